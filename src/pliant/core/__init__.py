@@ -1,0 +1,1 @@
+"""What a program is: types, values, functions, their text. Knows no primitive."""

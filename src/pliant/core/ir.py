@@ -1,0 +1,426 @@
+"""The IR: immutable values made by primitives, interned per trace.
+
+A `Value` is one result of a `Node`; a `Node` is an `Op` applied to values; a `Function` is
+parameters and results. Within one trace equal nodes are the same object, so comparing values is
+`is`, and building the same expression twice is free.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import count
+from typing import Any, ClassVar, Protocol, TypeAlias, cast, final
+
+from pliant.core.origin import Origin, here, swap
+from pliant.core.types import Type
+from pliant.errors import DTypeError, MissingRuleError, ShapeError
+
+Number: TypeAlias = "float | int | bool | complex"
+Values: TypeAlias = "tuple[Value, ...]"
+Tangents: TypeAlias = "tuple[Value | None, ...]"  # None is an exact zero
+Operand: TypeAlias = "Value | Number"
+Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
+
+
+class Op(ABC):
+    """A primitive. Fields are its static parameters; methods are its rules.
+
+    Write `infer`, and `array` or `expand`. Everything else has a default that works; override a
+    rule when you know a better one. No rule may look at concrete data except `array`.
+
+    Rules are declared `*xs: Any, **no: Any` so that a primitive may name its operands: type
+    checkers read that signature as "any arguments".
+    """
+
+    name: ClassVar[str]
+    commutative: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @abstractmethod
+    def infer(self, *xs: Any, **no: Any) -> Type | tuple[Type, ...]:
+        """Result type(s) from operand types, or raise `ShapeError` or `DTypeError`."""
+
+    def array(self, xp: Namespace, *xs: Any, **no: Any) -> Any:
+        """Result array(s) in namespace `xp`. Override per backend by defining a method named
+        after it: `numpy`, `jax` or `torch`."""
+        raise self.missing("array", "expand")
+
+    def expand(self, *xs: Any, **no: Any) -> Value | Values:
+        """The same computation in other primitives."""
+        raise self.missing("expand", "array")
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        """Results and their tangents (`None` is an exact zero). Default: differentiate `expand`."""
+        raise self.missing("jvp", "expand")
+
+    def transpose(self, ct: Any, *xs: Any, **no: Any) -> Tangents:
+        """Cotangents of the linear operands, given that of the result (a tuple if there are
+        several). A linear operand comes as its `Type`, a known one as its `Value`; return `None`
+        for it. For complex operands this is the adjoint under Re⟨a, b⟩ (`ct * conj(known)`)."""
+        raise self.missing("transpose", "expand")
+
+    def batch(self, n: int, batched: tuple[bool, ...], *xs: Any, **no: Any) -> Value | Values:
+        """Apply to `n` stacked problems. The batch axis is always axis 0, of the operands marked
+        in `batched` and of every result."""
+        raise self.missing("batch", "expand")
+
+    def kernel(self, k: Any, i: Any, *xs: Any, **no: Any) -> Any:
+        """The element of the result at index `i`; see `pliant.kernel.build` for `k` and `xs`."""
+        raise self.missing("kernel", "expand")
+
+    def missing(self, rule: str, *instead: str) -> MissingRuleError:
+        """The error for an absent rule: says what to write, and where."""
+        names = " or ".join(f"`{r}`" for r in (rule, *instead))
+        cls = type(self)
+        return MissingRuleError(
+            f"primitive {self.name!r} has no {rule!r} rule",
+            hint=f"define {names} on {cls.__module__}.{cls.__qualname__}",
+        )
+
+    @classmethod
+    def has(cls, rule: str) -> bool:
+        """Whether this primitive, or its family, defines `rule`."""
+        return getattr(cls, rule) is not getattr(Op, rule)
+
+    def apply(self, *xs: Operand) -> Values:
+        """All results of applying this primitive."""
+        args = tuple([x if type(x) is Value else as_value(x) for x in xs])
+        try:
+            types = self.infer(*[a.node.types[a.index] for a in args])
+        except (ShapeError, DTypeError) as error:
+            places = ((f"operand {i}: {a.type}", a.origin) for i, a in enumerate(args))
+            raise error.at((f"in {self.name}", here()), *places) from None
+        return Node.make(self, args, types if isinstance(types, tuple) else (types,))
+
+    def __call__(self, *xs: Operand | Pattern) -> Value:
+        """The only result of applying this primitive."""
+        for x in xs:
+            if type(x) is Pattern:
+                return cast("Value", Pattern(self, xs))  # rules build patterns with the same calls
+        (y,) = self.apply(*cast("tuple[Operand, ...]", xs))
+        return y
+
+
+class Operators(Protocol):
+    """What core and transforms need from `pliant.ops`: the one upward hook.
+
+    A Python number takes the dtype of the value it meets.
+    """
+
+    def add(self, x: Any, y: Any, /) -> Value: ...
+    def sub(self, x: Any, y: Any, /) -> Value: ...
+    def mul(self, x: Any, y: Any, /) -> Value: ...
+    def div(self, x: Any, y: Any, /) -> Value: ...
+    def neg(self, x: Any, /) -> Value: ...
+    def zeros(self, type: Type, /) -> Value:
+        """Zeros of a type."""
+        ...
+
+    def lift(self, x: Value, n: int, /) -> Value:
+        """`x` repeated along a new axis 0 of extent `n`."""
+        ...
+
+
+operators: Operators
+
+
+class Arithmetic:
+    """Python operators shared by values and patterns."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Value:
+        return operators.add(self, other)
+
+    def __radd__(self, other: Any) -> Value:
+        return operators.add(other, self)
+
+    def __sub__(self, other: Any) -> Value:
+        return operators.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return operators.sub(other, self)
+
+    def __mul__(self, other: Any) -> Value:
+        return operators.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Value:
+        return operators.mul(other, self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return operators.div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return operators.div(other, self)
+
+    def __neg__(self) -> Value:
+        return operators.neg(self)
+
+
+@final
+class Scope:
+    """One trace: its nodes by content, and a number that tells its nodes from outer ones."""
+
+    __slots__ = ("number", "table")
+    _numbers: ClassVar[Iterator[int]] = count(1)
+
+    def __init__(self) -> None:
+        self.number = next(self._numbers)
+        self.table: dict[tuple[type[Op], Op, Values], Node] = {}
+
+
+class _Current(threading.local):
+    scope: Scope | None = None
+
+
+_current = _Current()
+
+
+@contextmanager
+def scope() -> Generator[Scope]:
+    """Values made inside are interned together, apart from all others."""
+    before = _current.scope
+    _current.scope = new = Scope()
+    try:
+        yield new
+    finally:
+        _current.scope = before
+
+
+def is_tracing() -> bool:
+    """Whether a trace is going on in this thread."""
+    return _current.scope is not None
+
+
+@final
+class Node:
+    """An op applied to values. Make with `Node.make`, which interns."""
+
+    __slots__ = ("args", "op", "origin", "scope", "types", "values")
+
+    def __init__(self, op: Op, args: Values, types: tuple[Type, ...], scope: int) -> None:
+        self.op, self.args, self.types, self.scope, self.origin = op, args, types, scope, here()
+        self.values = (Value(self, 0),) if len(types) == 1 else tuple([Value(self, i) for i in range(len(types))])
+
+    @classmethod
+    def make(cls, op: Op, args: Values, types: tuple[Type, ...]) -> Values:
+        """The values of the one node `op(*args)` of the current trace."""
+        current = _current.scope
+        if current is None:
+            return cls(op, args, types, 0).values
+        key = (type(op), op, args)
+        node = current.table.get(key)
+        if node is None:
+            node = current.table[key] = cls(op, args, types, current.number)
+        return node.values
+
+
+@final
+class Value(Arithmetic):
+    """One result of a node. Compared and hashed by identity."""
+
+    __slots__ = ("index", "node")
+    __match_args__ = ("op", "args", "index")
+
+    def __init__(self, node: Node, index: int) -> None:
+        self.node, self.index = node, index
+
+    @property
+    def op(self) -> Op:
+        """The primitive that made this value."""
+        return self.node.op
+
+    @property
+    def args(self) -> Values:
+        """The operands of that primitive."""
+        return self.node.args
+
+    @property
+    def type(self) -> Type:
+        """Dtype and shape."""
+        return self.node.types[self.index]
+
+    @property
+    def dtype(self) -> str:
+        """IR name of the dtype."""
+        return self.node.types[self.index].dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each axis."""
+        return self.node.types[self.index].shape
+
+    @property
+    def origin(self) -> Origin:
+        """The user's line that made this value."""
+        return self.node.origin
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name}: {self.type}>"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pattern(Arithmetic):
+    """An expression with holes: what a rule's left side is while it is built."""
+
+    op: Op | str  # str: a hole of that name
+    args: tuple[Any, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Param(Op):
+    """A function parameter. `uid` keeps parameters of one type apart."""
+
+    type: Type
+    hint: str
+    uid: int
+
+    def infer(self, *xs: Type) -> Type:
+        return self.type
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Const(Op):
+    """A literal scalar. 0.0 and -0.0 differ, NaN equals itself."""
+
+    value: Number
+    dtype: str
+
+    @cached_property
+    def _key(self) -> tuple[str, str]:
+        return repr(self.value), self.dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def infer(self, *xs: Type) -> Type:
+        return Type(self.dtype)
+
+
+_uids = count()
+
+
+def param(type: Type, hint: str = "") -> Value:
+    """A fresh parameter."""
+    return Param(type, hint, next(_uids)).apply()[0]
+
+
+def const(value: Number, dtype: str) -> Value:
+    """A literal scalar of a dtype: `const(1, "f32")` is `1.0:f32`."""
+    kind = dtype[0]
+    cast_to = {"f": float, "c": complex, "b": bool}.get(kind, int)
+    number = cast_to(value)
+    return Node.make(Const(number, dtype), (), (Type(dtype),))[0]
+
+
+def as_value(x: Operand) -> Value:
+    """A value unchanged; a Python number as a literal of Python's precision."""
+    if isinstance(x, Value):
+        return x
+    names = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
+    if type(x) not in names:
+        raise DTypeError(f"expected a value or a Python number, got {type(x).__name__}")
+    return const(x, names[type(x)])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Function:
+    """Parameters and results. Two functions are equal when their canonical texts are."""
+
+    name: str
+    params: Values
+    results: Values
+
+    @cached_property
+    def key(self) -> str:
+        """Canonical text, the same for functions equal up to naming."""
+        from pliant.core.print import format_function  # the printer reads this class
+
+        return format_function(self, canonical=True)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Function) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        from pliant.core.print import format_function  # the printer reads this class
+
+        return format_function(self)
+
+    __repr__ = __str__
+
+    def __call__(self, *xs: Operand) -> Values:
+        """Inline: results with `xs` for the parameters."""
+        return substitute(self.results, dict(zip(self.params, map(as_value, xs), strict=True)))
+
+
+def nodes(results: Sequence[Value], stop: Collection[Value] = ()) -> list[Node]:
+    """Every node the results need, operands first, not looking behind `stop`."""
+    seen = {id(v.node) for v in stop}
+    order: list[Node] = []
+    stack: list[tuple[Node, bool]] = [(v.node, False) for v in reversed(results)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend([(a.node, False) for a in reversed(node.args) if id(a.node) not in seen])
+    return order
+
+
+def substitute(results: Sequence[Value], new: Mapping[Value, Value]) -> Values:
+    """`results` with some values they are made from replaced, rebuilt in the current trace."""
+    env = dict(new)
+    for node in nodes(results, stop=env):
+        if node.values[0] in env:
+            continue
+        if isinstance(node.op, Param):
+            env[node.values[0]] = node.values[0]
+            continue
+        args = tuple([env[a] for a in node.args])
+        outs = rebuild(node, args)
+        for v, o in zip(node.values, outs, strict=True):
+            env.setdefault(v, o)
+    return tuple([env[r] for r in results])
+
+
+def rebuild(node: Node, args: Values) -> Values:
+    """The node's op on other operands, under the node's origin."""
+    before = swap(node.origin)
+    try:
+        if all([a.type == b.type for a, b in zip(args, node.args, strict=True)]):
+            return Node.make(node.op, args, node.types)
+        return node.op.apply(*args)
+    finally:
+        swap(before)
+
+
+def functions_of(op: Op) -> dict[str, Function]:
+    """The function-valued fields of an op, e.g. a loop's body."""
+    found = {f.name: getattr(op, f.name) for f in fields(cast("Any", op))}
+    return {k: v for k, v in found.items() if isinstance(v, Function)}
+
+
+def map_functions(op: Op, f: Any) -> Op:
+    """The op with `f` applied to each function-valued field."""
+    found = functions_of(op)
+    return replace(cast("Any", op), **{k: f(v) for k, v in found.items()}) if found else op

@@ -1,0 +1,187 @@
+"""Where in the user's program a value was made: captured cheaply, rendered late."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Protocol, final
+
+_ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*)\s*=(?!=)\s*")
+_PLIANT = str(Path(__file__).parents[1])
+
+
+class Origin(Protocol):
+    """Where a value was made: a line of user code or of IR text."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables the line assigns."""
+        ...
+
+    @property
+    def short(self) -> str:
+        """File and line."""
+        ...
+
+    def render(self, label: str) -> str:
+        """The place, `label` and the source line with carets."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TextOrigin:
+    """A statement of parsed IR."""
+
+    names: tuple[str, ...]
+    line: int
+    text: str
+
+    @property
+    def short(self) -> str:
+        return f"IR line {self.line}"
+
+    def render(self, label: str) -> str:
+        return f"  --> IR line {self.line}: {label}\n      {self.text}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DerivedOrigin:
+    """Made by a transform from what `base` made; it has no name of its own."""
+
+    base: Origin
+    names: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        return f"{self.base.short} (derived)"
+
+    def render(self, label: str) -> str:
+        return self.base.render(f"derived from {label}" if label else "derived")
+
+
+@lru_cache(maxsize=4096)
+def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    return tuple(code.co_positions())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CodeOrigin:
+    """A point in user code: the code object and the instruction that ran.
+
+    Line and columns are looked up only when an error or a dump needs them.
+    """
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def span(self) -> tuple[int, int, int]:
+        """(line, first column, last column), 1-based line, 0-based columns."""
+        line, last, start, stop = _positions(self.code)[max(self.instruction, 0) // 2]
+        line, start, stop = line or 0, start or 0, stop or 0
+        if last != line:
+            stop = len(linecache.getline(self.code.co_filename, line).rstrip())
+        return line, start, stop
+
+    @property
+    def text(self) -> str:
+        """The user's source line, without its newline."""
+        return linecache.getline(self.code.co_filename, self.span[0]).rstrip()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        line, start, stop = self.span
+        return _assigned(self.text, start, stop) if line else ()
+
+    @property
+    def short(self) -> str:
+        return f"{Path(self.code.co_filename).name}:{self.span[0]}"
+
+    def render(self, label: str) -> str:
+        line, start, stop = self.span
+        where = f"  --> {Path(self.code.co_filename).name}:{line}, in {self.code.co_name}"
+        where += f": {label}" if label else ""
+        text = self.text
+        if not text:
+            return where
+        # co_positions counts bytes; carets must count characters
+        start = len(text.encode()[:start].decode(errors="replace"))
+        stop = len(text.encode()[:stop].decode(errors="replace"))
+        margin = len(text) - len(text.lstrip())
+        carets = " " * (start - margin) + "^" * max(stop - start, 1)
+        return f"{where}\n      {text.lstrip()}\n      {carets}"
+
+
+@lru_cache(maxsize=65536)
+def _assigned(text: str, start: int, stop: int) -> tuple[str, ...]:
+    """The variables assigned if columns `start:stop` are the whole right-hand side."""
+    match = _ASSIGNED.match(text)
+    if not match or text[start:stop] != text[match.end() :].partition("#")[0].strip():
+        return ()
+    return tuple(name.strip() for name in match[1].split(","))
+
+
+class _State(threading.local):
+    """The origin that overrides frames, per thread."""
+
+    override: Origin | None = None
+
+
+_state = _State()
+_UNKNOWN = TextOrigin((), 0, "")
+
+
+def swap(origin: Origin | None) -> Origin | None:
+    """Set the origin of what is made next, None for the user's frame; returns the one before.
+
+    Prefer `at`; this is for loops that run once per node.
+    """
+    before = _state.override
+    _state.override = origin
+    return before
+
+
+@contextmanager
+def at(origin: Origin) -> Generator[None]:
+    """Values made inside come from `origin`: derived code keeps its source."""
+    before = swap(origin)
+    try:
+        yield
+    finally:
+        swap(before)
+
+
+def here() -> Origin:
+    """The innermost frame outside Pliant and NumPy, or the one set by `at`."""
+    override = _state.override
+    if override is not None:
+        return override
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and _is_ours(frame.f_code):
+        frame = frame.f_back
+    return CodeOrigin(frame.f_code, frame.f_lasti) if frame else _UNKNOWN
+
+
+_ours: dict[CodeType, bool] = {}
+
+
+def _is_ours(code: CodeType) -> bool:
+    """Whether a frame belongs to Pliant or NumPy; a cache, since this runs for every value."""
+    known = _ours.get(code)
+    if known is None:
+        name = code.co_filename
+        known = _ours[code] = (
+            name.startswith((_PLIANT, "<frozen", "<__array_function__")) or "/numpy/" in name or "\\numpy\\" in name
+        )
+    return known

@@ -1,0 +1,86 @@
+"""Every exception Pliant raises on purpose: the message, the user's lines, one hint.
+
+Each class is also a subclass of the builtin exception that a NumPy user would catch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pliant.core.origin import Origin
+
+
+class PliantError(Exception):
+    """Base class: what went wrong, then where in the user's code, then a hint."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.places: Sequence[tuple[str, Origin]] = ()
+
+    def at(self, *places: tuple[str, Origin]) -> Self:
+        """Attach (label, origin) pairs unless it has some; the first is where it arose."""
+        self.places = self.places or places
+        return self
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        lines += [origin.render(label) for label, origin in self.places]
+        lines += [f"hint: {self.hint}"] if self.hint else []
+        return "\n".join(lines)
+
+
+class ShapeError(PliantError, ValueError):
+    """Operand shapes do not fit the operation."""
+
+
+class DTypeError(PliantError, TypeError):
+    """Operand dtypes do not fit the operation, or a cast is not allowed."""
+
+
+class IndexRangeError(PliantError, IndexError):
+    """An index lies outside its axis, or is no index at all."""
+
+
+class TracedValueError(PliantError, TypeError):
+    """Python needs a concrete value where only a traced one is known."""
+
+
+class UnsupportedError(PliantError, NotImplementedError):
+    """A NumPy feature that Pliant does not compile."""
+
+
+class ReadOnlyError(PliantError, ValueError):
+    """A write to an array that is read-only."""
+
+
+class ArgumentError(PliantError, TypeError):
+    """A transformation was called with arguments that it cannot take."""
+
+
+class DifferentiationError(PliantError, TypeError):
+    """Something was differentiated that has no derivative."""
+
+
+class DomainError(PliantError, ValueError):
+    """A value lies outside what the operation is defined for, like a singular matrix."""
+
+
+class MissingRuleError(PliantError, NotImplementedError):
+    """A primitive was asked for a rule it does not have."""
+
+
+class ParseError(PliantError, ValueError):
+    """IR text is malformed."""
+
+
+class VerifyError(PliantError, AssertionError):
+    """A program breaks an invariant of the IR: a bug in a pass or a rule."""
+
+
+class RewriteError(PliantError, RuntimeError):
+    """A rewrite rule changed a type, or a rule set reached no fixed point."""

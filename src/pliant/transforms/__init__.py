@@ -1,0 +1,1 @@
+"""Function → Function. No transform names a primitive."""

@@ -1,0 +1,44 @@
+"""Drop results nobody reads, inside nested functions too."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, nodes, rebuild, scope
+from pliant.core.origin import at
+
+
+@runtime_checkable
+class Prunable(Protocol):
+    """A primitive that can do without some of its results."""
+
+    def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
+        """The used results; None for the others."""
+        ...
+
+
+def eliminate_dead(fn: Function) -> Function:
+    """`fn` computing only what its results need. Plain nodes die by not being reached; this is
+    for primitives that hold functions or have results that nobody reads."""
+    order = nodes(fn.results)
+    if not any(functions_of(n.op) or isinstance(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
+        return fn
+    read = {a for node in order for a in node.args} | set(fn.results)
+    env: dict[Value, Value] = {p: p for p in fn.params}
+    with scope():
+        for node in order:
+            if isinstance(node.op, Param):
+                continue
+            args = tuple([env[a] for a in node.args])
+            op = map_functions(node.op, eliminate_dead)
+            used = tuple([v in read for v in node.values])
+            if isinstance(op, Prunable) and not all(used):
+                with at(node.origin):
+                    outs = op.prune(used, args)
+            elif op is node.op:
+                outs = rebuild(node, args)
+            else:
+                with at(node.origin):
+                    outs = op.apply(*args)
+            env.update((v, o) for v, o in zip(node.values, outs, strict=True) if o is not None)
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))

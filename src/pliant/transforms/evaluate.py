@@ -1,0 +1,34 @@
+"""Run a function on arrays of any array-API namespace."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pliant.core.build import expanded
+from pliant.core.ir import Function, Namespace, Op, Param, nodes
+from pliant.core.types import SHORT, Type
+
+
+def evaluate(fn: Function, xs: tuple[Any, ...], xp: Namespace) -> tuple[Any, ...]:
+    """Results of `fn` on arrays `xs` of namespace `xp`."""
+    env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))
+    for node in nodes(fn.results):
+        if not isinstance(node.op, Param):
+            outs = run(node.op, xp, [env[a] for a in node.args])
+            env.update(zip(node.values, outs, strict=True))
+    return tuple(env[r] for r in fn.results)
+
+
+def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
+    """One primitive: its rule for this namespace, else its `array` rule, else `expand`."""
+    rule = getattr(op, xp.__name__.partition(".")[0], None)
+    if rule is None and not op.has("array"):
+        types = (Type(short_dtype(a.dtype), tuple(a.shape)) for a in args)
+        return evaluate(expanded(op, *types), tuple(args), xp)
+    out = (rule or op.array)(xp, *args)
+    return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
+
+
+def short_dtype(dtype: Any) -> str:
+    """`f64` for `float64`, of any namespace."""
+    return SHORT[str(dtype).rpartition(".")[2]]

@@ -1,0 +1,40 @@
+"""Open calls: replace primitives that only wrap a function by what they expand to."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from pliant.core.ir import Function, Param, Value, nodes, rebuild, scope
+from pliant.core.origin import at
+
+
+@runtime_checkable
+class Inlinable(Protocol):
+    """A primitive that exists for a transform's sake and is opened before code is made."""
+
+    def inline(self, *xs: Value) -> tuple[Value, ...]:
+        """The results, written in other primitives."""
+        ...
+
+
+def inline(fn: Function) -> Function:
+    """`fn` with every `Inlinable` primitive opened, again and again until none is left."""
+    while any(isinstance(n.op, Inlinable) for n in nodes(fn.results)):
+        fn = _once(fn)
+    return fn
+
+
+def _once(fn: Function) -> Function:
+    env: dict[Value, Value] = {p: p for p in fn.params}
+    with scope():
+        for node in nodes(fn.results):
+            if isinstance(node.op, Param):
+                continue
+            args = tuple([env[a] for a in node.args])
+            if isinstance(node.op, Inlinable):
+                with at(node.origin):
+                    outs = node.op.inline(*args)
+            else:
+                outs = rebuild(node, args)
+            env.update(zip(node.values, outs, strict=True))
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
