@@ -1,0 +1,28 @@
+"""Settings of the whole suite: hypothesis profiles, and what to skip when an extra is absent."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import matplotlib
+import pytest
+from hypothesis import HealthCheck, settings
+
+matplotlib.use("Agg")
+settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
+settings.register_profile("fuzz", settings.get_profile("quick"), max_examples=5000)
+settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden texts instead of comparing")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for extra in ("jax", "torch"):
+        if find_spec(extra) is None:
+            for item in items:
+                if item.get_closest_marker(extra):
+                    item.add_marker(pytest.mark.skip(reason=f"needs the {extra} extra"))
