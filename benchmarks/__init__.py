@@ -1,0 +1,1 @@
+"""Pliant against JAX and NumPy in one run: `python -m benchmarks`."""

@@ -1,0 +1,54 @@
+"""Time things fairly: the sides take turns, and each keeps its best round."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Side = str  # "pliant", "jax" or "numpy"
+Times = dict[Side, float]
+
+
+def once(fn: Callable[[], Any]) -> float:
+    """Seconds that one call takes."""
+    start = time.perf_counter()
+    fn()
+    return time.perf_counter() - start
+
+
+def interleaved(sides: Mapping[Side, Callable[[], Any]], *, rounds: int = 12, seconds: float = 0.02) -> Times:
+    """Seconds per call of each side, the best of `rounds` turns of about `seconds` each."""
+    counts = {side: calls_in(fn, seconds) for side, fn in sides.items()}
+    best = dict.fromkeys(sides, float("inf"))
+    for _ in range(rounds):
+        for side, fn in sides.items():
+            best[side] = min(best[side], repeated(fn, counts[side]))
+    return best
+
+
+def calls_in(fn: Callable[[], Any], seconds: float) -> int:
+    """How many calls take about that long, at least one."""
+    fn()
+    n = 1
+    while n < 1_000_000 and repeated(fn, n) * n < seconds / 4:
+        n *= 4
+    return n
+
+
+def repeated(fn: Callable[[], Any], n: int) -> float:
+    """Seconds per call over `n` calls."""
+    calls = range(n)
+    start = time.perf_counter()
+    for _ in calls:
+        fn()
+    return (time.perf_counter() - start) / n
+
+
+def in_new_process(task: str, side: Side, *, rounds: int = 3) -> float:
+    """The best of several answers of `python -m benchmarks.cold TASK SIDE`, in seconds."""
+    command = [sys.executable, "-m", "benchmarks.cold", task, side]
+    answers = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(rounds)]
+    return min(map(float, answers))
