@@ -1,0 +1,1 @@
+"""Rules as values, and the engine that applies them. Names no primitive."""

@@ -1,0 +1,234 @@
+"""Apply rules until none fires: greedy, bottom-up, linear in the size of the program.
+
+One sweep visits each node once, operands first, so a node is looked at when its operands are
+final. What a rule builds is settled on the spot: its new operands first, then itself, again and
+again. Only a rule that also replaces values elsewhere (see `Replacement`) asks for another sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, TypeAlias, cast, final
+
+from pliant.core.ir import Const, Function, Node, Number, Op, Param, Value, Values, const, nodes, rebuild, scope
+from pliant.core.ir import substitute
+from pliant.core.origin import DerivedOrigin, swap
+from pliant.errors import RewriteError
+from pliant.rewrite.explain import Log
+from pliant.rewrite.rule import Replacement, Rule
+
+Fold: TypeAlias = "Callable[[Op, tuple[Const, ...]], Number | None]"
+"""Evaluates a primitive on literals; None if it cannot."""
+
+_SWEEPS = 20
+_FIRINGS = 2000  # that one value may cause; more is a rule set that runs in circles
+
+
+def simplify(fn: Function, rules: Sequence[Rule], *, fold: Fold | None = None, log: Log | None = None) -> Function:
+    """`fn` with `rules` applied until none fires, in the functions its primitives hold too.
+
+    `fold` evaluates primitives whose operands are literals. `log` records what fired. Returns
+    `fn` itself if nothing did.
+    """
+    return _Engine(tuple(rules), fold, Log() if log is None else log).run(fn)
+
+
+@final
+class _Index:
+    """The rules that could match, by the primitive and those that made its operands."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self.rules = [(rule.root, rule) for rule in rules]
+        self.known: dict[Any, tuple[Rule, ...]] = {}
+
+    def find(self, node: Node) -> tuple[Rule, ...]:
+        """Rules to try on a node, in the order given."""
+        args = node.args
+        # operators of many operands share one entry, lest there be an entry per combination
+        key = (type(node.op), *[type(a.node.op) for a in args]) if len(args) < 4 else type(node.op)
+        found = self.known.get(key)
+        if found is None:
+            of = type(node.op)
+            made_by = tuple([type(a.node.op) for a in args])
+            rooted = [rule for root, rule in self.rules if issubclass(of, root)]
+            found = tuple([r for r in rooted if len(args) >= 4 or r.fits(made_by)])
+            self.known[key] = found
+        return found
+
+
+@lru_cache(maxsize=32)
+def _index(rules: tuple[Rule, ...]) -> _Index:
+    return _Index(rules)
+
+
+@final
+class _Engine:
+    """One run over a function and the functions inside it."""
+
+    def __init__(self, rules: tuple[Rule, ...], fold: Fold | None, log: Log) -> None:
+        self.index, self.fold, self.log = _index(rules), fold, log
+        self.fired = 0
+        self.final: dict[Value, Value] = {}  # values of the sweep's trace that were looked at
+        self.elsewhere: dict[Value, Value] = {}  # replaced after they may have been read
+        self.inner: dict[int, tuple[Function, Function]] = {}
+
+    def run(self, fn: Function) -> Function:
+        """Sweeps, until one asks for no other."""
+        for _ in range(_SWEEPS):
+            fired = self.fired
+            new = self.sweep(fn)
+            if self.fired == fired:
+                return fn
+            fn = new
+            if not self.elsewhere:
+                return fn
+        raise self.endless()
+
+    def endless(self) -> RewriteError:
+        """The error for rules that never come to rest."""
+        names = ", ".join(f"{name} ×{times}" for name, times in self.log.fired.most_common(3))
+        return RewriteError(
+            f"the rules reach no fixed point; most active: {names}",
+            hint="two rules may undo each other, or one may match what it makes",
+        )
+
+    def sweep(self, fn: Function) -> Function:
+        """Every node once, operands first."""
+        env: dict[Value, Value] = {p: p for p in fn.params}
+        self.final, self.elsewhere = dict(env), {}
+        settled = self.final
+        with scope():
+            for node in nodes(fn.results):
+                if type(node.op) is Param:
+                    for v in node.values:
+                        env[v] = settled[v] = v
+                    continue
+                outs = self.remake(node, tuple([env[a] for a in node.args]))
+                for v, new in zip(node.values, outs, strict=True):
+                    env[v] = settled.get(new) or self.settle(new)
+            results = tuple([env[r] for r in fn.results])
+            if self.elsewhere:
+                results = substitute(results, dict(_resolved(self.elsewhere)))
+        return Function(fn.name, fn.params, results)
+
+    def remake(self, node: Node, args: Values) -> Values:
+        """The node in this trace, the functions it holds simplified."""
+        op = node.op
+        held = {k: f for k, f in op.__dict__.items() if type(f) is Function} if op.__dict__ else None
+        if not held:
+            return rebuild(node, args)
+        new = {k: self.simplified(f) for k, f in held.items()}
+        if all(new[k] is f for k, f in held.items()):
+            return rebuild(node, args)
+        before = swap(node.origin)
+        try:
+            return cast("Op", replace(cast("Any", op), **new)).apply(*args)
+        finally:
+            swap(before)
+
+    def simplified(self, fn: Function) -> Function:
+        """A held function, by the same rules; each only once."""
+        known = self.inner.get(id(fn))
+        if known is None:
+            engine = _Engine(self.index_rules, self.fold, self.log)
+            engine.inner = self.inner
+            known = self.inner[id(fn)] = fn, engine.run(fn)  # fn is kept, and so its id
+            self.fired += engine.fired
+        return known[1]
+
+    @property
+    def index_rules(self) -> tuple[Rule, ...]:
+        """The rules of this run."""
+        return tuple([rule for _, rule in self.index.rules])
+
+    def settle(self, value: Value) -> Value:
+        """The final form of a value of this trace."""
+        settled, limit = self.final, self.fired + _FIRINGS
+        stack: list[tuple[Value, list[Value]]] = [(value, [value])]  # a value, and those it stands for
+        while stack:
+            v, aliases = stack[-1]
+            done = settled.get(v)
+            if done is None:
+                waiting = [(a, [a]) for a in v.node.args if a not in settled]
+                if waiting:
+                    stack.extend(waiting)
+                    continue
+                done = self.step(v)
+                if done is not v:
+                    if self.fired > limit:
+                        raise self.endless()
+                    stack[-1] = done, [*aliases, done]
+                    continue
+            for alias in aliases:
+                settled[alias] = done
+            settled[v] = settled[done] = done
+            stack.pop()
+        return settled[value]
+
+    def step(self, value: Value) -> Value:
+        """What one rule makes of a value whose operands are final; the value itself if none fires."""
+        node, settled = value.node, self.final
+        args = node.args
+        for a in args:
+            if settled[a] is not a:
+                return rebuild(node, tuple([settled[a] for a in args]))[value.index]
+        if self.fold is not None and args and self.is_foldable(node):
+            number = self.fold(node.op, tuple([cast("Const", a.node.op) for a in args]))
+            if number is not None:
+                self.fired += 1
+                self.log.record("fold", node.origin)
+                return const(number, value.dtype)
+        for rule in self.index.find(node):
+            new = self.apply(rule, value)
+            if new is not value:
+                return new
+        return value
+
+    def is_foldable(self, node: Node) -> bool:
+        """Whether all operands are literals and the result is one scalar."""
+        if len(node.types) != 1 or node.types[0].shape:
+            return False
+        return all([type(a.node.op) is Const for a in node.args])
+
+    def apply(self, rule: Rule, value: Value) -> Value:
+        """The rule's replacement, checked and logged, built under an origin derived from the value's."""
+        derived = DerivedOrigin(value.node.origin)
+        before = swap(derived)
+        try:
+            new = rule.apply(value)
+        finally:
+            swap(before)
+        return value if new is None else self.accept(rule, value, new, derived)
+
+    def accept(self, rule: Rule, value: Value, new: Replacement, derived: DerivedOrigin) -> Value:
+        """The value's replacement; those of others are kept for the end of the sweep."""
+        pairs = new if isinstance(new, dict) else {value: cast("Value", new)}
+        changed = False
+        for old, to in pairs.items():
+            if to.type != old.type:
+                raise RewriteError(f"rule {rule.name} changed {old.type} to {to.type}").at(
+                    ("applied to", old.origin), ("the rule", rule.origin)
+                )
+            if to is old:
+                continue
+            changed = True
+            if to.node.origin is derived:
+                to.node.origin = old.node.origin  # it stands for the user's expression now
+            if old is not value:
+                self.elsewhere[old] = to
+        if changed:
+            self.fired += 1
+            self.log.record(rule.name, value.node.origin)
+        return pairs.get(value, value)
+
+
+def _resolved(new: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
+    """Each value and what it becomes in the end."""
+    for old, to in new.items():
+        seen = {old}
+        while to in new and to not in seen:
+            seen.add(to)
+            to = new[to]
+        yield old, to

@@ -1,0 +1,140 @@
+"""Rewrite rules. A rule is a value; a rule set is a tuple of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import FunctionType
+from typing import Any, Literal, TypeAlias, cast, final, overload
+
+from pliant.core.ir import Const, Op, Pattern, Value
+from pliant.core.origin import CodeOrigin, Origin, here
+from pliant.errors import RewriteError
+from pliant.rewrite.match import Miss, match_value
+
+Replacement: TypeAlias = "Value | dict[Value, Value] | None"
+"""What a value becomes; a dict also replaces other values, like the siblings of an op's result."""
+
+Level: TypeAlias = Literal["exact", "stable", "algebraic"]
+"""`exact`: the same numbers, bit for bit. `stable`: at least as accurate as what was written.
+`algebraic`: equal over the real numbers, may round differently."""
+
+Sides: TypeAlias = "Callable[..., tuple[Any, Any]]"
+Step: TypeAlias = "Callable[[Value], Replacement]"
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """One identity: what a value may become, and why that is right.
+
+    Either `sides` returns (left, right) of an equation in its parameters, or `step` computes the
+    replacement of one value made by the primitive (or family) `of`, None for "leave it".
+    """
+
+    name: str
+    doc: str
+    level: Level
+    sides: Sides | None = None
+    where: Callable[..., bool] | None = None
+    step: Step | None = None
+    of: type[Op] | None = None
+    reads: tuple[type[Op], ...] = ()  # fires only if one of these made an operand
+    origin: Origin = field(default_factory=here, compare=False)
+
+    @cached_property
+    def left(self) -> Pattern:
+        """The left side with holes for the parameters of `sides`.
+
+        Built at first use: rules are made while the primitives they name are still being defined.
+        """
+        assert self.sides is not None
+        code = cast("FunctionType", self.sides).__code__
+        left, _ = self.sides(*map(Pattern, code.co_varnames[: code.co_argcount]))
+        if not isinstance(left, Pattern) or not isinstance(left.op, Op):
+            raise RewriteError(f"rule {self.name}: the left side must apply a primitive", hint="use @rewrite").at(
+                ("the rule", self.origin)
+            )
+        return left
+
+    @property
+    def root(self) -> type[Op]:
+        """The primitive, or family of primitives, this rule looks for."""
+        if self.of is not None:
+            return self.of
+        return type(cast("Op", self.left.op))
+
+    def fits(self, made_by: tuple[type[Op], ...]) -> bool:
+        """Whether operands made by such primitives could match; must be quick, may be generous."""
+        if self.step is not None:
+            return not self.reads or any(issubclass(c, self.reads) for c in made_by)
+        patterns = self.left.args
+        orders = (patterns, patterns[::-1]) if cast("Op", self.left.op).commutative else (patterns,)
+        return any(len(o) == len(made_by) and all(map(_could_match, o, made_by)) for o in orders)
+
+    def apply(self, value: Value) -> Replacement:
+        """The replacement of `value`, if this rule has one."""
+        if self.step is not None:
+            return self.step(value)
+        bound = match_value(self.left, value)
+        if isinstance(bound, Miss) or (self.where is not None and not self.where(**bound)):
+            return None
+        assert self.sides is not None
+        _, right = self.sides(**bound)
+        if not isinstance(right, Value):
+            # a number on the right takes the type of what it replaces, if that is a scalar
+            return Const(right, value.dtype)() if not value.shape else None
+        return right
+
+    def explain(self, values: Iterable[Value]) -> str:
+        """Why this rule leaves all of `values` alone: its nearest miss."""
+        from pliant.rewrite.explain import explain_rule  # explanations read rules
+
+        return explain_rule(self, values)
+
+
+def _could_match(pattern: Any, made_by: type[Op]) -> bool:
+    if not isinstance(pattern, Pattern):
+        return made_by is Const
+    return isinstance(pattern.op, str) or type(pattern.op) is made_by
+
+
+@overload
+def rule(sides: Sides, /) -> Rule: ...
+@overload
+def rule(*, level: Level = "exact", where: Callable[..., bool] | None = None) -> Callable[[Sides], Rule]: ...
+def rule(sides: Sides | None = None, /, *, level: Level = "exact", where: Callable[..., bool] | None = None) -> Any:
+    """Make a rule from a function that returns `left, right`.
+
+    The function's parameters are the holes. It runs on holes to learn the left side, and on the
+    matched values to build the right side, so the right side may compute with shapes. A number on
+    the left matches that literal of any dtype. `where` is given the matched values by name and may
+    refuse.
+    """
+
+    def make(f: Sides) -> Rule:
+        return Rule(_name(f), _doc(f), level, sides=f, where=where, origin=_origin(f))
+
+    return make(sides) if sides is not None else make
+
+
+def rewrite(of: type[Op], *, level: Level = "exact", reads: tuple[type[Op], ...] = ()) -> Callable[[Step], Rule]:
+    """Make a rule from a function of one value, for what `rule` cannot say.
+
+    It is called for every value made by `of`, a primitive or a family, and only if one of its
+    operands was made by one of `reads`, where that is given. It returns the replacement, or None.
+    """
+    return lambda f: Rule(_name(f), _doc(f), level, step=f, of=of, reads=reads, origin=_origin(f))
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", "rule")
+
+
+def _doc(f: Callable[..., Any]) -> str:
+    return f.__doc__ or ""
+
+
+def _origin(f: Callable[..., Any]) -> Origin:
+    return CodeOrigin(cast("FunctionType", f).__code__, 0)
