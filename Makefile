@@ -45,7 +45,7 @@ clean:
 
 # The stamp says that an extra is installed; a change of pyproject.toml installs it again.
 $(READY)%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
 $(BIN)/python:
