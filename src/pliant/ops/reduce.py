@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from pliant.core.ir import Namespace, Op, Tangents, Value
+from pliant.core import ir
+from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
-from pliant.ops.shape import broadcast
+from pliant.ops.elementwise import convert
+from pliant.ops._compare_stub import equal, less
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, permute, reshape
 
 
 class Reduction(Op):
@@ -19,13 +24,20 @@ class Reduction(Op):
     axes: tuple[int, ...]
     domain: ClassVar[str] = "biufc"
     fold: ClassVar[str]  # what a kernel does with each element: "add", "mul", "max", "min", "or", "and"
+    has_identity: ClassVar[bool] = True  # whether it is defined where there is nothing to combine
 
     def infer(self, x: Type) -> Type:
         if not all(0 <= a < x.rank for a in self.axes) or len(set(self.axes)) != len(self.axes):
             raise ShapeError(f"{self.name}: {x} has no axes {self.axes}")
         if x.kind not in self.domain:
             raise DTypeError(f"{self.name} is not defined for {KINDS[x.kind]}s: {x}")
+        if not self.has_identity and not x.size and x.without(self.axes).size:
+            raise ShapeError(f"{self.name}: no elements along axes {self.axes} of {x}, and it has no identity")
         return x.without(self.axes)
+
+    def over(self, y: Value, x: Value) -> Value:
+        """A result repeated along the axes that vanished."""
+        return broadcast(y, x.shape, tuple(a for a in range(x.type.rank) if a not in self.axes))
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return type(self)(tuple(a + 1 for a in self.axes))(x)  # type: ignore[call-arg]
@@ -61,10 +73,202 @@ class ReduceSum(Reduction, Linear):
         return (broadcast(ct, x.shape, kept),)
 
 
+@final
+@dataclass(frozen=True)
+class ReduceProd(Reduction):
+    """Product over `axes`; its derivative is right where elements are zero, to any order."""
+
+    axes: tuple[int, ...]
+    domain = "iufc"
+    fold = "mul"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.prod(x, axis=self.axes, dtype=x.dtype)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        # Each element's partial is the product of those before it and of those after it.
+        from pliant.ops.scan import exclusive_cumprod  # scan.py reads this file
+
+        (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
+        if dx is None or not y.type.is_float:
+            return (y,), (None,)
+        order = (*(a for a in range(x.type.rank) if a not in self.axes), *self.axes)
+        count = math.prod(x.shape[a] for a in self.axes)
+        rows, drows = (reshape(permute(v, order), (*y.shape, count)) for v in (x, dx))
+        axis = y.type.rank
+        others = exclusive_cumprod(rows, axis) * exclusive_cumprod(rows, axis, reverse=True)
+        return (y,), (reduce_sum(others * drows, (axis,)),)
+
+
+class Extremum(Reduction):
+    """The largest or smallest element; NaN if there is one. Elements that tie share the derivative."""
+
+    domain = "biuf"
+    has_identity = False
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
+        if dx is None or not y.type.is_float:
+            return (y,), (None,)
+        wins = equal(x, self.over(y, x))
+        count = reduce_sum(convert(wins, x.dtype), self.axes)
+        total = reduce_sum(select(wins, dx, ir.operators.zeros(dx.type)), self.axes)
+        return (y,), (total / count,)
+
+
+@final
+@dataclass(frozen=True)
+class ReduceMax(Extremum):
+    """The largest element over `axes`, NaN if there is one."""
+
+    axes: tuple[int, ...]
+    fold = "max"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.max(x, axis=self.axes)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.amax(x, dim=self.axes)
+
+
+@final
+@dataclass(frozen=True)
+class ReduceMin(Extremum):
+    """The smallest element over `axes`, NaN if there is one."""
+
+    axes: tuple[int, ...]
+    fold = "min"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.min(x, axis=self.axes)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.amin(x, dim=self.axes)
+
+
+@final
+@dataclass(frozen=True)
+class ReduceAnd(Reduction):
+    """Whether all elements over `axes` are true."""
+
+    axes: tuple[int, ...]
+    domain = "b"
+    fold = "and"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.all(x, axis=self.axes)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+
+@final
+@dataclass(frozen=True)
+class ReduceOr(Reduction):
+    """Whether any element over `axes` is true."""
+
+    axes: tuple[int, ...]
+    domain = "b"
+    fold = "or"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.any(x, axis=self.axes)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+
+class ArgExtremum(Op):
+    """Where the extremum along one axis is first reached, i64; the first NaN if there is one."""
+
+    axis: int
+
+    def infer(self, x: Type) -> Type:
+        if not 0 <= self.axis < x.rank:
+            raise ShapeError(f"{self.name}: {x} has no axis {self.axis}")
+        if x.kind == "c":
+            raise DTypeError(f"{self.name} is not defined for complex numbers: {x}")
+        if not x.shape[self.axis]:
+            raise ShapeError(f"{self.name}: no elements along axis {self.axis} of {x}")
+        return Type("i64", x.without((self.axis,)).shape)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return type(self)(self.axis + 1)(x)  # type: ignore[call-arg]
+
+
+@final
+@dataclass(frozen=True)
+class Argmax(ArgExtremum):
+    """Where the largest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
+
+    axis: int
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.argmax(x, axis=self.axis)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.argmax(x, dim=self.axis)
+
+
+@final
+@dataclass(frozen=True)
+class Argmin(ArgExtremum):
+    """Where the smallest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
+
+    axis: int
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.argmin(x, axis=self.axis)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.argmin(x, dim=self.axis)
+
+
+def _all(x: Value, axes: Sequence[int] | None) -> tuple[int, ...]:
+    return tuple(range(x.type.rank)) if axes is None else tuple(axes)
+
+
 def reduce_sum(x: Value, axes: Sequence[int] | None = None) -> Value:
     """Sum over `axes`, by default all."""
-    axes = tuple(range(x.type.rank)) if axes is None else tuple(axes)
-    return ReduceSum(axes)(x) if axes else x
+    return ReduceSum(over)(x) if (over := _all(x, axes)) else x
+
+
+def reduce_prod(x: Value, axes: Sequence[int] | None = None) -> Value:
+    """Product over `axes`, by default all."""
+    return ReduceProd(over)(x) if (over := _all(x, axes)) else x
+
+
+def reduce_max(x: Value, axes: Sequence[int] | None = None) -> Value:
+    """Largest element over `axes`, by default all."""
+    return ReduceMax(over)(x) if (over := _all(x, axes)) else x
+
+
+def reduce_min(x: Value, axes: Sequence[int] | None = None) -> Value:
+    """Smallest element over `axes`, by default all."""
+    return ReduceMin(over)(x) if (over := _all(x, axes)) else x
+
+
+def reduce_and(x: Value, axes: Sequence[int] | None = None) -> Value:
+    """Whether all elements over `axes`, by default all, are true."""
+    return ReduceAnd(over)(x) if (over := _all(x, axes)) else x
+
+
+def reduce_or(x: Value, axes: Sequence[int] | None = None) -> Value:
+    """Whether any element over `axes`, by default all, is true."""
+    return ReduceOr(over)(x) if (over := _all(x, axes)) else x
+
+
+def argmax(x: Value, axis: int) -> Value:
+    """Index of the largest element along `axis`."""
+    return Argmax(axis)(x)
+
+
+def argmin(x: Value, axis: int) -> Value:
+    """Index of the smallest element along `axis`."""
+    return Argmin(axis)(x)
 
 
 RULES = ()

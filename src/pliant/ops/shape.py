@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core import ir
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -15,7 +16,7 @@ from pliant.ops.base import Linear, Movement
 @final
 @dataclass(frozen=True)
 class Broadcast(Movement):
-    """Place operand axis i at result axis `axes[i]`; repeat along the others.
+    """Place operand axis i at result axis `axes[i]`, in increasing order; repeat along the others.
 
     `t[b]`, shape (a, b), axes (1,) → `t[a, b]`.
     """
@@ -24,7 +25,8 @@ class Broadcast(Movement):
     axes: tuple[int, ...]
 
     def infer(self, x: Type) -> Type:
-        if x.shape != tuple(self.shape[a] for a in self.axes):
+        fits = tuple(sorted(set(self.axes))) == self.axes and all(0 <= a < len(self.shape) for a in self.axes)
+        if not fits or x.shape != tuple(self.shape[a] for a in self.axes):
             raise ShapeError(f"broadcast: {x} does not fit axes {self.axes} of {self.shape}")
         return x.with_shape(self.shape)
 
@@ -53,7 +55,7 @@ class Reshape(Movement):
     shape: tuple[int, ...]
 
     def infer(self, x: Type) -> Type:
-        if x.size != x.with_shape(self.shape).size:
+        if min(self.shape, default=0) < 0 or x.size != x.with_shape(self.shape).size:
             raise ShapeError(f"reshape: {x} has no shape {self.shape}")
         return x.with_shape(self.shape)
 
@@ -140,9 +142,9 @@ class Slice(Movement):
         return torch.flip(x[forward], axes) if axes else x[forward]
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
-        from pliant.core import ir
+        from pliant.ops.update import update_slice  # each is the other's transpose
 
-        return (UpdateSlice(self.start, self.step)(ir.operators.zeros(x if isinstance(x, Type) else x.type), ct),)
+        return (update_slice(ir.operators.zeros(x if isinstance(x, Type) else x.type), ct, self.start, self.step),)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Slice((0, *self.start), (1, *self.step), (n, *self.length))(x)
@@ -153,62 +155,17 @@ class Slice(Movement):
 
 @final
 @dataclass(frozen=True)
-class UpdateSlice(Linear):
-    """`x` with the elements `start + step·j` replaced by `u`: `t[n], t[m] → t[n]`."""
-
-    start: tuple[int, ...]
-    step: tuple[int, ...]
-    linear = (0, 1)
-
-    def infer(self, x: Type, u: Type) -> Type:
-        if self.window(u.shape).infer(x) != u:
-            raise ShapeError(f"update_slice: {u} does not fit into {x}")
-        return x
-
-    def window(self, shape: tuple[int, ...]) -> Slice:
-        """The slice of x that is replaced."""
-        return Slice(self.start, self.step, shape)
-
-    def array(self, xp: Namespace, x: Any, u: Any) -> Any:
-        y = xp.asarray(x, copy=True)
-        y[self.window(tuple(u.shape)).slices()] = u
-        return y
-
-    def jax(self, jnp: Namespace, x: Any, u: Any) -> Any:
-        return x.at[self.window(u.shape).slices()].set(u)
-
-    def torch(self, torch: Namespace, x: Any, u: Any) -> Any:
-        index = [torch.arange(n) * d + s for s, d, n in zip(self.start, self.step, u.shape, strict=True)]
-        return x.clone().index_put(torch.meshgrid(*index, indexing="ij"), u) if index else u.clone()
-
-    def transpose(self, ct: Value, x: Value | Type, u: Value | Type) -> Tangents:
-        from pliant.core import ir
-
-        dx = UpdateSlice(self.start, self.step)(ct, ir.operators.zeros(u if isinstance(u, Type) else u.type))
-        du = self.window(u.shape)(ct)
-        return dx if isinstance(x, Type) else None, du if isinstance(u, Type) else None
-
-    def batch(self, n: int, batched: tuple[bool, ...], x: Value, u: Value) -> Value:
-        x, u = (v if b else lift(v, n) for v, b in zip((x, u), batched, strict=True))
-        return UpdateSlice((0, *self.start), (1, *self.step))(x, u)
-
-    def kernel(self, k: Any, i: Any, x: Any, u: Any) -> Any:
-        inside, j = k.inside(i, self.start, self.step, u.type.shape)
-        return k.choose(inside, lambda: u(j), lambda: x(i))
-
-
-@final
-@dataclass(frozen=True)
 class Concatenate(Linear):
     """Operands one after the other along `axis`; all other extents agree."""
 
     axis: int
 
-    @property
-    def linear(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return tuple(range(1 << 16))
+    def linear_operands(self, count: int) -> tuple[int, ...]:
+        return tuple(range(count))
 
     def infer(self, *xs: Type) -> Type:
+        if not xs or not 0 <= self.axis < xs[0].rank:
+            raise ShapeError(f"concatenate: {', '.join(map(str, xs))} have no axis {self.axis}")
         if len({(x.dtype, x.without((self.axis,)).shape) for x in xs}) != 1:
             raise ShapeError(f"concatenate: {', '.join(map(str, xs))} do not fit together along axis {self.axis}")
         total = sum(x.shape[self.axis] for x in xs)
@@ -251,6 +208,11 @@ class Iota(Linear):
 
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
         return i[0]
+
+
+def iota(length: int) -> Value:
+    """0, 1, …, length-1 as i64."""
+    return Iota(length)()
 
 
 def broadcast(x: Value, shape: tuple[int, ...], axes: tuple[int, ...]) -> Value:

@@ -1,0 +1,332 @@
+"""Reads and writes at places chosen at run time: gather, and scatters that set or add.
+
+The indices of one call share one type `i64[b…, s…]`. They are in range and not negative: bounds
+are checked when the program runs, negative ones are wrapped by the front end (`wrap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core import ir
+from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
+from pliant.core.types import Type
+from pliant.errors import DTypeError, IndexRangeError, ShapeError
+from pliant.ops.base import Linear
+from pliant.ops.elementwise import Add
+from pliant.ops._compare_stub import equal, less
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, iota, lift, permute, reshape, slice_axis
+
+
+class Indexed(Linear):
+    """Names places of x by indices, one for each of its axes from `shared` on.
+
+    The first `shared` axes b… are common to all operands: problem by problem. `unique` promises
+    that no place is named twice. `x: t[b…, n0, …, nk-1, r…]`, `k` indices `i64[b…, s…]`, and
+    elements at these places `t[b…, s…, r…]`.
+    """
+
+    shared: int
+    unique: bool
+
+    def picked(self, x: Type, *indices: Type) -> Type:
+        """The type of the elements of `x` at the indices."""
+        if not indices or len(set(indices)) != 1:
+            raise ShapeError(f"{self.name}: indices {', '.join(map(str, indices))} need one common shape")
+        if indices[0].dtype != "i64":
+            raise DTypeError(f"{self.name}: an index is {indices[0]}, expected i64")
+        shape, end = indices[0].shape, self.shared + len(indices)
+        if x.rank < end or shape[: self.shared] != x.shape[: self.shared]:
+            raise ShapeError(f"{self.name}: {len(indices)} indices {indices[0]} do not fit {x}")
+        return x.with_shape(shape + x.shape[end:])
+
+    def places(self, np: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
+        """NumPy's index for the places, or IndexRangeError."""
+        for i, extent in zip(indices, x.shape[self.shared :], strict=False):
+            bad = i[(i < 0) | (i >= extent)]
+            if bad.size:
+                raise IndexRangeError(f"{self.name}: index {bad[0]} is out of range for an axis of {extent}")
+        return self.grid(np, indices)
+
+    def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:
+        """An index for all leading axes, the shared ones included."""
+        shape, rank = indices[0].shape, indices[0].ndim
+        outer = [xp.arange(shape[a]).reshape((-1,) + (1,) * (rank - 1 - a)) for a in range(self.shared)]
+        return (*outer, *indices)
+
+
+@final
+@dataclass(frozen=True)
+class Gather(Indexed):
+    """The elements at the places: `y[b…, s…, r…] = x[b…, i0[b…, s…], …, ik-1[b…, s…], r…]`."""
+
+    shared: int = 0
+    unique: bool = False
+
+    def infer(self, x: Type, *indices: Type) -> Type:
+        return self.picked(x, *indices)
+
+    def array(self, xp: Namespace, x: Any, *indices: Any) -> Any:
+        return x[self.grid(xp, indices)]
+
+    def numpy(self, np: Namespace, x: Any, *indices: Any) -> Any:
+        return np.asarray(x[self.places(np, x, indices)])
+
+    def transpose(self, ct: Value, x: Value | Type, *indices: Value) -> Tangents:
+        zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
+        return (ScatterAdd(self.shared, self.unique)(zeros, *indices, ct), *(None for _ in indices))
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value, *indices: Value) -> Value:
+        if not any(batched[1:]):
+            y = self(_to_rest(x, self.shared + len(indices)), *indices)
+            return _axis_to_front(y, indices[0].type.rank)
+        lifted = [i if b else lift(i, n) for i, b in zip(indices, batched[1:], strict=True)]
+        if batched[0]:
+            return Gather(self.shared + 1, self.unique)(x, *lifted)
+        many = Gather(self.shared)(x, *(_to_rest(i, self.shared) for i in lifted))
+        return _axis_to_front(many, self.shared)
+
+    def kernel(self, k: Any, i: Any, x: Any, *indices: Any) -> Any:
+        rank = indices[0].type.rank
+        at = _checked(k, x.type, self.shared, [index(i[:rank]) for index in indices])
+        return x((*i[: self.shared], *at, *i[rank:]))
+
+
+class Scatter(Indexed):
+    """Writes `u` to the places of x, in row-major order of the indices: operands x, indices, u."""
+
+    def linear_operands(self, count: int) -> tuple[int, ...]:
+        return 0, count - 1
+
+    def infer(self, x: Type, *rest: Type) -> Type:
+        *indices, u = rest
+        if self.picked(x, *indices) != u:
+            raise ShapeError(f"{self.name}: {u} does not fit the places {self.picked(x, *indices)} of {x}")
+        return x
+
+    def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
+        count = len(xs) - 2
+        moving = [b or j in (0, len(xs) - 1) or any(batched[1:-1]) for j, b in enumerate(batched)]
+        x, *indices, u = [lift(v, n) if m and not b else v for v, m, b in zip(xs, moving, batched, strict=True)]
+        if any(batched[1:-1]):
+            return type(self)(self.shared + 1, self.unique)(x, *indices, u)  # type: ignore[call-arg]
+        end = self.shared + count
+        y = self(_to_rest(x, end), *indices, _to_rest(u, indices[0].type.rank))
+        return _axis_to_front(y, end)
+
+    def fill(self, k: Any, out: Any, x: Any, *rest: Any) -> None:
+        """Copy x, then write in order."""
+        *indices, u = rest
+        rank = indices[0].type.rank
+        k.copy(out, x)
+
+        def write(j: Any) -> None:
+            at = _checked(k, x.type, self.shared, [k.load(i, j[:rank]) for i in indices])
+            place = (*j[: self.shared], *at, *j[rank:])
+            k.store(out, place, self.written(k, out, place, k.load(u, j)))
+
+        k.loop(u.type.shape, write)
+
+    def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
+        """The element to store at `place`."""
+        return new
+
+
+@final
+@dataclass(frozen=True)
+class ScatterSet(Scatter):
+    """x with the elements at the places replaced by those of u; of several for one, the last."""
+
+    shared: int = 0
+    unique: bool = False
+
+    def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        y = x.copy()
+        y[self.places(np, x, indices)] = u
+        return y
+
+    def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        return x.at[self.grid(jnp, indices)].set(u)
+
+    def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        return x.index_put(self.grid(torch, indices), u)
+
+    def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
+        # Later writes hide earlier ones: x gets what no write touched, u what it wrote last.
+        *indices, u = rest
+        none = (None,) * len(indices)
+        dx = self(ct, *indices, ir.operators.zeros(_type(u))) if isinstance(x, Type) else None
+        if isinstance(u, Value):
+            return dx, *none, None
+        du = Gather(self.shared, self.unique)(ct, *indices)
+        if not self.unique:
+            seen = broadcast(self.last(x.shape, indices), u.shape, tuple(range(indices[0].type.rank)))
+            du = select(seen, du, ir.operators.zeros(u))
+        return dx, *none, du
+
+    def last(self, shape: tuple[int, ...], indices: Sequence[Value]) -> Value:
+        """Whether each write is the last one at its place: `bool[b…, s…]`."""
+        own = indices[0].shape[self.shared :]
+        size = Type("i64", own).size
+        axes = tuple(range(self.shared, indices[0].type.rank))
+        numbers = broadcast(reshape(iota(size), own), indices[0].shape, axes)
+        board = ir.operators.zeros(Type("i64", shape[: self.shared + len(indices)]))
+        return equal(Gather(self.shared)(self(board, *indices, numbers), *indices), numbers)
+
+
+@final
+@dataclass(frozen=True)
+class ScatterAdd(Scatter):
+    """x with the elements of u added at the places; repeated places accumulate."""
+
+    shared: int = 0
+    unique: bool = False
+
+    def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        y = x.copy()
+        np.add.at(y, self.places(np, x, indices), u)
+        return y
+
+    def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        return x.at[self.grid(jnp, indices)].add(u)
+
+    def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        return x.index_put(self.grid(torch, indices), u, accumulate=True)
+
+    def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
+        *indices, u = rest
+        du = Gather(self.shared, self.unique)(ct, *indices) if isinstance(u, Type) else None
+        return ct if isinstance(x, Type) else None, *(None for _ in indices), du
+
+    def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
+        return k.scalar(Add(), k.load(out, place), new)
+
+
+def _checked(k: Any, x: Type, first: int, indices: Sequence[Any]) -> list[Any]:
+    """Loaded indices as places along the axes of `x` from `first` on, checked."""
+    return [k.checked(k.index(i), x.shape[first + a], first + a) for a, i in enumerate(indices)]
+
+
+def _to_rest(x: Value, end: int) -> Value:
+    """The batch axis moved from the front to behind the next `end` axes."""
+    return permute(x, (*range(1, end + 1), 0, *range(end + 1, x.type.rank)))
+
+
+def _axis_to_front(x: Value, axis: int) -> Value:
+    return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+
+
+def _type(x: Value | Type) -> Type:
+    return x if isinstance(x, Type) else x.type
+
+
+def _is_single(indices: Sequence[Value], shared: int) -> bool:
+    """Whether there is at most one place for each problem, so that none is named twice."""
+    return Type("i64", indices[0].shape[shared:]).size <= 1
+
+
+def gather(x: Value, *indices: Value, shared: int = 0, unique: bool = False) -> Value:
+    """`Gather` as a function: `x[i0, …, ik-1]`."""
+    return Gather(shared, unique or _is_single(indices, shared))(x, *indices)
+
+
+def scatter_set(x: Value, indices: Sequence[Value], u: Value, *, shared: int = 0, unique: bool = False) -> Value:
+    """`ScatterSet` as a function: x after `x[i0, …, ik-1] = u`."""
+    return ScatterSet(shared, unique or _is_single(indices, shared))(x, *indices, u)
+
+
+def scatter_add(x: Value, indices: Sequence[Value], u: Value, *, shared: int = 0, unique: bool = False) -> Value:
+    """`ScatterAdd` as a function: x after `np.add.at(x, (i0, …, ik-1), u)`."""
+    return ScatterAdd(shared, unique or _is_single(indices, shared))(x, *indices, u)
+
+
+def wrap(index: Value, extent: int) -> Value:
+    """Indices counted from the end where they are negative, as Python does."""
+    return select(less(index, const(0, "i64")), index + extent, index)
+
+
+def take_along(x: Value, indices: Value, axis: int) -> Value:
+    """`np.take_along_axis`: the shapes agree but for `axis`."""
+    y = gather(_last(x, axis), _last(indices, axis), shared=x.type.rank - 1)
+    return _unlast(y, axis)
+
+
+def put_along(x: Value, indices: Value, u: Value, axis: int, *, unique: bool = False) -> Value:
+    """x after `np.put_along_axis(x, indices, u, axis)`; `u` has the shape of `indices`."""
+    at = (_last(indices, axis),)
+    return _unlast(scatter_set(_last(x, axis), at, _last(u, axis), shared=x.type.rank - 1, unique=unique), axis)
+
+
+def add_along(x: Value, indices: Value, u: Value, axis: int, *, unique: bool = False) -> Value:
+    """x with `u` added at the places `indices` along `axis`; repeated places accumulate."""
+    at = (_last(indices, axis),)
+    return _unlast(scatter_add(_last(x, axis), at, _last(u, axis), shared=x.type.rank - 1, unique=unique), axis)
+
+
+def _last(x: Value, axis: int) -> Value:
+    return permute(x, (*(a for a in range(x.type.rank) if a != axis), axis))
+
+
+def _unlast(x: Value, axis: int) -> Value:
+    end = x.type.rank - 1
+    return permute(x, (*range(axis), end, *range(axis, end)))
+
+
+def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> Value:
+    """The block of `x` of extents `lengths` that begins at `starts`, one `i64[]` for each axis."""
+    for axis, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+        if isinstance(start.op, Const):
+            x = slice_axis(x, axis, int(start.op.value.real), length)
+    moving = _moving(starts, lengths, x.shape)
+    if not moving:
+        return x
+    order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
+    block = gather(permute(x, order), *_block(starts, lengths, moving), unique=True)
+    return permute(reshape(block, [lengths[a] for a in order]), _inverse(order))
+
+
+def dynamic_update_slice(x: Value, u: Value, starts: Sequence[Value]) -> Value:
+    """`x` with the block of `u`'s shape that begins at `starts` replaced by `u`."""
+    moving = _moving(starts, u.shape, x.shape, also_literal=True)
+    if not moving:
+        return u
+    order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
+    indices = _block(starts, u.shape, moving)
+    block = reshape(permute(u, order), (*indices[0].shape, *(x.shape[a] for a in order[len(moving) :])))
+    return permute(scatter_set(permute(x, order), indices, block, unique=True), _inverse(order))
+
+
+def _moving(
+    starts: Sequence[Value], lengths: Sequence[int], shape: tuple[int, ...], *, also_literal: bool = False
+) -> tuple[int, ...]:
+    """The axes along which a block lies at a place chosen at run time."""
+    found = [also_literal or not isinstance(s.op, Const) for s in starts]
+    return tuple(a for a, m in enumerate(found) if m and lengths[a] != shape[a])
+
+
+def _block(starts: Sequence[Value], lengths: Sequence[int], axes: Sequence[int]) -> list[Value]:
+    """Indices of a block; an axis of extent 1 takes no axis of the indices."""
+    wide = [a for a in axes if lengths[a] != 1]
+    shape = tuple(lengths[a] for a in wide)
+
+    def index(axis: int) -> Value:
+        start = broadcast(starts[axis], shape, ())
+        return start + broadcast(iota(lengths[axis]), shape, (wide.index(axis),)) if axis in wide else start
+
+    return [index(a) for a in axes]
+
+
+def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(order)), key=lambda i: order[i]))
+
+
+RULES = ()

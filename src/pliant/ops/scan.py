@@ -1,0 +1,276 @@
+"""Scans: running sums, products and extrema along one axis, and the recurrence that differentiates them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from pliant.core import ir
+from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
+from pliant.core.types import Type
+from pliant.errors import DTypeError, ShapeError
+from pliant.ops.base import KINDS, Linear
+from pliant.ops.elementwise import Add, Mul, conj, convert
+from pliant.ops._compare_stub import equal, less
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
+
+
+class Scan(Op):
+    """Combines the elements so far along `axis`, from its end if `reverse`: the shape stays."""
+
+    axis: int
+    reverse: bool
+    domain: ClassVar[str] = "iufc"
+
+    def infer(self, x: Type) -> Type:
+        if not 0 <= self.axis < x.rank:
+            raise ShapeError(f"{self.name}: {x} has no axis {self.axis}")
+        if x.kind not in self.domain:
+            raise DTypeError(f"{self.name} is not defined for {KINDS[x.kind]}s: {x}")
+        return x
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        if not self.reverse:
+            return self.forward(xp, x)
+        return xp.flip(self.forward(xp, xp.flip(x, axis=self.axis)), axis=self.axis)
+
+    @abstractmethod
+    def forward(self, xp: Namespace, x: Any) -> Any:
+        """The scan from the front."""
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return type(self)(self.axis + 1, self.reverse)(x)  # type: ignore[call-arg]
+
+    def fill(self, k: Any, out: Any, x: Any) -> None:
+        """The first element, then the others from the one before."""
+        _fill(
+            k,
+            out,
+            (self.axis, self.reverse),
+            lambda i: k.load(x, i),
+            lambda i, before: self.step(k, before, k.load(x, i)),
+        )
+
+    @abstractmethod
+    def step(self, k: Any, before: Any, x: Any) -> Any:
+        """The next element, from the one before."""
+
+
+def _fill(k: Any, out: Any, along: tuple[int, bool], first: Any, following: Any) -> None:
+    """Fill `out` along an axis: its first element, then each from the element before."""
+    axis, reverse = along
+    shape = out.type.shape
+    n, direction = shape[axis], -1 if reverse else 1
+
+    def at(i: Any, begin: int) -> Any:
+        place = k.affine(i[axis], direction, n - 1 - begin if reverse else begin)
+        return (*i[:axis], place, *i[axis + 1 :])
+
+    def start(i: Any) -> None:
+        k.store(out, at(i, 0), first(at(i, 0)))
+
+    def go_on(i: Any) -> None:
+        k.store(out, at(i, 1), following(at(i, 1), k.load(out, at(i, 0))))
+
+    if n:
+        k.loop((*shape[:axis], 1, *shape[axis + 1 :]), start)
+        k.loop((*shape[:axis], n - 1, *shape[axis + 1 :]), go_on)
+
+
+@final
+@dataclass(frozen=True)
+class Cumsum(Scan, Linear):
+    """Running sum along `axis`: `y[k] = y[k-1] + x[k]`."""
+
+    axis: int
+    reverse: bool = False
+
+    def forward(self, xp: Namespace, x: Any) -> Any:
+        return xp.cumsum(x, axis=self.axis, dtype=x.dtype)
+
+    def transpose(self, ct: Value, x: Value | Type) -> Tangents:
+        return (cumsum(ct, self.axis, reverse=not self.reverse),)
+
+    def step(self, k: Any, before: Any, x: Any) -> Any:
+        return k.scalar(Add(), before, x)
+
+
+@final
+@dataclass(frozen=True)
+class Cumprod(Scan):
+    """Running product along `axis`: `y[k] = y[k-1]·x[k]`. Derivatives are right at zeros."""
+
+    axis: int
+    reverse: bool = False
+
+    def forward(self, xp: Namespace, x: Any) -> Any:
+        return xp.cumprod(x, axis=self.axis, dtype=x.dtype)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
+        if dx is None or not y.type.is_float:
+            return (y,), (None,)
+        before = exclusive_cumprod(x, self.axis, reverse=self.reverse)
+        return (y,), (recur(x, before * dx, self.axis, reverse=self.reverse),)
+
+    def step(self, k: Any, before: Any, x: Any) -> Any:
+        return k.scalar(Mul(), before, x)
+
+
+class CumulativeExtremum(Scan):
+    """Running extremum; NaN from the first NaN on. Of elements that tie, the first has the derivative."""
+
+    domain = "biuf"
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
+        if dx is None or not y.type.is_float or not x.shape[self.axis]:
+            return (y,), (None,)
+        n = x.shape[self.axis]
+        keep = equal(slice_axis(y, self.axis, 0, n - 1), slice_axis(y, self.axis, 1, n - 1))
+        keep = _join(ir.operators.zeros(_edge(keep.type, self.axis)), keep, self.axis, self.reverse)
+        new = select(keep, ir.operators.zeros(dx.type), dx)
+        return (y,), (recur(convert(keep, dx.dtype), new, self.axis, reverse=self.reverse),)
+
+
+@final
+@dataclass(frozen=True)
+class Cummax(CumulativeExtremum):
+    """Running maximum along `axis`."""
+
+    axis: int
+    reverse: bool = False
+
+    def forward(self, xp: Namespace, x: Any) -> Any:
+        return xp.maximum.accumulate(x, axis=self.axis)
+
+    def step(self, k: Any, before: Any, x: Any) -> Any:
+        return k.scalar(Maximum(), before, x)
+
+
+@final
+@dataclass(frozen=True)
+class Cummin(CumulativeExtremum):
+    """Running minimum along `axis`."""
+
+    axis: int
+    reverse: bool = False
+
+    def forward(self, xp: Namespace, x: Any) -> Any:
+        return xp.minimum.accumulate(x, axis=self.axis)
+
+    def step(self, k: Any, before: Any, x: Any) -> Any:
+        return k.scalar(Minimum(), before, x)
+
+
+@final
+@dataclass(frozen=True)
+class Recur(Op):
+    """Linear recurrence along `axis`: `y[k] = a[k]·y[k-1] + b[k]`, where y before the first is 0.
+
+    `a, b: t[…, n, …]` → `t[…, n, …]`. It is linear in b, and its derivatives are recurrences again.
+    """
+
+    axis: int
+    reverse: bool = False
+
+    def infer(self, a: Type, b: Type) -> Type:
+        if a != b or not 0 <= self.axis < a.rank:
+            raise ShapeError(f"recur: {a} and {b} do not fit together along axis {self.axis}")
+        if a.kind == "b":
+            raise DTypeError(f"recur is not defined for bools: {a}")
+        return a
+
+    def array(self, xp: Namespace, a: Any, b: Any) -> Any:
+        rows = range(a.shape[self.axis])
+        head = (slice(None),) * self.axis
+        y, out = None, list[Any]()
+        for j in reversed(rows) if self.reverse else rows:
+            y = b[(*head, j)] if y is None else a[(*head, j)] * y + b[(*head, j)]
+            out.append(y)
+        return xp.stack(out[::-1] if self.reverse else out, axis=self.axis) if out else b
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a, _), (da, db), (y,) = xs, dxs, self.apply(*xs)
+        terms = [d for d in (None if da is None else self.before(y) * da, db) if d is not None]
+        if not terms or not y.type.is_float:
+            return (y,), (None,)
+        return (y,), (self(a, terms[0] if len(terms) == 1 else terms[0] + terms[1]),)
+
+    def before(self, y: Value) -> Value:
+        """y[k-1] at place k."""
+        return shift(y, self.axis, 0, reverse=self.reverse)
+
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        if isinstance(a, Type):  # linear in a only where y[k-1] does not depend on a: nowhere
+            raise self.missing("transpose")
+        back = Recur(self.axis, not self.reverse)
+        following = shift(conj(a), self.axis, 0, reverse=not self.reverse)
+        return None, back(following, ct)
+
+    def batch(self, n: int, batched: tuple[bool, ...], a: Value, b: Value) -> Value:
+        a, b = (v if is_batched else lift(v, n) for v, is_batched in zip((a, b), batched, strict=True))
+        return Recur(self.axis + 1, self.reverse)(a, b)
+
+    def fill(self, k: Any, out: Any, a: Any, b: Any) -> None:
+        """Each element from the one before."""
+        _fill(
+            k,
+            out,
+            (self.axis, self.reverse),
+            lambda i: k.load(b, i),
+            lambda i, before: k.scalar(Add(), k.scalar(Mul(), k.load(a, i), before), k.load(b, i)),
+        )
+
+
+def _edge(type: Type, axis: int) -> Type:
+    return type.with_shape((*type.shape[:axis], 1, *type.shape[axis + 1 :]))
+
+
+def _join(first: Value, others: Value, axis: int, reverse: bool) -> Value:
+    """`first` where a scan begins, then the others."""
+    return concatenate((others, first) if reverse else (first, others), axis)
+
+
+def shift(x: Value, axis: int, value: float, *, reverse: bool = False) -> Value:
+    """The element before each along `axis`, in the direction of the scan; `value` before the first."""
+    n = x.shape[axis]
+    if not n:
+        return x
+    first = broadcast(const(value, x.dtype), _edge(x.type, axis).shape, ())
+    return _join(first, slice_axis(x, axis, 1 if reverse else 0, n - 1), axis, reverse)
+
+
+def exclusive_cumprod(x: Value, axis: int, *, reverse: bool = False) -> Value:
+    """Product of the elements before each along `axis`: `[1, x0, x0·x1, …]`."""
+    return cumprod(shift(x, axis, 1, reverse=reverse), axis, reverse=reverse)
+
+
+def cumsum(x: Value, axis: int, *, reverse: bool = False) -> Value:
+    """Running sum along `axis`, from its end if `reverse`."""
+    return Cumsum(axis, reverse)(x)
+
+
+def cumprod(x: Value, axis: int, *, reverse: bool = False) -> Value:
+    """Running product along `axis`, from its end if `reverse`."""
+    return Cumprod(axis, reverse)(x)
+
+
+def cummax(x: Value, axis: int, *, reverse: bool = False) -> Value:
+    """Running maximum along `axis`, from its end if `reverse`."""
+    return Cummax(axis, reverse)(x)
+
+
+def cummin(x: Value, axis: int, *, reverse: bool = False) -> Value:
+    """Running minimum along `axis`, from its end if `reverse`."""
+    return Cummin(axis, reverse)(x)
+
+
+def recur(a: Value, b: Value, axis: int, *, reverse: bool = False) -> Value:
+    """The linear recurrence `y[k] = a[k]·y[k-1] + b[k]` along `axis`, from its end if `reverse`."""
+    return Recur(axis, reverse)(a, b)
+
+
+RULES = ()

@@ -1,0 +1,128 @@
+"""Order: sorting along one axis, the order that sorts, and searching in what is sorted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core.ir import Namespace, Op, Tangents, Value, Values
+from pliant.core.types import Type
+from pliant.errors import DTypeError, ShapeError
+from pliant.ops.index import take_along
+from pliant.ops.shape import lift
+
+
+def _check_axis(op: Op, axis: int, x: Type) -> None:
+    if not 0 <= axis < x.rank:
+        raise ShapeError(f"{op.name}: {x} has no axis {axis}")
+
+
+@final
+@dataclass(frozen=True)
+class Sort(Op):
+    """The elements along `axis` in ascending order, NaN last.
+
+    Equal elements keep their order, and with it their tangents.
+    """
+
+    axis: int
+
+    def infer(self, x: Type) -> Type:
+        _check_axis(self, self.axis, x)
+        return x
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.sort(x, axis=self.axis, stable=True)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.sort(x, dim=self.axis, stable=True).values
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,) = xs, dxs
+        if dx is None or not x.type.is_float:
+            return self.apply(x), (None,)
+        order = argsort(x, self.axis)
+        return (take_along(x, order, self.axis),), (take_along(dx, order, self.axis, unique=True),)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return Sort(self.axis + 1)(x)
+
+
+@final
+@dataclass(frozen=True)
+class Argsort(Op):
+    """The indices that sort along `axis`: i64, stable, NaN last."""
+
+    axis: int
+
+    def infer(self, x: Type) -> Type:
+        _check_axis(self, self.axis, x)
+        return x.with_dtype("i64")
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.argsort(x, axis=self.axis, stable=True)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.argsort(x, dim=self.axis, stable=True)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return Argsort(self.axis + 1)(x)
+
+
+@final
+@dataclass(frozen=True)
+class Searchsorted(Op):
+    """Where each element of v belongs in the sorted a: `a: t[b…, n], v: t[b…, s…] → i64[b…, s…]`.
+
+    `side` left: the number of elements < v; right: ≤ v. NaN counts as largest. The first `shared`
+    axes are common: problem by problem.
+    """
+
+    side: str = "left"
+    shared: int = 0
+
+    def infer(self, a: Type, v: Type) -> Type:
+        if a.dtype != v.dtype:
+            raise DTypeError(f"searchsorted: {a} and {v} have different dtypes")
+        if a.rank != self.shared + 1 or v.shape[: self.shared] != a.shape[:-1]:
+            raise ShapeError(f"searchsorted: {v} cannot be searched in {a}")
+        if self.side not in ("left", "right"):
+            raise ShapeError(f"searchsorted: side is {self.side!r}, expected 'left' or 'right'")
+        return v.with_dtype("i64")
+
+    def array(self, xp: Namespace, a: Any, v: Any) -> Any:
+        if not self.shared:
+            return xp.searchsorted(a, v, side=self.side)
+        each = Searchsorted(self.side, self.shared - 1)
+        rows = [each.array(xp, a[j], v[j]) for j in range(a.shape[0])]
+        return xp.stack(rows) if rows else xp.zeros(v.shape, dtype=xp.int64)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+    def batch(self, n: int, batched: tuple[bool, ...], a: Value, v: Value) -> Value:
+        if self.shared == 0 and not batched[0]:
+            return self(a, v)
+        a, v = (x if b else lift(x, n) for x, b in zip((a, v), batched, strict=True))
+        return Searchsorted(self.side, self.shared + 1)(a, v)
+
+
+def sort(x: Value, axis: int) -> Value:
+    """The elements along `axis` in ascending order, NaN last."""
+    return Sort(axis)(x)
+
+
+def argsort(x: Value, axis: int) -> Value:
+    """The indices that sort along `axis`; equal elements keep their order."""
+    return Argsort(axis)(x)
+
+
+def searchsorted(a: Value, v: Value, side: str = "left") -> Value:
+    """Where each element of `v` belongs in the sorted `a: t[n]`: i64 of v's shape."""
+    return Searchsorted(side)(a, v)
+
+
+RULES = ()
