@@ -12,8 +12,21 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias, cast, final
 
-from pliant.core.ir import Const, Function, Node, Number, Op, Param, Value, Values, const, nodes, rebuild, scope
-from pliant.core.ir import substitute
+from pliant.core.ir import (
+    Const,
+    Function,
+    Node,
+    Number,
+    Op,
+    Param,
+    Value,
+    Values,
+    const,
+    nodes,
+    rebuild,
+    scope,
+    substitute,
+)
 from pliant.core.origin import DerivedOrigin, swap
 from pliant.errors import RewriteError
 from pliant.rewrite.explain import Log
@@ -144,38 +157,45 @@ class _Engine:
         return tuple([rule for _, rule in self.index.rules])
 
     def settle(self, value: Value) -> Value:
-        """The final form of a value of this trace."""
+        """The final form of a value of this trace whose operands are final."""
+        first = self.improve(value)
+        if first is value:
+            self.final[value] = value
+            return value
         settled, limit = self.final, self.fired + _FIRINGS
-        stack: list[tuple[Value, list[Value]]] = [(value, [value])]  # a value, and those it stands for
+        stack: list[tuple[Value, list[Value]]] = [(first, [value])]  # a value, and those it stands for
         while stack:
             v, aliases = stack[-1]
             done = settled.get(v)
             if done is None:
-                waiting = [(a, [a]) for a in v.node.args if a not in settled]
+                waiting = [(a, list[Value]()) for a in v.node.args if a not in settled]
                 if waiting:
                     stack.extend(waiting)
                     continue
-                done = self.step(v)
+                done = self.improve(self.renewed(v))
                 if done is not v:
                     if self.fired > limit:
                         raise self.endless()
-                    stack[-1] = done, [*aliases, done]
+                    stack[-1] = done, [*aliases, v]
                     continue
             for alias in aliases:
                 settled[alias] = done
-            settled[v] = settled[done] = done
+            settled[v] = done
             stack.pop()
         return settled[value]
 
-    def step(self, value: Value) -> Value:
+    def renewed(self, value: Value) -> Value:
+        """The value on the final forms of its operands."""
+        args = tuple([self.final[a] for a in value.node.args])
+        if args == value.node.args:
+            return value
+        return rebuild(value.node, args)[value.index]
+
+    def improve(self, value: Value) -> Value:
         """What one rule makes of a value whose operands are final; the value itself if none fires."""
-        node, settled = value.node, self.final
-        args = node.args
-        for a in args:
-            if settled[a] is not a:
-                return rebuild(node, tuple([settled[a] for a in args]))[value.index]
-        if self.fold is not None and args and self.is_foldable(node):
-            number = self.fold(node.op, tuple([cast("Const", a.node.op) for a in args]))
+        node = value.node
+        if self.fold is not None and node.args and self.is_foldable(node):
+            number = self.fold(node.op, tuple([cast("Const", a.node.op) for a in node.args]))
             if number is not None:
                 self.fired += 1
                 self.log.record("fold", node.origin)
@@ -190,7 +210,7 @@ class _Engine:
         """Whether all operands are literals and the result is one scalar."""
         if len(node.types) != 1 or node.types[0].shape:
             return False
-        return all([type(a.node.op) is Const for a in node.args])
+        return type(node.args[0].node.op) is Const and all([type(a.node.op) is Const for a in node.args])
 
     def apply(self, rule: Rule, value: Value) -> Value:
         """The rule's replacement, checked and logged, built under an origin derived from the value's."""

@@ -54,7 +54,8 @@ def _solve_op(op: Op, patterns: tuple[Any, ...], value: Value, rest: Goals, boun
     if node.op != op:
         return Miss(depth, f"wanted {op!r}, found {node.op!r}", value)
     nearest: Miss | None = None
-    for order in (patterns, patterns[::-1]) if op.commutative else (patterns,):
+    both = op.commutative and patterns[0] is not patterns[1]
+    for order in (patterns, patterns[::-1]) if both else (patterns,):
         goals = rest
         for pattern, operand in zip(reversed(order), reversed(node.args), strict=True):
             goals = (pattern, operand, value, goals)

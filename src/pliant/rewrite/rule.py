@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, final, overload
 from pliant.core.ir import Const, Op, Pattern, Value
 from pliant.core.origin import CodeOrigin, Origin, here
 from pliant.errors import RewriteError
+from pliant.rewrite.explain import explain_rule
 from pliant.rewrite.match import Miss, match_value
 
 Replacement: TypeAlias = "Value | dict[Value, Value] | None"
@@ -89,8 +90,6 @@ class Rule:
 
     def explain(self, values: Iterable[Value]) -> str:
         """Why this rule leaves all of `values` alone: its nearest miss."""
-        from pliant.rewrite.explain import explain_rule  # explanations read rules
-
         return explain_rule(self, values)
 
 
