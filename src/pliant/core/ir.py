@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any, ClassVar, Protocol, TypeAlias, cast, final
 
 from pliant.core.origin import Origin, here, swap
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
 
 Number: TypeAlias = "float | int | bool | complex"
@@ -185,19 +185,19 @@ _current = _Current()
 
 
 @contextmanager
-def scope() -> Generator[Scope]:
-    """Values made inside are interned together, apart from all others."""
+def scope(existing: Scope | None = None) -> Generator[Scope]:
+    """Values made inside are interned together, apart from all others; or with those of `existing`."""
     before = _current.scope
-    _current.scope = new = Scope()
+    _current.scope = new = existing or Scope()
     try:
         yield new
     finally:
         _current.scope = before
 
 
-def is_tracing() -> bool:
-    """Whether a trace is going on in this thread."""
-    return _current.scope is not None
+def current_scope() -> Scope | None:
+    """The trace that values made now belong to."""
+    return _current.scope
 
 
 @final
@@ -309,6 +309,12 @@ class Const(Op):
 
     def infer(self, *xs: Type) -> Type:
         return Type(self.dtype)
+
+    def array(self, xp: Namespace, *xs: Any) -> Any:
+        return xp.asarray(self.value, dtype=getattr(xp, DTYPES[self.dtype]))
+
+    def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
+        return k.const(self.value, self.dtype)
 
 
 _uids = count()

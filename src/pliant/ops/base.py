@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from pliant.core.ir import Const, Namespace, Number, Op, Tangents, Value, Values, const
+from pliant.core.ir import Const, Namespace, Number, Op, Operand, Pattern, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.errors import DTypeError, ShapeError
 from pliant.transforms.jvp import instantiate
@@ -16,34 +16,39 @@ KINDS = {"b": "bool", "i": "int", "u": "unsigned int", "f": "float", "c": "compl
 class Elementwise(Op):
     """Acts on each element. Operands share one dtype and one shape; rank-0 operands fit any shape.
 
-    `domain` lists the dtype kinds it takes, `makes` says what it returns: the operands' dtype,
-    `bool`, or the real dtype of a complex one. `ufunc` is NumPy's name where it differs.
+    `domain` lists the dtype kinds it takes, `makes` says what it returns: the operands' dtype
+    (`same`), the real dtype of a complex one (`real`), or the dtype it names. `ufunc` is NumPy's
+    name where it differs.
     """
 
     domain: ClassVar[str] = "fc"
-    makes: ClassVar[str] = "same"  # "same", "bool" or "real"
+    makes: ClassVar[str] = "same"
     ufunc: ClassVar[str] = ""
 
+    def __call__(self, *xs: Operand | Pattern) -> Value:
+        """The result; a Python number takes the dtype of the first value."""
+        for x in xs:
+            if type(x) is not Value:
+                xs = alike(xs)
+                break
+        return Op.__call__(self, *xs)
+
     def infer(self, *xs: Type) -> Type:
-        dtype, shape = xs[0].dtype, xs[0].shape
+        dtype = xs[0].dtype
         for x in xs[1:]:
             if x.dtype != dtype:
                 raise DTypeError(f"{self.name}: {' and '.join(map(str, xs))} have different dtypes")
-            if x.shape != shape and x.shape:
-                if shape:
-                    raise ShapeError(f"{self.name}: {' and '.join(map(str, xs))} do not fit together")
-                shape = x.shape
         if dtype[0] not in self.domain:
             raise DTypeError(f"{self.name} is not defined for {KINDS[dtype[0]]}s: {dtype}")
         if self.makes != "same":
-            dtype = "bool" if self.makes == "bool" else real_dtype(dtype)
-        return Type(dtype, shape)
+            dtype = real_dtype(dtype) if self.makes == "real" else self.makes
+        return Type(dtype, common_shape(self.name, xs))
 
     def array(self, xp: Namespace, *xs: Any) -> Any:
         return getattr(xp, self.ufunc or self.name)(*xs)
 
     def partials(self, y: Value, *xs: Any, **no: Any) -> Tangents:
-        """∂y/∂x for each operand; None where it is zero."""
+        """∂y/∂x for each operand; None where it is zero everywhere."""
         return (None,) * len(xs)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
@@ -60,21 +65,42 @@ class Elementwise(Op):
         return k.scalar(self, *(x(i if x.type.shape else ()) for x in xs))
 
 
+class Unary(Elementwise):
+    """Acts on each element of one operand."""
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value | None:
+        """The tangent of y, linear in dx; None where it is zero everywhere."""
+        return None
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,) = xs, dxs
+        y = self(x)
+        return (y,), (None if dx is None or not y.type.is_float else self.tangent(y, x, dx),)
+
+
 class Linear(Op):
     """Linear, all at once, in the operands listed in `linear`."""
 
     linear: ClassVar[tuple[int, ...]] = (0,)
 
+    def linear_operands(self, count: int) -> tuple[int, ...]:
+        """Which of `count` operands it is linear in."""
+        return self.linear
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        ys = self.apply(*xs)
-        if not ys[0].type.is_float or all(dxs[i] is None for i in self.linear):
+        ys, linear = self.apply(*xs), self.linear_operands(len(xs))
+        if not ys[0].type.is_float or all(dxs[i] is None for i in linear):
             return ys, (None,) * len(ys)
         full = instantiate(xs, dxs)
-        return ys, self.apply(*(full[i] if i in self.linear else x for i, x in enumerate(xs)))
+        return ys, self.apply(*(full[i] if i in linear else x for i, x in enumerate(xs)))
 
 
 class Movement(Linear):
     """Moves or repeats elements: never computes on them, so any dtype will do."""
+
+    def support(self, find: Any, x: Value) -> Value | None:
+        mask = find(x)
+        return self(mask) if mask is not None and mask.shape == x.shape else mask
 
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
         (x,) = xs
@@ -85,14 +111,35 @@ class Movement(Linear):
         """The index in the operand of the element at index `i` of the result."""
 
 
+def common_shape(name: str, xs: tuple[Type, ...]) -> tuple[int, ...]:
+    """The shape of an elementwise result: the operands' own, rank 0 apart."""
+    shape = xs[0].shape
+    for x in xs:
+        if x.shape != shape and x.shape:
+            if shape:
+                raise ShapeError(f"{name}: {' and '.join(map(str, xs))} do not fit together")
+            shape = x.shape
+    return shape
+
+
 def like(x: Any, number: Any) -> Any:
-    """A Python number as a literal of `x`'s dtype; a value unchanged."""
-    return const(number, x.dtype) if isinstance(x, Value) and not isinstance(number, Value) else number
+    """A Python number as a literal of `x`'s dtype; a value or a pattern unchanged."""
+    if not isinstance(x, Value) or not isinstance(number, bool | int | float | complex):
+        return number
+    if isinstance(number, float | complex) and number != 0 and x.dtype[0] in "biu":
+        raise DTypeError(f"{number} is no {KINDS[x.dtype[0]]}: {x.dtype}")
+    return const(number, x.dtype)
+
+
+def alike(xs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of an elementwise op: Python numbers take the dtype of the first value."""
+    first = next((x for x in xs if type(x) is Value), None)
+    return xs if first is None else tuple([like(first, x) for x in xs])
 
 
 def is_const(x: Any, number: Number) -> bool:
     """Whether `x` is the literal `number` of any dtype, -0.0 not being 0.0."""
-    return isinstance(x, Value) and isinstance(x.op, Const) and repr(x.op.value + 0j) == repr(number + 0j)
+    return isinstance(x, Value) and isinstance(x.op, Const) and repr(complex(x.op.value)) == repr(complex(number))
 
 
 def sum_of(xs: list[Value]) -> Value:

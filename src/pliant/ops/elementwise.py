@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.core.ir import Namespace, Tangents, Value, const
+from pliant.core.ir import Const, Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError
-from pliant.ops.base import Elementwise, Linear, fit, like, unfit
+from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
+from pliant.ops.compare import equal
+from pliant.ops.complex import conj, real
+from pliant.ops.select import Find, select, sparing
 
 
 @final
@@ -23,43 +26,55 @@ class Add(Linear, Elementwise):
     def array(self, xp: Namespace, x: Any, y: Any) -> Any:
         return x + y
 
-    def jvp(self, xs: tuple[Value, ...], dxs: Tangents) -> tuple[tuple[Value, ...], Tangents]:
-        return Elementwise.jvp(self, xs, dxs) if None in dxs else Linear.jvp(self, xs, dxs)
-
-    def partials(self, y: Value, a: Value, b: Value) -> Tangents:
-        one = const(1, y.dtype)
-        return one, one
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (y,) = self.apply(*xs)
+        match dxs if y.type.is_float else (None, None):
+            case None, None:
+                return (y,), (None,)
+            case (dx, None) | (None, dx):
+                return (y,), (fit(dx, y.type),)
+            case dx, dy:
+                return (y,), (self(dx, dy),)
 
     def transpose(self, ct: Value, *xs: Value | Type) -> Tangents:
         return tuple(unfit(ct, x) if isinstance(x, Type) else None for x in xs)
 
+    def support(self, find: Find, x: Value, y: Value) -> Value | None:
+        a = find(x)
+        b = find(y) if a is not None else None
+        if a is None or b is None or not (a.shape == b.shape == x.shape == y.shape):
+            return None
+        return a if a is b else self(a, b)
+
 
 @final
 @dataclass(frozen=True)
-class Convert(Elementwise):
-    """The same numbers in another dtype, as `astype` does: complex → real drops the imaginary part."""
+class Sub(Linear, Elementwise):
+    """x − y; not of bools."""
 
-    dtype: str
-    domain = "biufc"
+    domain = "iufc"
+    linear = (0, 1)
 
-    def infer(self, x: Type) -> Type:
-        if self.dtype not in DTYPES:
-            raise DTypeError(f"convert: unknown dtype {self.dtype!r}")
-        return x.with_dtype(self.dtype)
+    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
+        return x - y
 
-    def array(self, xp: Namespace, x: Any) -> Any:
-        return xp.astype(x, getattr(xp, DTYPES[self.dtype]))
-
-    def torch(self, torch: Namespace, x: Any) -> Any:
-        return x.to(getattr(torch, DTYPES[self.dtype]))
-
-    def jvp(self, xs: tuple[Value, ...], dxs: Tangents) -> tuple[tuple[Value, ...], Tangents]:
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (y,) = self.apply(*xs)
-        (dx,) = dxs
-        return (y,), (convert(dx, self.dtype) if dx is not None and y.type.is_float else None,)
+        match dxs if y.type.is_float else (None, None):
+            case None, None:
+                return (y,), (None,)
+            case dx, None:
+                return (y,), (fit(dx, y.type),)
+            case None, dx:
+                return (y,), (fit(neg(dx), y.type),)
+            case dx, dy:
+                return (y,), (self(dx, dy),)
 
-    def transpose(self, ct: Value, x: Value | Type) -> Tangents:
-        return (convert(ct, x.dtype),)
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        return (
+            unfit(ct, a) if isinstance(a, Type) else None,
+            neg(unfit(ct, b)) if isinstance(b, Type) else None,
+        )
 
 
 @final
@@ -77,30 +92,118 @@ class Mul(Elementwise):
         return b, a
 
     def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
-        if isinstance(a, Type):
-            assert isinstance(b, Value)
-            return unfit(fit(ct * conj(b), Type(ct.dtype, ct.shape)), a), None
-        return None, unfit(conj(a) * ct, b)
+        return tuple(
+            unfit(scaled(ct, other), x) if isinstance(x, Type) else None  # the other one is known
+            for x, other in ((a, b), (b, a))
+        )
+
+    def support(self, find: Find, a: Value, b: Value) -> Value | None:
+        # 0·b is 0 only if b is finite
+        if isinstance(a.op, Const):
+            return find(b)
+        return find(a) if isinstance(b.op, Const) else None
 
 
 @final
 @dataclass(frozen=True)
-class Conj(Elementwise):
-    """The complex conjugate."""
+class Div(Elementwise):
+    """x / y: `f[…], f[…] → f[…]`."""
 
-    domain = "c"
-    linear = (0,)
+    domain = "fc"
 
-    def jvp(self, xs: tuple[Value, ...], dxs: Tangents) -> tuple[tuple[Value, ...], Tangents]:
-        return self.apply(*xs), tuple(None if d is None else self(d) for d in dxs)
+    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
+        return x / y
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (_, b), (da, db) = xs, dxs
+        y = self(*xs)
+        if da is None and db is None:
+            return (y,), (None,)
+        rise = neg(y * db) if da is None else da if db is None else da - y * db
+        return (y,), (fit(rise / b, y.type),)
+
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        return unfit(sparing(lambda c: c / conj(b), ct), a), None
+
+
+@final
+@dataclass(frozen=True)
+class Neg(Linear, Elementwise):
+    """−x; not of bools."""
+
+    domain = "iufc"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return -x
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
         return (self(ct),)
 
+    def support(self, find: Find, x: Value) -> Value | None:
+        return find(x)
 
-def conj(x: Any) -> Any:
-    """The complex conjugate; a real value unchanged."""
-    return Conj()(x) if isinstance(x, Value) and x.dtype[0] == "c" else x
+
+@final
+@dataclass(frozen=True)
+class Convert(Linear, Elementwise):
+    """The same numbers in another dtype, as `astype` does: complex → real drops the imaginary part."""
+
+    dtype: str
+    domain = "biufc"
+
+    def infer(self, x: Type) -> Type:
+        if self.dtype not in DTYPES:
+            raise DTypeError(f"convert: unknown dtype {self.dtype!r}")
+        return x.with_dtype(self.dtype)
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        drops = "complex" in str(x.dtype) and self.dtype[0] not in "cb"
+        return xp.astype(xp.real(x) if drops else x, getattr(xp, DTYPES[self.dtype]))
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return x.to(getattr(torch, DTYPES[self.dtype]))
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (y,) = self.apply(*xs)
+        (dx,) = dxs
+        return (y,), (convert(dx, self.dtype) if dx is not None and y.type.is_float else None,)
+
+    def transpose(self, ct: Value, x: Value | Type) -> Tangents:
+        return (convert(ct, x.dtype),)
+
+    def support(self, find: Find, x: Value) -> Value | None:
+        return find(x)
+
+
+@final
+@dataclass(frozen=True)
+class Sign(Unary):
+    """−1, 0 or 1 with the sign of x; z / |z| of a complex z, 0 at 0."""
+
+    domain = "iufc"
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value | None:
+        if x.dtype[0] != "c":
+            return None
+        along = convert(real(dx * conj(y)), x.dtype)  # the part that changes |x|
+        size = absolute(x)
+        return select(equal(size, 0), 0, (dx - y * along) / convert(size, x.dtype))
+
+
+@final
+@dataclass(frozen=True)
+class Abs(Unary):
+    """|x|, real of a complex x. The derivative at 0 is 0."""
+
+    domain = "iufc"
+    makes = "real"
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value:
+        return real(dx * conj(sign(x)))
+
+
+add, sub, mul, div, neg = Add(), Sub(), Mul(), Div(), Neg()
+sign, absolute = Sign(), Abs()
 
 
 def convert(x: Value, dtype: str) -> Value:
@@ -108,14 +211,11 @@ def convert(x: Value, dtype: str) -> Value:
     return x if x.dtype == dtype else Convert(dtype)(x)
 
 
-def add(x: Any, y: Any) -> Value:
-    """x + y; a Python number takes the other's dtype."""
-    return Add()(like(y, x), like(x, y))
-
-
-def mul(x: Any, y: Any) -> Value:
-    """x·y; a Python number takes the other's dtype."""
-    return Mul()(like(y, x), like(x, y))
+def scaled(ct: Value, known: Any) -> Value:
+    """The cotangent times the conjugate of what the tangent was multiplied with."""
+    if isinstance(known.op, Const):
+        return ct * conj(known)
+    return sparing(lambda c: c * conj(known), ct)
 
 
 RULES = ()

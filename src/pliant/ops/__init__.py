@@ -1,0 +1,54 @@
+"""All primitives and their identities. Installs the operators that `pliant.core` needs."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Final, final
+
+from pliant.core import ir
+from pliant.core.ir import Op, Value, const
+from pliant.core.types import Type
+from pliant.ops import (
+    bits,
+    compare,
+    complex,
+    elementwise,
+    power,
+    reduce,
+    rounding,
+    select,
+    shape,
+    transcendental,
+)
+
+MODULES: Final[tuple[ModuleType, ...]] = (
+    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, reduce,
+)  # fmt: skip
+
+
+@final
+class _Operators:
+    add, sub, mul = elementwise.add, elementwise.sub, elementwise.mul
+    div, neg = elementwise.div, elementwise.neg
+
+    def zeros(self, type: Type, /) -> Value:
+        return shape.broadcast(const(0, type.dtype), type.shape, ())
+
+    def lift(self, x: Value, n: int, /) -> Value:
+        return shape.lift(x, n)
+
+
+ir.operators = _Operators()
+
+
+def _primitives(module: ModuleType) -> dict[str, type[Op]]:
+    """The primitives a module defines, families excepted."""
+    own = [c for c in vars(module).values() if isinstance(c, type) and c.__module__ == module.__name__]
+    return {c.name: c for c in own if issubclass(c, Op) and getattr(c, "__final__", False)}
+
+
+ALL: Final[dict[str, type[Op]]] = {name: cls for module in MODULES for name, cls in _primitives(module).items()}
+"""Name in the text form → primitive."""
+
+RULES: Final[tuple[Any, ...]] = tuple(rule for module in MODULES for rule in getattr(module, "RULES", ()))
+"""Every identity that holds exactly, in the order of the modules."""

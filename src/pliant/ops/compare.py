@@ -1,0 +1,156 @@
+"""Order: comparisons, tests of single numbers, the larger and the smaller of two.
+
+Complex numbers are ordered by their real, then by their imaginary parts, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from pliant.core.ir import Value, Values, const
+from pliant.ops.base import Elementwise, Unary, fit
+from pliant.ops.select import select
+
+
+class Test(Elementwise):
+    """Yes or no for each element."""
+
+    domain = "biufc"
+    makes = "bool"
+
+
+@final
+@dataclass(frozen=True)
+class Equal(Test):
+    """x = y; NaN equals nothing."""
+
+    commutative = True
+
+
+@final
+@dataclass(frozen=True)
+class NotEqual(Test):
+    """x ≠ y, the opposite of `equal`."""
+
+    commutative = True
+
+
+@final
+@dataclass(frozen=True)
+class Less(Test):
+    """x < y."""
+
+
+@final
+@dataclass(frozen=True)
+class LessEqual(Test):
+    """x ≤ y."""
+
+
+@final
+@dataclass(frozen=True)
+class Greater(Test):
+    """x > y."""
+
+
+@final
+@dataclass(frozen=True)
+class GreaterEqual(Test):
+    """x ≥ y."""
+
+
+@final
+@dataclass(frozen=True)
+class Isnan(Test):
+    """Whether x is NaN, or has a NaN part."""
+
+
+@final
+@dataclass(frozen=True)
+class Isinf(Test):
+    """Whether x is ±∞, or has an infinite part."""
+
+
+@final
+@dataclass(frozen=True)
+class Isfinite(Test):
+    """Whether x is neither infinite nor NaN."""
+
+
+@final
+@dataclass(frozen=True)
+class Signbit(Unary):
+    """Whether the sign bit is set: true for −0.0 too."""
+
+    domain = "f"
+    makes = "bool"
+
+
+class Choice(Elementwise):
+    """One of two operands. Where they are equal, the tangent is the mean of theirs."""
+
+    commutative = True
+    domain = "biufc"
+    first_if: ClassVar[Elementwise]  # which of two unequal numbers it takes
+    skips_nan: ClassVar[bool] = False
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a, b), (da, db) = xs, dxs
+        (y,) = self.apply(a, b)
+        if not y.type.is_float or (da is None and db is None):
+            return (y,), (None,)
+        da, db = (const(0, y.dtype) if d is None else d for d in dxs)
+        one = self.first_if(a, b)
+        if self.skips_nan:
+            one = select(isnan(b), True, one)
+        dy = select(one, da, select(equal(a, b), 0.5 * (da + db), db))
+        return (y,), (fit(dy, y.type),)
+
+
+@final
+@dataclass(frozen=True)
+class Maximum(Choice):
+    """The larger of x and y; NaN if either is."""
+
+    first_if = Greater()
+
+
+@final
+@dataclass(frozen=True)
+class Minimum(Choice):
+    """The smaller of x and y; NaN if either is."""
+
+    first_if = Less()
+
+
+@final
+@dataclass(frozen=True)
+class Fmax(Choice):
+    """The larger of x and y; the other one if one is NaN."""
+
+    first_if = Greater()
+    skips_nan = True
+
+
+@final
+@dataclass(frozen=True)
+class Fmin(Choice):
+    """The smaller of x and y; the other one if one is NaN."""
+
+    first_if = Less()
+    skips_nan = True
+
+
+equal, not_equal, less, less_equal = Equal(), NotEqual(), Less(), LessEqual()
+greater, greater_equal = Greater(), GreaterEqual()
+isnan, isinf, isfinite, signbit = Isnan(), Isinf(), Isfinite(), Signbit()
+maximum, minimum, fmax, fmin = Maximum(), Minimum(), Fmax(), Fmin()
+
+
+def clip(x: Any, low: Any, high: Any) -> Value:
+    """x, but at least `low` and at most `high`; `high` wins if they cross, as in NumPy."""
+    return minimum(maximum(x, low), high)
+
+
+RULES: tuple[Any, ...] = ()

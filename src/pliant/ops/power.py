@@ -1,0 +1,102 @@
+"""Powers and roots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core.ir import Const, Namespace, Tangents, Value, Values
+from pliant.ops.base import Elementwise, Unary, fit, sum_of
+from pliant.ops.bits import bitwise_or
+from pliant.ops.compare import equal, less_equal
+from pliant.ops.select import select
+
+
+@final
+@dataclass(frozen=True)
+class Pow(Elementwise):
+    """xʸ; a whole number to a negative whole power raises ValueError, as in NumPy.
+
+    ∂/∂y is taken as 0 where xʸ is 0 or x ≤ 0: there it is 0, or does not exist.
+    """
+
+    domain = "iufc"
+    ufunc = "power"
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return torch.pow(x, y)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x, n), (dx, dn) = xs, dxs
+        (y,) = self.apply(x, n)
+        if not y.type.is_float or (dx is None and dn is None):
+            return (y,), (None,)
+        from pliant.ops.transcendental import log  # whose derivatives are powers and roots
+
+        terms = list[Value]()
+        if dx is not None:
+            terms.append(dx * slope(x, n))
+        if dn is not None:
+            undefined = equal(y, 0)
+            if y.dtype[0] == "f":
+                undefined = bitwise_or(undefined, less_equal(x, 0))
+            terms.append(dn * select(undefined, 0, y * log(x)))
+        return (y,), (fit(sum_of(terms), y.type),)
+
+
+def slope(x: Value, n: Value) -> Value:
+    """∂xⁿ/∂x = n·xⁿ⁻¹, which is 0 for n = 0 also where x = 0."""
+    if isinstance(n.op, Const) and n.op.value == 2:
+        return 2.0 * x
+    if isinstance(n.op, Const) and n.op.value != 0:
+        return n * power(x, n.op.value - 1)
+    return select(equal(n, 0), 0, n * power(x, n - 1.0))
+
+
+@final
+@dataclass(frozen=True)
+class Sqrt(Unary):
+    """√x; the derivative at 0 is infinite."""
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value:
+        return dx / (2.0 * y)
+
+
+@final
+@dataclass(frozen=True)
+class Cbrt(Unary):
+    """∛x, negative for negative x: `f[…] → f[…]`."""
+
+    domain = "f"
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value:
+        return dx / (3.0 * (y * y))
+
+
+@final
+@dataclass(frozen=True)
+class Hypot(Elementwise):
+    """√(x² + y²) without overflow: `f[…], f[…] → f[…]`. The derivative at (0, 0) is 0."""
+
+    commutative = True
+    domain = "f"
+
+    def partials(self, y: Value, a: Value, b: Value) -> Tangents:
+        size = select(equal(y, 0), 1, y)
+        return a / size, b / size
+
+
+power, sqrt, cbrt, hypot = Pow(), Sqrt(), Cbrt(), Hypot()
+
+
+def square(x: Value) -> Value:
+    """x·x."""
+    return x * x
+
+
+def reciprocal(x: Value) -> Value:
+    """1 / x."""
+    return 1.0 / x
+
+
+RULES: tuple[Any, ...] = ()

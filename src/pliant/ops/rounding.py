@@ -1,0 +1,206 @@
+"""Whole parts and remainders, and what a floating-point number is made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core.ir import Namespace, Tangents, Value, Values
+from pliant.core.types import Type
+from pliant.errors import DTypeError
+from pliant.ops.base import Elementwise, Linear, Unary, common_shape, fit, like, unfit
+from pliant.ops.compare import equal, isinf, signbit
+from pliant.ops.select import select
+
+
+class Rounding(Unary):
+    """A whole number near x; flat between its steps."""
+
+    domain = "f"
+
+
+@final
+@dataclass(frozen=True)
+class Floor(Rounding):
+    """⌊x⌋, the largest whole number ≤ x."""
+
+
+@final
+@dataclass(frozen=True)
+class Ceil(Rounding):
+    """⌈x⌉, the smallest whole number ≥ x."""
+
+
+@final
+@dataclass(frozen=True)
+class Trunc(Rounding):
+    """x without its fraction."""
+
+
+@final
+@dataclass(frozen=True)
+class Rint(Rounding):
+    """The nearest whole number, the even one of two; of a complex number, of both parts."""
+
+    domain = "fc"
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.round(x)
+
+
+@final
+@dataclass(frozen=True)
+class FloorDivide(Elementwise):
+    """⌊x / y⌋; 0 for whole x and y = 0."""
+
+    domain = "iuf"
+
+
+@final
+@dataclass(frozen=True)
+class Remainder(Elementwise):
+    """x − y·⌊x / y⌋, with the sign of y; 0 for whole x and y = 0."""
+
+    domain = "iuf"
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return without_multiple(self, xs, dxs, floor_divide)
+
+
+@final
+@dataclass(frozen=True)
+class Fmod(Elementwise):
+    """x without the multiples of y, with the sign of x; 0 for whole x and y = 0."""
+
+    domain = "iuf"
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return without_multiple(self, xs, dxs, lambda x, y: trunc(x / y))
+
+
+def without_multiple(op: Elementwise, xs: Values, dxs: Tangents, count: Any) -> tuple[Values, Tangents]:
+    """The derivative of x − y·count(x, y), count being constant between its steps."""
+    (y,), (da, db) = op.apply(*xs), dxs
+    if not y.type.is_float or (da is None and db is None):
+        return (y,), (None,)
+    if db is None:
+        return (y,), (fit(da, y.type) if da is not None else None,)
+    multiple = db * count(*xs)
+    return (y,), (fit(-multiple if da is None else da - multiple, y.type),)
+
+
+@final
+@dataclass(frozen=True)
+class Heaviside(Elementwise):
+    """0 for x < 0, 1 for x > 0, and y for x = 0."""
+
+    domain = "f"
+
+    def partials(self, y: Value, a: Value, b: Value) -> Tangents:
+        return None, select(equal(a, 0), like(y, 1), 0)
+
+
+@final
+@dataclass(frozen=True)
+class Copysign(Elementwise):
+    """|x| with the sign of y."""
+
+    domain = "f"
+
+    def partials(self, y: Value, a: Value, b: Value) -> Tangents:
+        return select(equal(signbit(a), signbit(b)), like(y, 1), -1), None
+
+
+@final
+@dataclass(frozen=True)
+class Nextafter(Elementwise):
+    """The next representable number after x towards y; its derivative is that of x."""
+
+    domain = "f"
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (y,) = self.apply(*xs)
+        return (y,), (None if dxs[0] is None else fit(dxs[0], y.type),)
+
+
+@final
+@dataclass(frozen=True)
+class Spacing(Rounding):
+    """The distance from x to the next representable number away from 0, with the sign of x."""
+
+
+@final
+@dataclass(frozen=True)
+class Ldexp(Linear, Elementwise):
+    """x·2ⁿ: `f[…], i[…] → f[…]`."""
+
+    domain = "f"
+
+    def infer(self, x: Type, n: Type) -> Type:
+        if x.kind != "f" or n.dtype not in ("i32", "i64"):
+            raise DTypeError(f"ldexp: wants a float and an i32 or i64, got {x} and {n}")
+        return Type(x.dtype, common_shape(self.name, (x, n)))
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (y,) = self.apply(*xs)
+        return (y,), (None if dxs[0] is None else self(dxs[0], xs[1]),)
+
+    def transpose(self, ct: Value, x: Value | Type, n: Value) -> Tangents:
+        return unfit(self(ct, n), x), None
+
+
+@final
+@dataclass(frozen=True)
+class Mantissa(Unary):
+    """m of x = m·2ᵉ with 1/2 ≤ |m| < 1, the first result of `frexp`."""
+
+    domain = "f"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.frexp(x)[0]
+
+    def tangent(self, y: Value, x: Value, dx: Value) -> Value:
+        return ldexp(dx, -exponent(x))
+
+
+@final
+@dataclass(frozen=True)
+class Exponent(Unary):
+    """e of x = m·2ᵉ with 1/2 ≤ |m| < 1, the second result of `frexp`: `f[…] → i32[…]`."""
+
+    domain = "f"
+    makes = "i32"
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.frexp(x)[1]
+
+
+floor, ceil, trunc, rint = Floor(), Ceil(), Trunc(), Rint()
+floor_divide, remainder, fmod = FloorDivide(), Remainder(), Fmod()
+heaviside, copysign, nextafter, spacing = Heaviside(), Copysign(), Nextafter(), Spacing()
+ldexp, mantissa, exponent = Ldexp(), Mantissa(), Exponent()
+
+
+def frexp(x: Value) -> tuple[Value, Value]:
+    """m and e of x = m·2ᵉ."""
+    return mantissa(x), exponent(x)
+
+
+def modf(x: Value) -> tuple[Value, Value]:
+    """Fraction and whole part of x, both with its sign."""
+    whole = trunc(x)
+    return copysign(select(isinf(x), 0, x - whole), x), whole
+
+
+def deg2rad(x: Value) -> Value:
+    """Degrees in radians."""
+    return x * (math.pi / 180)
+
+
+def rad2deg(x: Value) -> Value:
+    """Radians in degrees."""
+    return x * (180 / math.pi)
+
+
+RULES: tuple[Any, ...] = ()

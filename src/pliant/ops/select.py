@@ -1,0 +1,88 @@
+"""The choice between two values, and what follows from it: where a value is known to be zero.
+
+`where(c, f(x), 0)` has a zero gradient where c is false, also if f'(x) is infinite there. The
+cotangent that reaches f is `select(c, ct, 0)`; multiplied by f'(x) it would be 0·∞ = NaN. So the
+multiplications of reverse mode ask where their cotangent is known to be zero, and stay zero there.
+Where nothing is known, nothing is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from pliant.core.ir import Const, Namespace, Operand, Tangents, Value, Values, const
+from pliant.core.types import Type
+from pliant.errors import DTypeError
+from pliant.ops.base import Elementwise, alike, common_shape, fit, unfit
+from pliant.ops.shape import Broadcast
+
+Find: TypeAlias = Callable[[Value], "Value | None"]
+
+DEPTH = 16  # how far back `support` looks; a mask that decides is a few steps away
+
+
+@final
+@dataclass(frozen=True)
+class Select(Elementwise):
+    """x where the condition holds, else y: `bool[…], t[…], t[…] → t[…]`, any of rank 0."""
+
+    domain = "biufc"
+
+    def infer(self, condition: Type, x: Type, y: Type) -> Type:
+        if condition.dtype != "bool" or x.dtype != y.dtype:
+            raise DTypeError(f"select: wants a bool and two of one dtype, got {condition}, {x} and {y}")
+        return Type(x.dtype, common_shape(self.name, (condition, x, y)))
+
+    def array(self, xp: Namespace, condition: Any, x: Any, y: Any) -> Any:
+        return xp.where(condition, x, y)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (y,) = self.apply(*xs)
+        if (dxs[1] is None and dxs[2] is None) or not y.type.is_float:
+            return (y,), (None,)
+        first, second = (const(0, y.dtype) if d is None else d for d in dxs[1:])
+        return (y,), (fit(self(xs[0], first, second), y.type),)
+
+    def transpose(self, ct: Value, condition: Value, x: Value | Type, y: Value | Type) -> Tangents:
+        zero = const(0, ct.dtype)
+        dx = unfit(self(condition, ct, zero), x) if isinstance(x, Type) else None
+        dy = unfit(self(condition, zero, ct), y) if isinstance(y, Type) else None
+        return None, dx, dy
+
+    def support(self, find: Find, condition: Value, x: Value, y: Value) -> Value | None:
+        if is_zero(y):
+            return condition
+        return self(condition, const(False, "bool"), const(True, "bool")) if is_zero(x) else None
+
+
+def select(condition: Value, x: Operand, y: Operand) -> Value:
+    """x where the condition holds, else y; a Python number takes the other's dtype."""
+    return Select()(condition, *alike((x, y)))
+
+
+def is_zero(x: Value) -> bool:
+    """Whether `x` is a literal zero, or one repeated."""
+    if isinstance(x.op, Broadcast):
+        (x,) = x.args
+    return isinstance(x.op, Const) and x.op.value == 0
+
+
+def support(x: Value, depth: int = DEPTH) -> Value | None:
+    """Where `x` may differ from zero, of x's shape or rank 0; None if nothing is known.
+
+    A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand.
+    """
+    rule = getattr(x.op, "support", None)
+    return rule(lambda operand: support(operand, depth - 1), *x.args) if rule and depth else None
+
+
+def sparing(f: Callable[[Value], Value], ct: Value) -> Value:
+    """`f(ct)`, f being a product with something: zero where `ct` is known to be zero."""
+    mask = support(ct)
+    if mask is None:
+        return f(ct)
+    if isinstance(ct.op, Select) and is_zero(ct.args[2]) and ct.args[1].shape == ct.shape:
+        ct = ct.args[1]  # the zeros are put back below
+    return select(mask, f(ct), 0)
