@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pliant.core.ir import Const, Namespace, Number, Op, Operand, Pattern, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
-from pliant.errors import DTypeError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.transforms.jvp import instantiate
 
 KINDS = {"b": "bool", "i": "int", "u": "unsigned int", "f": "float", "c": "complex"}
@@ -24,6 +24,7 @@ class Elementwise(Op):
     domain: ClassVar[str] = "fc"
     makes: ClassVar[str] = "same"
     ufunc: ClassVar[str] = ""
+    arity: ClassVar[int] = 2
 
     def __call__(self, *xs: Operand | Pattern) -> Value:
         """The result; a Python number takes the dtype of the first value."""
@@ -34,6 +35,8 @@ class Elementwise(Op):
         return Op.__call__(self, *xs)
 
     def infer(self, *xs: Type) -> Type:
+        if len(xs) != self.arity:
+            raise ArgumentError(f"{self.name} takes {self.arity} operands, got {len(xs)}")
         dtype = xs[0].dtype
         for x in xs[1:]:
             if x.dtype != dtype:
@@ -67,6 +70,8 @@ class Elementwise(Op):
 
 class Unary(Elementwise):
     """Acts on each element of one operand."""
+
+    arity = 1
 
     def tangent(self, y: Value, x: Value, dx: Value) -> Value | None:
         """The tangent of y, linear in dx; None where it is zero everywhere."""

@@ -45,6 +45,8 @@ class BitwiseXor(Bits):
 class Invert(Bits):
     """¬x, bit by bit."""
 
+    arity = 1
+
 
 @final
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class RightShift(Bits):
 @dataclass(frozen=True)
 class BitwiseCount(Bits):
     """How many bits of |x| are set: `i[…] → u8[…]`."""
+
+    arity = 1
 
     domain = "iu"
     makes = "u8"

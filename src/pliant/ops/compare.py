@@ -13,7 +13,14 @@ from pliant.ops.base import Elementwise, Unary, fit
 from pliant.ops.select import select
 
 
-class Test(Elementwise):
+class Comparison(Elementwise):
+    """Yes or no for each pair of elements."""
+
+    domain = "biufc"
+    makes = "bool"
+
+
+class Test(Unary):
     """Yes or no for each element."""
 
     domain = "biufc"
@@ -22,7 +29,7 @@ class Test(Elementwise):
 
 @final
 @dataclass(frozen=True)
-class Equal(Test):
+class Equal(Comparison):
     """x = y; NaN equals nothing."""
 
     commutative = True
@@ -30,7 +37,7 @@ class Equal(Test):
 
 @final
 @dataclass(frozen=True)
-class NotEqual(Test):
+class NotEqual(Comparison):
     """x ≠ y, the opposite of `equal`."""
 
     commutative = True
@@ -38,25 +45,25 @@ class NotEqual(Test):
 
 @final
 @dataclass(frozen=True)
-class Less(Test):
+class Less(Comparison):
     """x < y."""
 
 
 @final
 @dataclass(frozen=True)
-class LessEqual(Test):
+class LessEqual(Comparison):
     """x ≤ y."""
 
 
 @final
 @dataclass(frozen=True)
-class Greater(Test):
+class Greater(Comparison):
     """x > y."""
 
 
 @final
 @dataclass(frozen=True)
-class GreaterEqual(Test):
+class GreaterEqual(Comparison):
     """x ≥ y."""
 
 
@@ -80,11 +87,10 @@ class Isfinite(Test):
 
 @final
 @dataclass(frozen=True)
-class Signbit(Unary):
+class Signbit(Test):
     """Whether the sign bit is set: true for −0.0 too."""
 
     domain = "f"
-    makes = "bool"
 
 
 class Choice(Elementwise):

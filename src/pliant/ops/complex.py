@@ -11,12 +11,12 @@ from typing import Any, final
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import COMPLEX_OF, Type
 from pliant.errors import DTypeError
-from pliant.ops.base import Elementwise, Linear, common_shape, fit, unfit
+from pliant.ops.base import Elementwise, Linear, Unary, common_shape, fit, unfit
 
 
 @final
 @dataclass(frozen=True)
-class Conj(Linear, Elementwise):
+class Conj(Linear, Unary):
     """The complex conjugate: `c[…] → c[…]`."""
 
     domain = "c"
@@ -30,7 +30,7 @@ class Conj(Linear, Elementwise):
 
 @final
 @dataclass(frozen=True)
-class Real(Linear, Elementwise):
+class Real(Linear, Unary):
     """The real part: `c[…] → f[…]`."""
 
     domain = "c"
@@ -45,7 +45,7 @@ class Real(Linear, Elementwise):
 
 @final
 @dataclass(frozen=True)
-class Imag(Linear, Elementwise):
+class Imag(Linear, Unary):
     """The imaginary part: `c[…] → f[…]`."""
 
     domain = "c"

@@ -128,7 +128,7 @@ class Div(Elementwise):
 
 @final
 @dataclass(frozen=True)
-class Neg(Linear, Elementwise):
+class Neg(Linear, Unary):
     """−x; not of bools."""
 
     domain = "iufc"
@@ -145,7 +145,7 @@ class Neg(Linear, Elementwise):
 
 @final
 @dataclass(frozen=True)
-class Convert(Linear, Elementwise):
+class Convert(Linear, Unary):
     """The same numbers in another dtype, as `astype` does: complex → real drops the imaginary part."""
 
     dtype: str

@@ -29,6 +29,7 @@ class Select(Elementwise):
     """x where the condition holds, else y: `bool[…], t[…], t[…] → t[…]`, any of rank 0."""
 
     domain = "biufc"
+    arity = 3
 
     def infer(self, condition: Type, x: Type, y: Type) -> Type:
         if condition.dtype != "bool" or x.dtype != y.dtype:

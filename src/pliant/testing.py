@@ -1,0 +1,217 @@
+"""Checks that every primitive and every rewrite rule must pass; public, for users' own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from pliant.core.build import trace
+from pliant.core.ir import Function, Op, Tangents, Value, Values
+from pliant.core.parse import parse
+from pliant.core.types import DTYPES, Type
+from pliant.core.verify import verify
+from pliant.ops import ALL
+from pliant.transforms import evaluate as evaluation
+from pliant.transforms.jvp import instantiate, jvp
+from pliant.transforms.transpose import vjp
+from pliant.transforms.vmap import vmap
+
+Array: TypeAlias = Any
+Arrays: TypeAlias = "tuple[Array, ...]"
+Draw: TypeAlias = Callable[[np.random.Generator], Sequence[Array]]
+
+BATCH = 3  # problems stacked when batching is checked
+STEP = 2e-3  # of differences; their error is about STEP⁴ times the fifth derivative
+
+
+def check_primitive(
+    op: Op,
+    *types: Type,
+    low: float = -2.0,
+    high: float = 2.0,
+    draw: Draw | None = None,
+    oracle: Callable[..., Any] | None = None,
+    derivatives: bool = True,
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    seed: int = 0,
+) -> None:
+    """Check every law a primitive must obey, on operands of `types`.
+
+    Operands are drawn from [low, high), or by `draw(generator)`. With an `oracle`, a function of
+    the same arrays, the values must be those it returns. Then: the text parses back, `array`
+    agrees with `expand`, tangents agree with differences, cotangents with tangents, second
+    derivatives with differences of first ones, and a batch with a Python loop.
+    Raises AssertionError naming the law that fails.
+    """
+    check = _Check(op, types, draw or (lambda rng: [sample(rng, t, low, high) for t in types]), rtol, atol, seed)
+    check.values(oracle)
+    check.text()
+    check.expansion()
+    check.batches()
+    if derivatives and any(t.is_float for t in types) and any(r.type.is_float for r in check.fn.results):
+        check.tangents()
+        check.cotangents()
+        check.second_derivatives()
+
+
+def sample(rng: np.random.Generator, type: Type, low: float = -2.0, high: float = 2.0) -> Array:
+    """A random array of a type; whole numbers and both parts of complex ones lie in [low, high)."""
+    dtype = np.dtype(DTYPES[type.dtype])
+    match type.kind:
+        case "b":
+            return np.asarray(rng.random(type.shape) < 0.5)
+        case "i" | "u":
+            return np.asarray(
+                rng.integers(int(max(low, 0 if type.kind == "u" else low)), int(high) + 1, type.shape)
+            ).astype(dtype)
+        case "c":
+            return np.asarray(rng.uniform(low, high, type.shape) + 1j * rng.uniform(low, high, type.shape)).astype(
+                dtype
+            )
+        case _:
+            return np.asarray(rng.uniform(low, high, type.shape)).astype(dtype)
+
+
+@final
+class _Check:
+    """One primitive on one choice of types."""
+
+    def __init__(self, op: Op, types: tuple[Type, ...], draw: Draw, rtol: float, atol: float, seed: int) -> None:
+        self.op, self.types, self.draw = op, types, draw
+        self.rng = np.random.default_rng(seed)
+        self.fn = verify(trace(lambda *xs: op.apply(*xs), *types))
+        self.tolerance = {"rtol": rtol, "atol": atol}
+        self.wide = all(t.dtype in ("f64", "c128") for t in types if t.is_float)
+        self.xs = tuple(self.draw(self.rng))
+
+    def close(self, law: str, got: Sequence[Array], wanted: Sequence[Array], narrow: float = 2e-2) -> None:
+        tolerance = self.tolerance if self.wide else {"rtol": narrow, "atol": narrow}
+        for a, b in zip(got, wanted, strict=True):
+            assert_allclose(a, b, err_msg=f"{self.op}: {law}", **tolerance)
+
+    def values(self, oracle: Callable[..., Any] | None) -> None:
+        """Results have the inferred types, and the oracle's values."""
+        ys = run(self.fn, self.xs)
+        for y, r in zip(ys, self.fn.results, strict=True):
+            assert (np.dtype(DTYPES[r.dtype]), r.shape) == (y.dtype, y.shape), (
+                f"{self.op} made {y.dtype}{y.shape} for {r.type}"
+            )
+        if oracle is not None:
+            with np.errstate(all="ignore"):
+                wanted = oracle(*self.xs)
+            wanted = wanted if isinstance(wanted, tuple | list) else (wanted,)
+            self.close("values against the oracle", ys, wanted)
+
+    def text(self) -> None:
+        """The printed function parses back."""
+        ops = {**ALL, self.op.name: type(self.op)}
+        assert parse(str(self.fn), ops) == self.fn, f"{self.op}: parse(print) is another function"
+
+    def expansion(self) -> None:
+        """`array` and `expand` agree where both are written."""
+        if self.op.has("array") and self.op.has("expand"):
+            expanded = verify(trace(self.op.expand, *self.types))
+            self.close("array against expand", run(expanded, self.xs), run(self.fn, self.xs))
+
+    def batches(self) -> None:
+        """A batch gives what a Python loop gives, whichever operands are stacked."""
+        rows = [tuple(self.draw(self.rng)) for _ in range(BATCH)]
+        for batched in product((True, False), repeat=len(self.types)):
+            if not any(batched):
+                continue
+            mapped = verify(vmap(self.fn, BATCH, batched))
+            stacked = tuple(np.stack([row[j] for row in rows]) if b else self.xs[j] for j, b in enumerate(batched))
+            loop = [run(self.fn, tuple(row[j] if b else self.xs[j] for j, b in enumerate(batched))) for row in rows]
+            wanted = [np.stack([np.asarray(ys[j]) for ys in loop]) for j in range(len(self.fn.results))]
+            self.close(f"batch of operands {batched} against a loop", run(mapped, stacked), wanted)
+
+    def actives(self) -> list[tuple[bool, ...]]:
+        """The choices of operands to differentiate: every one alone, and all."""
+        floats = [t.is_float for t in self.types]
+        alone = [tuple(i == j for i in range(len(floats))) for j, f in enumerate(floats) if f]
+        return [*alone, tuple(floats)] if sum(floats) > 1 else alone
+
+    def directions(self, active: tuple[bool, ...]) -> Arrays:
+        """A random tangent for each active operand."""
+        return tuple(sample(self.rng, t, -1, 1) for t, a in zip(self.types, active, strict=True) if a)
+
+    def tangents(self) -> None:
+        """Tangents are what differences say."""
+        for active in self.actives():
+            forward = verify(jvp(self.fn, active))
+            dxs = self.directions(active)
+            got = run(forward, (*self.xs, *dxs))[len(self.fn.results) :]
+            if self.wide:
+                wanted = differences(lambda *xs: floats(run(self.fn, xs)), self.xs, dxs, active)
+                self.close(f"tangents of operands {active} against differences", got, wanted)
+
+    def cotangents(self) -> None:
+        """⟨ct, J dx⟩ = ⟨Jᵀ ct, dx⟩."""
+        for active in self.actives():
+            dxs = self.directions(active)
+            cts = tuple(sample(self.rng, r.type, -1, 1) for r in self.fn.results if r.type.is_float)
+            dys = run(jvp(self.fn, active), (*self.xs, *dxs))[len(self.fn.results) :]
+            back = run(reverse(self.fn, active), (*self.xs, *cts))
+            self.close(f"cotangents of operands {active} against tangents", [inner(back, dxs)], [inner(cts, dys)])
+
+    def second_derivatives(self) -> None:
+        """Tangents of the cotangents are what differences say."""
+        (active,) = self.actives()[-1:]
+        backward = verify(reverse(self.fn, active))
+        cts = tuple(sample(self.rng, r.type, -1, 1) for r in self.fn.results if r.type.is_float)
+        dxs = self.directions(active)
+        twice = verify(jvp(backward, (*active, *(False for _ in cts))))
+        count = len(backward.results)
+        got = run(twice, (*self.xs, *cts, *dxs))[count:]
+        if self.wide:
+            wanted = differences(lambda *xs: run(backward, (*xs, *cts)), self.xs, dxs, active)
+            self.close("second derivatives against differences", got, wanted, narrow=1e-1)
+
+
+def run(fn: Function, xs: Sequence[Array]) -> Arrays:
+    """Results of a function by NumPy, without warnings."""
+    with np.errstate(all="ignore"):
+        return evaluation.evaluate(fn, tuple(xs), np)
+
+
+def reverse(fn: Function, active: tuple[bool, ...]) -> Function:
+    """`(x…, ct of float results…) -> (cotangent of active x…)`."""
+
+    def pulled(*args: Value) -> Values:
+        xs, rest = args[: len(active)], iter(args[len(active) :])
+        cts: Tangents = tuple(next(rest) if r.type.is_float else None for r in fn.results)
+        _, back = vjp(fn, xs, cts, active)
+        return tuple(b for b, a in zip(instantiate(xs, back), active, strict=True) if a)
+
+    types = [p.type for p in fn.params]
+    return trace(pulled, *types, *(r.type for r in fn.results if r.type.is_float))
+
+
+def differences(f: Callable[..., Arrays], xs: Arrays, dxs: Arrays, active: tuple[bool, ...]) -> Arrays:
+    """The derivative of `f` at `xs` along `dxs`, from five points on a line."""
+    steps = iter(dxs)
+    full = [next(steps) if a else None for a in active]
+
+    def at(t: float) -> Arrays:
+        return f(*(x if d is None else np.asarray(x + t * d) for x, d in zip(xs, full, strict=True)))
+
+    points = [at(t * STEP) for t in (-2, -1, 1, 2)]
+    return tuple((a - 8 * b + 8 * c - d) / (12 * STEP) for a, b, c, d in zip(*points, strict=True))
+
+
+def floats(ys: Arrays) -> Arrays:
+    """The results that have derivatives."""
+    return tuple(y for y in ys if np.issubdtype(y.dtype, np.inexact))
+
+
+def inner(xs: Sequence[Array], ys: Sequence[Array]) -> float:
+    """Re⟨x, y⟩, summed over the arrays, in double precision."""
+    return sum(float(np.vdot(np.asarray(x, complex), np.asarray(y, complex)).real) for x, y in zip(xs, ys, strict=True))
+
+
+__all__ = ["check_primitive", "sample"]
