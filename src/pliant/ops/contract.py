@@ -11,7 +11,8 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import sum_of
-from pliant.ops.elementwise import Mul, conj
+from pliant.ops.complex import conj
+from pliant.ops.elementwise import Mul
 from pliant.ops.shape import permute
 
 Axes: TypeAlias = "tuple[int, ...]"

@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from pliant.core.ir import Value, const
 from pliant.errors import ShapeError
+from pliant.ops.complex import conj
 from pliant.ops.contract import Dot
-from pliant.ops.elementwise import Mul, conj
+from pliant.ops.elementwise import Mul
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.shape import broadcast, concatenate, permute, reshape, slice_axis
 

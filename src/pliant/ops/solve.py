@@ -1,0 +1,247 @@
+"""Square systems: the LU factorisation, and what is made from it: solutions, inverse, determinant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core.ir import Namespace, Tangents, Value, Values
+from pliant.core.types import Type, real_dtype
+from pliant.ops.base import sum_of
+from pliant.ops.compare import less
+from pliant.ops.elementwise import Abs, Mul, Sign, convert
+from pliant.ops.index import Gather
+from pliant.ops.matrix import (
+    Matrices,
+    Solver,
+    adjoint,
+    diagonals,
+    eye,
+    index_grid,
+    products,
+    real_part,
+    swap,
+    trace_of,
+    tril,
+    triu,
+)
+from pliant.ops.reduce import reduce_prod, reduce_sum
+from pliant.ops.shape import broadcast
+from pliant.ops.sort import argsort
+from pliant.ops.transcendental import Log
+from pliant.ops.triangular import TriangularSolve
+
+
+@final
+@dataclass(frozen=True)
+class Lu(Matrices):
+    """Factors with partial pivoting: `a[perm] = l·u`, both packed in one matrix, l having a unit diagonal.
+
+    `t[…, n, n] → t[…, n, n], i64[…, n]`. A singular matrix has a zero on the diagonal of u.
+    """
+
+    def infer(self, a: Type) -> tuple[Type, Type]:
+        lead, n, _ = self.matrices(a, square=True)
+        return a, Type("i64", (*lead, n))
+
+    def numpy(self, np: Namespace, a: Any) -> Any:
+        # The textbook loop, on all matrices of the batch at once: the oracle of LAPACK's getrf.
+        n = a.shape[-1]
+        lu = np.reshape(a, (-1, n, n)).copy()
+        perm = np.tile(np.arange(n, dtype=np.int64), (lu.shape[0], 1))
+        every = np.arange(lu.shape[0])
+        for k in range(n):
+            pivot = k + np.argmax(np.abs(lu[:, k:, k]), axis=1)
+            for t in (lu, perm):
+                t[every, pivot], t[:, k] = t[:, k].copy(), t[every, pivot].copy()
+            top = np.where(lu[:, k, k] == 0, 1, lu[:, k, k])
+            lu[:, k + 1 :, k] /= top[:, None]
+            lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
+        return lu.reshape(a.shape), perm.reshape(a.shape[:-1])
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        # With x = l⁻¹·da[perm]·u⁻¹: dl = l·(x below the diagonal), du = (x on and above it)·u.
+        (a,), (da,) = xs, dxs
+        assert da is not None
+        lu, perm = self.apply(a)
+        half = TriangularSolve(lower=True, unit=True)(lu, take_rows(da, perm))
+        x = adjoint(TriangularSolve(lower=False, adjoint=True)(lu, adjoint(half)))
+        lower = tril(lu, -1) + eye(a.shape[-1], a.dtype, a.shape[:-2])
+        return (lu, perm), (products(lower, tril(x, -1)) + products(triu(x), triu(lu)), None)
+
+
+@final
+@dataclass(frozen=True)
+class Solve(Solver):
+    """x with a·x = b, or aᴴ·x = b if `adjoint`: `t[…, n, n], t[…, n, k] → t[…, n, k]`.
+
+    Raises LinAlgError if a matrix is singular.
+    """
+
+    adjoint: bool = False
+
+    def array(self, xp: Namespace, a: Any, b: Any) -> Any:
+        return xp.linalg.solve(xp.conj(xp.swapaxes(a, -1, -2)) if self.adjoint else a, b)
+
+    def expand(self, a: Value, b: Value) -> Value:
+        # All that solve with one matrix share its factors: equal nodes are one node.
+        lu, perm = Lu().apply(a)
+        if self.adjoint:
+            y = TriangularSolve(lower=False, adjoint=True)(lu, b)
+            return take_rows(
+                TriangularSolve(lower=True, adjoint=True, unit=True)(lu, y), argsort(perm, perm.type.rank - 1)
+            )
+        y = TriangularSolve(lower=True, unit=True)(lu, take_rows(b, perm))
+        return TriangularSolve(lower=False)(lu, y)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a, b), (da, db) = xs, dxs
+        x = self(a, b)
+        terms = [] if db is None else [db]
+        if da is not None:
+            terms.append(-products(adjoint(da) if self.adjoint else da, x))
+        return (x,), (self(a, sum_of(terms)),) if terms else (None,)
+
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        assert isinstance(a, Value)
+        return None, Solve(not self.adjoint)(a, ct)
+
+
+@final
+@dataclass(frozen=True)
+class Inv(Matrices):
+    """The inverse of each matrix: `t[…, n, n] → t[…, n, n]`. Raises LinAlgError if one is singular."""
+
+    def infer(self, a: Type) -> Type:
+        self.matrices(a, square=True)
+        return a
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        return xp.linalg.inv(a)
+
+    def expand(self, a: Value) -> Value:
+        return Solve()(a, eye(a.shape[-1], a.dtype, a.shape[:-2]))
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a,), (da,) = xs, dxs
+        assert da is not None
+        y = self(a)
+        return (y,), (-products(y, da, y),)
+
+
+@final
+@dataclass(frozen=True)
+class Det(Matrices):
+    """The determinant of each matrix: `t[…, n, n] → t[…]`. Differentiable at singular matrices, once."""
+
+    def infer(self, a: Type) -> Type:
+        lead, _, _ = self.matrices(a, square=True)
+        return a.with_shape(lead)
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        return xp.linalg.det(a)
+
+    def expand(self, a: Value) -> Value:
+        lu, perm = Lu().apply(a)
+        return reduce_prod(diagonals(lu), (a.type.rank - 2,)) * _parity(perm, a.dtype)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a,), (da,) = xs, dxs
+        assert da is not None
+        last = (a.type.rank - 2, a.type.rank - 1)
+        return (self(a),), (reduce_sum(Cofactor()(a) * da, last),)
+
+
+@final
+@dataclass(frozen=True)
+class Cofactor(Matrices):
+    """The derivative of each determinant by the elements of its matrix, det(a)·a⁻ᵀ if that exists.
+
+    Computed from singular values, so that it is right for singular matrices; its own derivative is not.
+    """
+
+    def infer(self, a: Type) -> Type:
+        self.matrices(a, square=True)
+        return a
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        n = a.shape[-1]
+        u, s, vh = xp.linalg.svd(a)
+        others = xp.where(xp.eye(n, dtype=bool), xp.ones_like(s[..., None]), s[..., None, :])
+        scale = xp.prod(others, axis=-1) * (xp.linalg.det(u) * xp.linalg.det(vh))[..., None]
+        return xp.astype(xp.matmul(xp.conj(u) * scale[..., None, :], xp.conj(vh)), a.dtype)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a,), (da,) = xs, dxs
+        assert da is not None
+        y, inverse = self(a), inv(a)
+        moved = products(inverse, da)
+        grown = broadcast(trace_of(moved), y.shape, tuple(range(a.type.rank - 2)))
+        return (y,), (grown * y - products(y, swap(moved)),)
+
+
+@final
+@dataclass(frozen=True)
+class Slogdet(Matrices):
+    """Each determinant as sign·exp(logabsdet): `t[…, n, n] → t[…], real t[…]`; 0 and -inf if singular."""
+
+    def infer(self, a: Type) -> tuple[Type, Type]:
+        lead, _, _ = self.matrices(a, square=True)
+        return a.with_shape(lead), Type(real_dtype(a.dtype), lead)
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        return tuple(xp.linalg.slogdet(a))
+
+    def expand(self, a: Value) -> Values:
+        lu, perm = Lu().apply(a)
+        last = (a.type.rank - 2,)
+        pivots = diagonals(lu)
+        signs = reduce_prod(Sign()(pivots), last)
+        return signs * _parity(perm, a.dtype), reduce_sum(Log()(Abs()(pivots)), last)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a,), (da,) = xs, dxs
+        assert da is not None
+        signs, logs = self.apply(a)
+        rate = trace_of(Solve()(a, da))
+        dlogs = real_part(rate)
+        turned = signs * (rate - convert(dlogs, a.dtype)) if a.type.kind == "c" else None
+        return (signs, logs), (turned, dlogs)
+
+
+def _parity(perm: Value, dtype: str) -> Value:
+    """1 for even and -1 for odd permutations, counting the pairs out of order: `i64[…, n] → t[…]`."""
+    rank, n = perm.type.rank, perm.shape[-1]
+    full = (*perm.shape, n)
+    first, second = broadcast(perm, full, tuple(range(rank))), broadcast(perm, full, (*range(rank - 1), rank))
+    i, j = index_grid(full)
+    out_of_order = Mul()(less(i, j), less(second, first))
+    return reduce_prod(1 - 2 * convert(out_of_order, dtype), (rank - 1, rank))
+
+
+def take_rows(x: Value, rows: Value) -> Value:
+    """Each matrix with its rows in the order of a permutation: `t[…, n, k], i64[…, n] → t[…, n, k]`."""
+    return Gather(rows.type.rank - 1, unique=True)(x, rows)
+
+
+def solve(a: Value, b: Value) -> Value:
+    """`Solve` as a function: matrices and right sides with the same batch axes."""
+    return Solve()(a, b)
+
+
+def inv(a: Value) -> Value:
+    """`Inv` as a function."""
+    return Inv()(a)
+
+
+def det(a: Value) -> Value:
+    """`Det` as a function."""
+    return Det()(a)
+
+
+def slogdet(a: Value) -> Values:
+    """`Slogdet` as a function: sign and logarithm of the absolute value."""
+    return Slogdet().apply(a)
+
+
+RULES = ()
