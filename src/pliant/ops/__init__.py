@@ -12,17 +12,29 @@ from pliant.ops import (
     bits,
     compare,
     complex,
+    contract,
+    convolve,
     elementwise,
+    fft,
+    index,
+    least_squares,
     power,
     reduce,
     rounding,
+    scan,
     select,
     shape,
+    solve,
+    sort,
+    spectral,
     transcendental,
+    triangular,
+    update,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, reduce,
+    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, update, reduce, index, scan, sort,
+    contract, convolve, triangular, solve, spectral, least_squares, fft,
 )  # fmt: skip
 
 
