@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.core.build import trace
 from pliant.core.ir import Function, Op, Tangents, Value, Values
@@ -15,6 +15,10 @@ from pliant.core.parse import parse
 from pliant.core.types import DTYPES, Type
 from pliant.core.verify import verify
 from pliant.ops import ALL
+from pliant.ops import RULES as ALL_RULES
+from pliant.rewrite.engine import simplify
+from pliant.rewrite.explain import Log
+from pliant.rewrite.rule import Rule
 from pliant.transforms import evaluate as evaluation
 from pliant.transforms.jvp import instantiate, jvp
 from pliant.transforms.transpose import vjp
@@ -59,6 +63,60 @@ def check_primitive(
         check.second_derivatives()
 
 
+def check_rule(
+    rule: Rule,
+    *types: Type,
+    program: Callable[..., Any] | None = None,
+    rules: Sequence[Rule] | None = None,
+    low: float = 0.5,
+    high: float = 2.0,
+    rtol: float = 1e-12,
+    seed: int = 0,
+) -> None:
+    """Check that a rule is true and that it fires inside `rules`, by default `pliant.ops.RULES`.
+
+    An equation is tried on operands of `types` drawn from [low, high); a rule made by `rewrite`
+    needs a `program` for it to change. Exact rules are also tried on zeros of both signs,
+    infinities, NaN and extreme numbers, and must give the same bits but for NaN's.
+    Raises AssertionError, with the rule's nearest miss if it does not fire.
+    """
+    rules = (*(ALL_RULES if rules is None else rules),)
+    rules = rules if rule in rules else (*rules, rule)
+    sides = rule.sides
+    if program is None:
+        assert sides is not None, f"{rule.name}: a rule made by `rewrite` needs a program to change"
+    before = verify(trace(program or (lambda *xs: cast("Any", sides)(*xs)[0]), *types))
+    log = Log()
+    after = verify(simplify(before, (rule,), log=log))
+    assert log.fired[rule.name], f"{rule.name} does not fire alone: {rule.explain(before.results)}"
+    rng = np.random.default_rng(seed)
+    xs = tuple(sample(rng, t, low, high) for t in types)
+    for y, z in zip(run(before, xs), run(after, xs), strict=True):
+        assert_allclose(y, z, rtol=rtol if rule.level != "exact" else 0, err_msg=rule.name)
+    if rule.level == "exact":
+        assert_exact(rule.name, before, after, [special(rng, t) for t in types])
+    together = Log()
+    simplify(before, rules, log=together)
+    assert together.fired[rule.name], f"{rule.name} never fires: others come first: {together}"
+
+
+def assert_exact(name: str, before: Function, after: Function, xs: Sequence[Array]) -> None:
+    """Same numbers, and same signs of zeros, on special operands."""
+    for y, z in zip(run(before, xs), run(after, xs), strict=True):
+        assert_array_equal(y, z, err_msg=f"{name} on special numbers")
+        if np.issubdtype(y.dtype, np.floating):
+            assert_array_equal(np.signbit(y) | np.isnan(y), np.signbit(z) | np.isnan(z), err_msg=f"{name}: zero signs")
+
+
+def special(rng: np.random.Generator, type: Type) -> Array:
+    """Zeros of both signs, infinities, NaN, extreme and usual numbers."""
+    if type.kind != "f":
+        return sample(rng, type, -3, 3)
+    limits = np.finfo(DTYPES[type.dtype])
+    numbers = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, limits.tiny, limits.max]
+    return rng.choice(np.asarray(numbers, DTYPES[type.dtype]), type.shape)
+
+
 def sample(rng: np.random.Generator, type: Type, low: float = -2.0, high: float = 2.0) -> Array:
     """A random array of a type; whole numbers and both parts of complex ones lie in [low, high)."""
     dtype = np.dtype(DTYPES[type.dtype])
@@ -84,7 +142,7 @@ class _Check:
     def __init__(self, op: Op, types: tuple[Type, ...], draw: Draw, rtol: float, atol: float, seed: int) -> None:
         self.op, self.types, self.draw = op, types, draw
         self.rng = np.random.default_rng(seed)
-        self.fn = verify(trace(lambda *xs: op.apply(*xs), *types))
+        self.fn = verify(trace(op.apply, *types))
         self.tolerance = {"rtol": rtol, "atol": atol}
         self.wide = all(t.dtype in ("f64", "c128") for t in types if t.is_float)
         self.xs = tuple(self.draw(self.rng))
@@ -214,4 +272,4 @@ def inner(xs: Sequence[Array], ys: Sequence[Array]) -> float:
     return sum(float(np.vdot(np.asarray(x, complex), np.asarray(y, complex)).real) for x, y in zip(xs, ys, strict=True))
 
 
-__all__ = ["check_primitive", "sample"]
+__all__ = ["check_primitive", "check_rule", "sample"]

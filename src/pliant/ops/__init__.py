@@ -14,10 +14,13 @@ from pliant.ops import (
     complex,
     contract,
     convolve,
+    custom,
+    einsum,
     elementwise,
     fft,
     index,
     least_squares,
+    matrix,
     power,
     reduce,
     rounding,
@@ -33,8 +36,9 @@ from pliant.ops import (
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, update, reduce, index, scan, sort,
-    contract, convolve, triangular, solve, spectral, least_squares, fft,
+    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, reduce, update,
+    index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
+    fft, custom,
 )  # fmt: skip
 
 

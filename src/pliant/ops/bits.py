@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.core.ir import Value
-from pliant.ops.base import Elementwise
+from pliant.core.ir import Const, Value
+from pliant.ops.base import Elementwise, is_const
 from pliant.ops.compare import not_equal
+from pliant.ops.select import Select
+from pliant.rewrite.rule import rewrite, rule
 
 
 class Bits(Elementwise):
@@ -123,4 +125,56 @@ def logical_not(x: Value) -> Value:
     return invert(truth(x))
 
 
-RULES: tuple[Any, ...] = ()
+@rule
+def invert_of_invert(x: Any) -> tuple[Any, Any]:
+    """¬¬x → x."""
+    return invert(invert(x)), x
+
+
+@rule
+def and_of_same(x: Any) -> tuple[Any, Any]:
+    """x ∧ x → x."""
+    return bitwise_and(x, x), x
+
+
+@rule
+def or_of_same(x: Any) -> tuple[Any, Any]:
+    """x ∨ x → x."""
+    return bitwise_or(x, x), x
+
+
+@rule(where=lambda x: x.dtype == "bool")
+def and_true(x: Any) -> tuple[Any, Any]:
+    """x ∧ true → x."""
+    return bitwise_and(x, True), x
+
+
+@rule
+def or_false(x: Any) -> tuple[Any, Any]:
+    """x ∨ false → x."""
+    return bitwise_or(x, False), x
+
+
+@rule
+def select_of_invert(c: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """select(¬c, x, y) → select(c, y, x)."""
+    return Select()(invert(c), x, y), Select()(c, y, x)
+
+
+@rewrite(Select, reads=(Const,))
+def select_false_true(value: Value) -> Value | None:
+    """select(c, false, true) → ¬c."""
+    condition, x, y = value.args
+    is_opposite = value.dtype == "bool" and is_const(x, False) and is_const(y, True)
+    return invert(condition) if is_opposite else None
+
+
+RULES = (
+    invert_of_invert,
+    and_of_same,
+    or_of_same,
+    and_true,
+    or_false,
+    select_of_invert,
+    select_false_true,
+)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from pliant.core.ir import Value, Values, const
+from pliant.core.ir import Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit
 from pliant.ops.select import select
+from pliant.rewrite.rule import rewrite
 
 
 class Comparison(Elementwise):
@@ -159,4 +160,11 @@ def clip(x: Any, low: Any, high: Any) -> Value:
     return minimum(maximum(x, low), high)
 
 
-RULES: tuple[Any, ...] = ()
+@rewrite(Choice)
+def choice_of_same(value: Value) -> Value | None:
+    """max(x, x) → x, and so for min, fmax and fmin."""
+    x, y = value.args
+    return x if x is y else None
+
+
+RULES = (choice_of_same,)

@@ -12,6 +12,7 @@ from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import COMPLEX_OF, Type
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, common_shape, fit, unfit
+from pliant.rewrite.rule import rewrite, rule
 
 
 @final
@@ -37,7 +38,7 @@ class Real(Linear, Unary):
     makes = "real"
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
-        return (complex_of(ct, const(0, ct.dtype)),)
+        return (complex(ct, const(0, ct.dtype)),)
 
     def support(self, find: Any, x: Value) -> Value | None:
         return find(x)
@@ -52,7 +53,7 @@ class Imag(Linear, Unary):
     makes = "real"
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
-        return (complex_of(const(0, ct.dtype), ct),)
+        return (complex(const(0, ct.dtype), ct),)
 
     def support(self, find: Any, x: Value) -> Value | None:
         return find(x)
@@ -106,6 +107,39 @@ def imag(x: Value) -> Value:
     return Imag()(x) if x.dtype[0] == "c" else fit(const(0, x.dtype), x.type)
 
 
-complex_of = Complex()
+complex = Complex()
 
-RULES = ()
+
+@rule
+def conj_of_conj(z: Any) -> tuple[Any, Any]:
+    """conj(conj z) → z."""
+    return Conj()(Conj()(z)), z
+
+
+@rule
+def real_of_conj(z: Any) -> tuple[Any, Any]:
+    """Re(conj z) → Re z."""
+    return Real()(Conj()(z)), Real()(z)
+
+
+@rewrite(Real, reads=(Complex,))
+def real_of_complex(value: Value) -> Value | None:
+    """Re(x + i·y) → x."""
+    part = value.args[0].args[0]
+    return fit(part, value.type)
+
+
+@rewrite(Imag, reads=(Complex,))
+def imag_of_complex(value: Value) -> Value | None:
+    """Im(x + i·y) → y."""
+    part = value.args[0].args[1]
+    return fit(part, value.type)
+
+
+@rule
+def complex_of_parts(z: Any) -> tuple[Any, Any]:
+    """Re z + i·Im z → z."""
+    return complex(Real()(z), Imag()(z)), z
+
+
+RULES = (conj_of_conj, real_of_conj, real_of_complex, imag_of_complex, complex_of_parts)

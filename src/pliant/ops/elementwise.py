@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values
-from pliant.core.types import DTYPES, Type
+from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
 from pliant.ops.compare import equal
 from pliant.ops.complex import conj, real
 from pliant.ops.select import Find, select, sparing
+from pliant.rewrite.rule import rewrite, rule
 
 
 @final
@@ -218,4 +219,145 @@ def scaled(ct: Value, known: Any) -> Value:
     return sparing(lambda c: c * conj(known), ct)
 
 
-RULES = ()
+def is_whole(x: Value) -> bool:
+    """Whether x has no fractions: adding 0 to a float turns −0 into 0."""
+    return x.dtype[0] in "biu"
+
+
+def is_real(**xs: Value) -> bool:
+    """Whether no value is complex: signs of zero parts are lost by moving a minus."""
+    return all(x.dtype[0] != "c" for x in xs.values())
+
+
+@rule
+def times_one(x: Any) -> tuple[Any, Any]:
+    """1·x → x."""
+    return 1.0 * x, x
+
+
+@rule(where=lambda x: x.dtype[0] == "f")
+def times_minus_one(x: Any) -> tuple[Any, Any]:
+    """−1·x → −x."""
+    return -1.0 * x, -x
+
+
+@rule
+def over_one(x: Any) -> tuple[Any, Any]:
+    """x / 1 → x."""
+    return x / 1.0, x
+
+
+@rule(where=is_whole)
+def plus_zero(x: Any) -> tuple[Any, Any]:
+    """x + 0 → x for whole numbers; −0.0 + 0 is 0."""
+    return x + 0, x
+
+
+@rule(where=is_real)
+def plus_minus_zero(x: Any) -> tuple[Any, Any]:
+    """x + (−0.0) → x."""
+    return x + -0.0, x
+
+
+@rule(where=is_real)
+def minus_zero(x: Any) -> tuple[Any, Any]:
+    """x − 0 → x."""
+    return x - 0, x
+
+
+@rule
+def neg_of_neg(x: Any) -> tuple[Any, Any]:
+    """−(−x) → x."""
+    return neg(neg(x)), x
+
+
+@rule
+def add_of_neg(x: Any, y: Any) -> tuple[Any, Any]:
+    """x + (−y) → x − y."""
+    return x + neg(y), x - y
+
+
+@rule
+def sub_of_neg(x: Any, y: Any) -> tuple[Any, Any]:
+    """x − (−y) → x + y."""
+    return x - neg(y), x + y
+
+
+@rule(where=is_real)
+def mul_of_neg(x: Any, y: Any) -> tuple[Any, Any]:
+    """(−x)·y → −(x·y): the minus moves out until it meets another one."""
+    return neg(x) * y, neg(x * y)
+
+
+@rule(where=is_real)
+def div_of_neg(x: Any, y: Any) -> tuple[Any, Any]:
+    """(−x) / y → −(x / y)."""
+    return neg(x) / y, neg(x / y)
+
+
+@rule(where=is_real)
+def div_by_neg(x: Any, y: Any) -> tuple[Any, Any]:
+    """x / (−y) → −(x / y)."""
+    return x / neg(y), neg(x / y)
+
+
+@rule
+def abs_of_neg(x: Any) -> tuple[Any, Any]:
+    """|−x| → |x|."""
+    return absolute(neg(x)), absolute(x)
+
+
+@rule(where=is_real)
+def abs_of_abs(x: Any) -> tuple[Any, Any]:
+    """||x|| → |x|."""
+    return absolute(absolute(x)), absolute(x)
+
+
+@rewrite(Convert)
+def convert_to_same(value: Value) -> Value | None:
+    """convert(x) → x if x has that dtype already."""
+    (x,) = value.args
+    return x if x.dtype == value.dtype else None
+
+
+@rewrite(Convert, reads=(Convert,))
+def convert_of_convert(value: Value) -> Value | None:
+    """convert(convert x) → convert x, if the first conversion loses nothing."""
+    (middle,) = value.args
+    if not isinstance(middle.op, Convert):
+        return None
+    (x,) = middle.args
+    return convert(x, value.dtype) if is_lossless(x.dtype, middle.dtype, value.dtype) else None
+
+
+def is_lossless(start: str, middle: str, end: str) -> bool:
+    """Whether start → middle → end makes the same numbers as start → end."""
+    order = "bufc" if start[0] == "u" else "bifc"  # u8 → i16 loses nothing, but −1 is no u8
+    if start[0] not in order or middle[0] not in order or order.index(start[0]) > order.index(middle[0]):
+        return False
+    if end[0] == "u" and start[0] != "u" and middle[0] in "fc":
+        return False  # what a negative float becomes is not defined
+    if start[0] == middle[0]:
+        return itemsize(start) <= itemsize(middle)
+    digits = {"b": 0, "f": {2: 1, 4: 3, 8: 6}.get(itemsize(middle), 0), "c": 3 if middle == "c64" else 6}
+    return start == "bool" or middle[0] in "iu" or itemsize(start) <= digits[middle[0]]
+
+
+RULES = (
+    times_one,
+    times_minus_one,
+    over_one,
+    plus_zero,
+    plus_minus_zero,
+    minus_zero,
+    neg_of_neg,
+    add_of_neg,
+    sub_of_neg,
+    mul_of_neg,
+    div_of_neg,
+    div_by_neg,
+    abs_of_neg,
+    abs_of_abs,
+    convert_to_same,
+    convert_of_convert,
+)

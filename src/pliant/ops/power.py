@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.core.ir import Const, Namespace, Tangents, Value, Values
+from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
+from pliant.ops.elementwise import absolute
 from pliant.ops.select import select
+from pliant.rewrite.rule import rewrite, rule
 
 
 @final
@@ -99,4 +101,41 @@ def reciprocal(x: Value) -> Value:
     return 1.0 / x
 
 
-RULES: tuple[Any, ...] = ()
+@rule
+def power_one(x: Any) -> tuple[Any, Any]:
+    """x¹ → x."""
+    return power(x, 1), x
+
+
+@rule(level="stable")
+def power_two(x: Any) -> tuple[Any, Any]:
+    """x² → x·x, which is rounded once."""
+    return power(x, 2), x * x
+
+
+@rule(level="stable", where=lambda x: x.dtype[0] == "f")
+def power_minus_one(x: Any) -> tuple[Any, Any]:
+    """x⁻¹ → 1 / x, which is rounded once."""
+    return power(x, -1.0), 1.0 / x
+
+
+@rewrite(Pow, reads=(Const,))
+def power_zero(value: Value) -> Value | None:
+    """x⁰ → 1, of NaN too."""
+    is_zero = isinstance(value.args[1].op, Const) and value.args[1].op.value == 0
+    return fit(const(1, value.dtype), value.type) if is_zero else None
+
+
+@rule(level="algebraic")
+def power_three(x: Any) -> tuple[Any, Any]:
+    """x³ → x·x·x, rounded twice."""
+    return power(x, 3), x * x * x
+
+
+@rule(level="stable", where=lambda x: x.dtype[0] == "f")
+def sqrt_of_square(x: Any) -> tuple[Any, Any]:
+    """√(x·x) → |x|, without overflow."""
+    return sqrt(x * x), absolute(x)
+
+
+RULES = (power_one, power_two, power_minus_one, power_zero, power_three, sqrt_of_square)

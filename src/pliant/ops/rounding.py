@@ -12,6 +12,7 @@ from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, common_shape, fit, like, unfit
 from pliant.ops.compare import equal, isinf, signbit
 from pliant.ops.select import select
+from pliant.rewrite.rule import rewrite
 
 
 class Rounding(Unary):
@@ -203,4 +204,12 @@ def rad2deg(x: Value) -> Value:
     return x * (180 / math.pi)
 
 
-RULES: tuple[Any, ...] = ()
+@rewrite(Rounding, reads=(Floor, Ceil, Trunc, Rint))
+def rounding_of_rounded(value: Value) -> Value | None:
+    """⌊⌊x⌋⌋ → ⌊x⌋, and so for all that round to whole numbers."""
+    (x,) = value.args
+    both = (Floor, Ceil, Trunc, Rint)
+    return x if isinstance(value.op, both) and isinstance(x.op, both) else None
+
+
+RULES = (rounding_of_rounded,)

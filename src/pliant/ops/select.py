@@ -17,6 +17,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, alike, common_shape, fit, unfit
 from pliant.ops.shape import Broadcast
+from pliant.rewrite.rule import rewrite
 
 Find: TypeAlias = Callable[[Value], "Value | None"]
 
@@ -87,3 +88,33 @@ def sparing(f: Callable[[Value], Value], ct: Value) -> Value:
     if isinstance(ct.op, Select) and is_zero(ct.args[2]) and ct.args[1].shape == ct.shape:
         ct = ct.args[1]  # the zeros are put back below
     return select(mask, f(ct), 0)
+
+
+@rewrite(Select)
+def select_of_same(value: Value) -> Value | None:
+    """select(c, x, x) → x."""
+    _, x, y = value.args
+    return fit(x, value.type) if x is y else None
+
+
+@rewrite(Select, reads=(Const,))
+def select_by_literal(value: Value) -> Value | None:
+    """select(True, x, y) → x; select(False, x, y) → y."""
+    condition, x, y = value.args
+    if not isinstance(condition.op, Const):
+        return None
+    return fit(x if condition.op.value else y, value.type)
+
+
+@rewrite(Select, reads=(Select,))
+def select_of_select(value: Value) -> Value | None:
+    """select(c, select(c, x, y), z) → select(c, x, z), and likewise in the other branch."""
+    condition, x, y = value.args
+    inner_x = x.args[1] if isinstance(x.op, Select) and x.args[0] is condition else x
+    inner_y = y.args[2] if isinstance(y.op, Select) and y.args[0] is condition else y
+    if inner_x is x and inner_y is y:
+        return None
+    return fit(select(condition, inner_x, inner_y), value.type)
+
+
+RULES = (select_of_same, select_by_literal, select_of_select)
