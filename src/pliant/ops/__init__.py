@@ -30,13 +30,14 @@ from pliant.ops import (
     solve,
     sort,
     spectral,
+    stable,
     transcendental,
     triangular,
     update,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    elementwise, power, transcendental, rounding, complex, compare, bits, select, shape, reduce, update,
+    elementwise, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
     fft, custom,
 )  # fmt: skip

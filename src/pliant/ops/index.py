@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
-from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
+from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.ops.base import Linear
+from pliant.ops.compare import equal, less
 from pliant.ops.elementwise import Add
-from pliant.ops._compare_stub import equal, less
-from pliant.ops.select import select
-from pliant.ops.shape import broadcast, iota, lift, permute, reshape, slice_axis
+from pliant.ops.select import is_zero, select
+from pliant.ops.shape import Permute, Reshape, broadcast, iota, lift, permute, reshape, slice_axis
+from pliant.ops.update import AddSlice, UpdateSlice, add_slice
+from pliant.rewrite.rule import rewrite
+
+DEPTH = 8  # how many movements and writes may lie between a sum and the zeros below
 
 
 class Indexed(Linear):
@@ -254,9 +258,9 @@ def wrap(index: Value, extent: int) -> Value:
     return select(less(index, const(0, "i64")), index + extent, index)
 
 
-def take_along(x: Value, indices: Value, axis: int) -> Value:
+def take_along(x: Value, indices: Value, axis: int, *, unique: bool = False) -> Value:
     """`np.take_along_axis`: the shapes agree but for `axis`."""
-    y = gather(_last(x, axis), _last(indices, axis), shared=x.type.rank - 1)
+    y = gather(_last(x, axis), _last(indices, axis), shared=x.type.rank - 1, unique=unique)
     return _unlast(y, axis)
 
 
@@ -329,4 +333,64 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=lambda i: order[i]))
 
 
-RULES = ()
+@rewrite(Add, level="stable", reads=(Scatter, UpdateSlice, AddSlice, Permute, Reshape))
+def add_of_write_into_zeros(value: Value) -> Value | None:
+    """`acc + scatter_add(zeros, i, u)` is `scatter_add(acc, i, u)`, and so for windows: what a read
+    contributes to a cotangent costs what was read, not what was read from."""
+    x, y = value.args
+    if x.shape != y.shape:
+        return None
+    return _onto(x, y, DEPTH) or _onto(y, x, DEPTH)
+
+
+def _onto(acc: Value, y: Value, depth: int) -> Value | None:
+    """`acc + y`, where y is zeros written to, seen through reshapes and permutes; else None."""
+    match y.op:
+        case UpdateSlice(start, step) if is_zero(y.args[0]):
+            return add_slice(acc, y.args[1], start, step)
+        case ScatterAdd() if is_zero(y.args[0]):
+            return y.op(acc, *y.args[1:])
+        case _ if not depth:
+            return None
+        case Permute(order):
+            under = _onto(permute(acc, _inverse(order)), y.args[0], depth - 1)
+            return None if under is None else permute(under, order)
+        case Reshape(shape):
+            under = _onto(reshape(acc, y.args[0].shape), y.args[0], depth - 1)
+            return None if under is None else reshape(under, shape)
+        case AddSlice() | ScatterAdd():
+            under = _onto(acc, y.args[0], depth - 1)
+            return None if under is None else y.op(under, *y.args[1:])
+        case _:
+            return None
+
+
+@rewrite(Gather, reads=(ScatterSet,))
+def gather_of_scatter_set(value: Value) -> Value | None:
+    """What was just written at places named once each is read back."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    same = isinstance(x.op, ScatterSet) and x.op.unique and x.op.shared == op.shared and x.args[1:-1] == (*indices,)
+    return x.args[-1] if same else None
+
+
+@rewrite(ScatterSet, reads=(Add,))
+def scatter_set_of_own_sum(value: Value) -> Value | None:
+    """`x[i] = x[i] + u` is `np.add.at(x, i, u)` where no place is named twice."""
+    (x, *indices, total), op = value.args, value.op
+    if not (isinstance(op, ScatterSet) and op.unique and isinstance(total.op, Add)):
+        return None
+    for old, u in (total.args, total.args[::-1]):
+        reads = isinstance(old.op, Gather) and old.op.shared == op.shared and old.args == (x, *indices)
+        if reads and u.shape == total.shape:
+            return ScatterAdd(op.shared, unique=True)(x, *indices, u)
+    return None
+
+
+@rewrite(ScatterAdd)
+def scatter_add_of_zeros(value: Value) -> Value | None:
+    """Adding zeros changes nothing (but the sign of -0.0)."""
+    return value.args[0] if is_zero(value.args[-1]) else None
+
+
+RULES = (add_of_write_into_zeros, gather_of_scatter_set, scatter_set_of_own_sum, scatter_add_of_zeros)

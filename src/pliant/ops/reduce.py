@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
-from pliant.core.ir import Namespace, Op, Tangents, Value, Values
+from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
+from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert
-from pliant.ops._compare_stub import equal, less
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, permute, reshape
+from pliant.ops.shape import Broadcast, Permute, broadcast, permute, reshape
+from pliant.rewrite.rule import rewrite
 
 
 class Reduction(Op):
@@ -271,4 +272,57 @@ def argmin(x: Value, axis: int) -> Value:
     return Argmin(axis)(x)
 
 
-RULES = ()
+REPEATABLE = ReduceSum | ReduceMax | ReduceMin | ReduceAnd | ReduceOr
+
+
+@rewrite(Reduction, level="stable", reads=(Broadcast,))
+def reduction_of_broadcast(value: Value) -> Value | None:
+    """A sum over n equal elements is n times one; an extremum of them is the one."""
+    op, (repeated,) = value.op, value.args
+    if not (isinstance(op, REPEATABLE) and isinstance(repeated.op, Broadcast)):
+        return None
+    (x,), axes = repeated.args, repeated.op.axes
+    new = [a for a in op.axes if a not in axes]
+    count = math.prod(repeated.shape[a] for a in new)
+    if not new or not count:
+        return None
+    inner = tuple(i for i, a in enumerate(axes) if a in op.axes)
+    y = type(op)(inner)(x) if inner else x
+    y = y * const(count, y.dtype) if isinstance(op, ReduceSum) and count > 1 else y
+    left = [a for a in range(len(repeated.shape)) if a not in op.axes]
+    return broadcast(y, value.shape, tuple(left.index(a) for a in axes if a in left))
+
+
+@rewrite(Reduction, level="stable", reads=(Reduction,))
+def reduction_of_reduction(value: Value) -> Value | None:
+    """Reducing twice in the same way is reducing over all axes at once."""
+    match value.op, value.args[0].op:
+        case Reduction() as outer, Reduction() as inner if type(outer) is type(inner):
+            (x,) = value.args[0].args
+            left = [a for a in range(x.type.rank) if a not in inner.axes]
+            return type(outer)(tuple(sorted((*inner.axes, *(left[a] for a in outer.axes)))))(x)  # type: ignore[call-arg]
+        case _:
+            return None
+
+
+@rewrite(Reduction, level="stable", reads=(Permute,))
+def reduction_of_permute(value: Value) -> Value | None:
+    """Reduce first: there is less to permute."""
+    match value.op, value.args[0].op:
+        case Reduction() as op, Permute(order):
+            y = type(op)(tuple(sorted(order[a] for a in op.axes)))(value.args[0].args[0])  # type: ignore[call-arg]
+            left = [order[a] for a in range(len(order)) if a not in op.axes]
+            return permute(y, [sorted(left).index(a) for a in left])
+        case _:
+            return None
+
+
+@rewrite(Reduction)
+def reduction_of_single(value: Value) -> Value | None:
+    """One element alone is its own sum, product or extremum."""
+    (x,), op = value.args, value.op
+    assert isinstance(op, Reduction)
+    return reshape(x, value.shape) if all(x.shape[a] == 1 for a in op.axes) else None
+
+
+RULES = (reduction_of_broadcast, reduction_of_reduction, reduction_of_permute, reduction_of_single)

@@ -11,8 +11,8 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
+from pliant.ops.compare import Maximum, Minimum, equal
 from pliant.ops.elementwise import Add, Mul, conj, convert
-from pliant.ops._compare_stub import equal, less
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 

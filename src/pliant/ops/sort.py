@@ -42,7 +42,7 @@ class Sort(Op):
         if dx is None or not x.type.is_float:
             return self.apply(x), (None,)
         order = argsort(x, self.axis)
-        return (take_along(x, order, self.axis),), (take_along(dx, order, self.axis, unique=True),)
+        return (take_along(x, order, self.axis, unique=True),), (take_along(dx, order, self.axis, unique=True),)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Sort(self.axis + 1)(x)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from math import gcd
+from typing import Any, TypeAlias, final
 
 from pliant.core import ir
 from pliant.core.ir import Namespace, Number, Tangents, Value, const
@@ -12,7 +13,12 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Linear
 from pliant.ops.elementwise import Add
+from pliant.ops.select import is_zero
 from pliant.ops.shape import Slice, broadcast, lift
+from pliant.rewrite.rule import rewrite
+
+FAR = 64  # how many writes a read looks back through
+NEAR = 8  # how many writes may lie between a dead one and the one that hides it
 
 
 class Window(Linear):
@@ -132,3 +138,146 @@ def covers(window: Slice, shape: tuple[int, ...]) -> bool:
     """Whether the window is all of an array of `shape`, in order."""
     in_order = all(d == 1 or n == 1 for d, n in zip(window.step, window.length, strict=True))
     return window.length == shape and in_order
+
+
+Progression: TypeAlias = "tuple[int, int, int]"  # start, step, length
+
+
+def within(outer: Slice, inner: Slice) -> Slice | None:
+    """The window `inner` in the coordinates of `outer`; None unless all of it lies inside."""
+    axes = [_within(a, b) for a, b in zip(_axes(outer), _axes(inner), strict=True)]
+    found = [a for a in axes if a is not None]
+    return Slice(*map(tuple, zip(*found, strict=True))) if found and len(found) == len(axes) else None
+
+
+def apart(a: Slice, b: Slice) -> bool:
+    """Whether two windows are known to have no element in common."""
+    return any(_apart(p, q) for p, q in zip(_axes(a), _axes(b), strict=True))
+
+
+def _axes(window: Slice) -> list[Progression]:
+    return list(zip(window.start, window.step, window.length, strict=True))
+
+
+def _within(outer: Progression, inner: Progression) -> Progression | None:
+    start, step, length = inner
+    first, rest = divmod(start - outer[0], outer[1])
+    stride, uneven = divmod(step, outer[1]) if length > 1 else (1, 0)
+    if not length:
+        return 0, 1, 0
+    last = first + stride * (length - 1)
+    if rest or uneven or not (0 <= first < outer[2] and 0 <= last < outer[2]):
+        return None
+    return first, stride, length
+
+
+def _apart(a: Progression, b: Progression) -> bool:
+    if not a[2] or not b[2]:
+        return True
+    (low, high), (lower, higher) = (sorted((p[0], p[0] + p[1] * (p[2] - 1))) for p in (a, b))
+    stride = gcd(*(p[1] for p in (a, b) if p[2] > 1))
+    return high < lower or higher < low or (stride > 1 and (a[0] - b[0]) % stride != 0)
+
+
+def _written(write: Value) -> Slice:
+    """The window that a value made by a `Window` has changed."""
+    assert isinstance(write.op, Window)
+    return write.op.window(write.args[1].shape)
+
+
+@rewrite(Slice, reads=(Window,))
+def slice_of_update(value: Value) -> Value | None:
+    """Read what was written last, or what was there before: `slice(update_slice(x, u))` is a slice
+    of u if it lies in the window, of x if it lies outside."""
+    window, (x,) = value.op, value.args
+    assert isinstance(window, Slice)
+    for _ in range(FAR):
+        if not isinstance(x.op, Window) or not apart(_written(x), window):
+            break
+        x = x.args[0]
+    if isinstance(x.op, Window) and (inner := within(_written(x), window)) is not None:
+        new = slice_window(x.args[1], inner.start, inner.step, inner.length)
+        return new if isinstance(x.op, UpdateSlice) else window(x.args[0]) + new
+    return window(x) if x is not value.args[0] else None
+
+
+@rewrite(UpdateSlice, reads=(Window,))
+def update_of_dead_write(value: Value) -> Value | None:
+    """A write whose window is written again before anybody reads it is dropped."""
+    hides, between = _written(value), list[Value]()
+    x = value.args[0]
+    while isinstance(x.op, Window) and len(between) < NEAR:
+        if within(hides, _written(x)) is not None:
+            x = x.args[0]
+            for write in reversed(between):
+                x = write.op(x, write.args[1])
+            return value.op(x, value.args[1])
+        between.append(x)
+        x = x.args[0]
+    return None
+
+
+@rewrite(Window)
+def write_of_everything(value: Value) -> Value | None:
+    """`update_slice(x, u)` is u, and `add_slice(x, u)` is x + u, where the window is all of x."""
+    x, u = value.args
+    if not covers(_written(value), x.shape):
+        return None
+    return u if isinstance(value.op, UpdateSlice) else x + u
+
+
+@rewrite(UpdateSlice, reads=(Slice,))
+def update_of_own_slice(value: Value) -> Value | None:
+    """`x[w] = x[w]` changes nothing."""
+    x, u = value.args
+    return x if u.args == (x,) and u.op == _written(value) else None
+
+
+@rewrite(UpdateSlice, reads=(Add,))
+def update_of_own_sum(value: Value) -> Value | None:
+    """`x[w] = x[w] + u` is `x[w] += u`, if nothing has to be repeated to x[w]'s shape."""
+    x, total = value.args
+    if not isinstance(total.op, Add):
+        return None
+    for old, u in (total.args, total.args[::-1]):
+        if old.op == _written(value) and old.args == (x,) and u.shape == total.shape:
+            return AddSlice(value.op.start, value.op.step)(x, u)  # type: ignore[attr-defined]
+    return None
+
+
+@rewrite(UpdateSlice, reads=(UpdateSlice,))
+def update_of_zeros_with_update_of_zeros(value: Value) -> Value | None:
+    """A window put into zeros, and that into zeros: one window of the window."""
+    x, u = value.args
+    if not (is_zero(x) and isinstance(u.op, UpdateSlice) and is_zero(u.args[0])):
+        return None
+    outer, inner = _written(value), _written(u)
+    window = compose(outer, inner)
+    return UpdateSlice(window.start, window.step)(x, u.args[1])
+
+
+@rewrite(AddSlice)
+def add_slice_of_zeros(value: Value) -> Value | None:
+    """Adding into zeros is writing into them; adding zeros changes nothing (but the sign of -0.0)."""
+    x, u = value.args
+    if is_zero(u):
+        return x
+    return UpdateSlice(value.op.start, value.op.step)(x, u) if is_zero(x) else None  # type: ignore[attr-defined]
+
+
+def compose(outer: Slice, inner: Slice) -> Slice:
+    """The window that is `inner` of `outer`."""
+    start = tuple(s + d * t for s, d, t in zip(outer.start, outer.step, inner.start, strict=True))
+    step = tuple(d * e for d, e in zip(outer.step, inner.step, strict=True))
+    return Slice(start, step, inner.length)
+
+
+RULES = (
+    slice_of_update,
+    write_of_everything,
+    update_of_own_slice,
+    update_of_own_sum,
+    update_of_zeros_with_update_of_zeros,
+    add_slice_of_zeros,
+    update_of_dead_write,
+)

@@ -1,0 +1,76 @@
+"""Sorting and searching: NumPy's order, stable, NaN last, with derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pliant.core.build import trace
+from pliant.core.types import Type
+from pliant.errors import DTypeError, ShapeError
+from pliant.ops.sort import Argsort, Searchsorted, Sort, argsort, searchsorted, sort
+from pliant.testing import check_primitive, reverse, run
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["f64", "i32", "bool", "u8", "f32"])
+def test_sorts_obey_the_laws(axis, dtype):
+    check_primitive(Sort(axis), Type(dtype, (4, 3)), oracle=lambda x: np.sort(x, axis))
+    check_primitive(Argsort(axis), Type(dtype, (4, 3)), oracle=lambda x: np.argsort(x, axis, stable=True))
+
+
+def test_nan_is_last_and_equal_elements_keep_their_order():
+    x = np.array([3, np.nan, 1, 3, 1, -np.inf])
+    fn = trace(lambda x: (sort(x, 0), argsort(x, 0)), Type("f64", (6,)))
+    ordered, places = run(fn, (x,))
+    assert_array_equal(ordered, [-np.inf, 1, 1, 3, 3, np.nan])
+    assert_array_equal(places, [5, 2, 4, 0, 3, 1])
+
+
+def test_gradient_of_sort_goes_back_where_each_element_came_from():
+    fn = reverse(trace(lambda x: sort(x, 0), Type("f64", (4,))), (True,))
+    assert_array_equal(run(fn, (np.array([3.0, 1, 3, 2]), np.array([1.0, 2, 3, 4])))[0], [3, 1, 4, 2])
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (1,)])
+def test_sorts_of_nothing(shape):
+    check_primitive(Sort(len(shape) - 1), Type("f64", shape))
+    check_primitive(Argsort(len(shape) - 1), Type("f64", shape))
+
+
+def ascending(rng):
+    return np.sort(rng.integers(0, 5, 6).astype(float)), rng.integers(-1, 7, (2, 3)).astype(float)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searching_obeys_the_laws(side):
+    types = Type("f64", (6,)), Type("f64", (2, 3))
+    check_primitive(Searchsorted(side), *types, draw=ascending, oracle=lambda a, v: np.searchsorted(a, v, side))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searching_in_each_of_several_rows(side):
+    rng = np.random.default_rng(0)
+    a, v = np.sort(rng.normal(size=(4, 5)), 1), rng.normal(size=(4, 3))
+    fn = trace(Searchsorted(side, shared=1), Type("f64", (4, 5)), Type("f64", (4, 3)))
+    assert_array_equal(run(fn, (a, v))[0], [np.searchsorted(p, q, side) for p, q in zip(a, v, strict=True)])
+
+
+def test_nan_is_searched_as_the_largest():
+    a, v = np.array([1.0, 2, np.nan]), np.array([np.nan, np.inf])
+    fn = trace(lambda a, v: (searchsorted(a, v), searchsorted(a, v, "right")), Type("f64", (3,)), Type("f64", (2,)))
+    left, right = run(fn, (a, v))
+    assert_array_equal(left, [2, 2])
+    assert_array_equal(right, [3, 2])
+
+
+def test_what_cannot_be_sorted_or_searched_is_an_error():
+    with pytest.raises(ShapeError, match="has no axis"):
+        trace(lambda x: sort(x, 1), Type("f64", (3,)))
+    with pytest.raises(DTypeError, match="different dtypes"):
+        trace(searchsorted, Type("f64", (3,)), Type("f32", (3,)))
+    with pytest.raises(ShapeError, match="cannot be searched"):
+        trace(searchsorted, Type("f64", (3, 2)), Type("f64", (3,)))
+    with pytest.raises(ShapeError, match="expected 'left' or 'right'"):
+        trace(lambda a, v: searchsorted(a, v, "both"), Type("f64", (3,)), Type("f64", (3,)))

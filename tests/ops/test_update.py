@@ -1,0 +1,155 @@
+"""Writes to windows, and the reads and writes that are found to need none."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from pliant.core.build import trace
+from pliant.core.types import Type
+from pliant.errors import ShapeError
+from pliant.ops import RULES, update
+from pliant.ops.shape import Slice, reshape, slice_axis
+from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
+from pliant.rewrite.engine import simplify
+from pliant.testing import check_primitive, reverse, run
+
+X = Type("f64", (5, 4))
+WINDOWS = [((0, 0), (1, 1), (2, 3)), ((4, 3), (-2, -1), (3, 2)), ((1, 0), (1, 3), (0, 2)), ((0, 0), (1, 1), (5, 4))]
+
+
+@pytest.mark.parametrize(("start", "step", "length"), WINDOWS)
+@pytest.mark.parametrize("cls", [UpdateSlice, AddSlice])
+def test_writes_to_windows_obey_the_laws(cls, start, step, length):
+    def oracle(x, u):
+        y = x.copy()
+        y[Slice(start, step, length).slices()] = u if cls is UpdateSlice else u + x[Slice(start, step, length).slices()]
+        return y
+
+    check_primitive(cls(start, step), X, Type("f64", length), oracle=oracle)
+
+
+def test_scalars_can_be_written():
+    check_primitive(UpdateSlice((), ()), Type("f64"), Type("f64"), oracle=lambda x, u: u)
+    check_primitive(AddSlice((), ()), Type("f64"), Type("f64"), oracle=lambda x, u: x + u)
+
+
+def test_a_window_that_does_not_fit_is_an_error():
+    with pytest.raises(ShapeError, match="lie outside an axis"):
+        trace(UpdateSlice((4, 0), (1, 1)), X, Type("f64", (2, 4)))
+
+
+@pytest.mark.parametrize("value", [0, -1.5])
+def test_pad_surrounds(value):
+    x = np.arange(6.0).reshape(2, 3)
+    fn = trace(lambda x: pad(x, (1, 0), (2, 3), value), Type("f64", (2, 3)))
+    assert_array_equal(run(fn, (x,))[0], np.pad(x, ((1, 2), (0, 3)), constant_values=value))
+
+
+def texts(f, *types):
+    return str(simplify(trace(f, *types), RULES))
+
+
+def at(x, i):
+    """x[i] of a vector."""
+    return reshape(slice_axis(x, 0, i, 1), ())
+
+
+def put(x, i, u):
+    """x after x[i] = u."""
+    return UpdateSlice((i,), (1,))(x, reshape(u, (1,)))
+
+
+def gradient(f, x):
+    fn = simplify(trace(f, Type("f64", x.shape)), RULES)
+    return run(simplify(reverse(fn, (True,)), RULES), (x, np.ones(())))[0]
+
+
+def test_a_store_that_is_overwritten_has_no_gradient():
+    from pliant.ops.power import sqrt
+    from pliant.ops.reduce import reduce_sum
+
+    def f(x):
+        y = put(x, 0, sqrt(at(x, 0)))
+        return reduce_sum(put(put(y, 1, at(x, 1)), 0, at(x, 0) - 1.0))
+
+    assert_array_equal(gradient(f, np.zeros(3)), [1, 1, 1])
+
+
+def test_reads_find_what_was_written():
+    x, u = Type("f64", (6,)), Type("f64", (3,))
+    assert texts(lambda x, u: Slice((2,), (1,), (2,))(UpdateSlice((1,), (1,))(x, u)), x, u).count("slice") == 1
+    assert "update" not in texts(lambda x, u: Slice((4,), (1,), (2,))(UpdateSlice((1,), (1,))(x, u)), x, u)
+    assert "update" not in texts(lambda x, u: Slice((1,), (2,), (3,))(UpdateSlice((0,), (2,))(x, u)), x, u)
+    assert "update" in texts(lambda x, u: Slice((3,), (1,), (2,))(UpdateSlice((1,), (1,))(x, u)), x, u)
+    assert "add_slice" not in texts(lambda x, u: Slice((1,), (1,), (2,))(AddSlice((1,), (1,))(x, u)), x, u)
+
+
+def test_reads_look_through_other_writes():
+    def f(x, u):
+        for i in range(3):
+            x = put(x, i, at(u, i))
+        return at(x, 0)
+
+    assert "update" not in texts(f, Type("f64", (6,)), Type("f64", (3,)))
+
+
+def test_augmented_assignment_to_a_window_is_an_addition_into_it():
+    def f(x, u):
+        return UpdateSlice((1,), (1,))(x, Slice((1,), (1,), (3,))(x) + u)
+
+    text = texts(f, Type("f64", (6,)), Type("f64", (3,)))
+    assert "add_slice" in text
+    assert "update_slice" not in text
+
+
+def test_cotangents_of_windows_accumulate_without_dense_zeros():
+    def f(x):
+        return at(x, 0) * at(x, 1) + at(slice_axis(x, 0, 2, 4), 1) + at(x, 5)
+
+    backward = simplify(reverse(trace(f, Type("f64", (6,))), (True,)), RULES)
+    assert str(backward).count("broadcast(0.0") == 1
+    assert str(backward).count("add_slice") == 3
+    assert_array_equal(run(backward, (np.arange(1.0, 7), np.ones(())))[0], [2, 1, 0, 1, 0, 1])
+
+
+PROGRESSIONS = [(s, d, n) for s, d, n in product(range(6), (-2, -1, 1, 2, 3), range(4)) if 0 <= s + d * (n - 1) < 6]
+
+
+def elements(p):
+    return [p[0] + p[1] * j for j in range(p[2])]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(PROGRESSIONS), st.sampled_from(PROGRESSIONS))
+def test_windows_know_what_lies_in_them(p, q):
+    a, b = (Slice(*((n,) for n in w)) for w in (p, q))
+    assert apart(a, b) <= set(elements(p)).isdisjoint(elements(q))
+    inner = within(a, b)
+    assert (inner is not None) == (set(elements(q)) <= set(elements(p)))
+    if inner is not None:
+        both = compose(a, inner)
+        assert elements((both.start[0], both.step[0], both.length[0])) == elements(q)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(PROGRESSIONS), st.sampled_from(["set", "add", "copy"])), max_size=6),
+    st.sampled_from(PROGRESSIONS),
+)
+def test_rules_keep_the_values_of_random_writes(writes, last):
+    def f(x, u):
+        for number, ((s, d, n), kind) in enumerate(writes):
+            new = slice_axis(u, 0, number, n) if kind != "copy" else Slice((s,), (d,), (n,))(x) + slice_axis(u, 0, 0, n)
+            x = (AddSlice if kind == "add" else UpdateSlice)((s,), (d,))(x, new)
+        return x, Slice(*((n,) for n in last))(x)
+
+    fn = trace(f, Type("f64", (6,)), Type("f64", (12,)))
+    xs = np.arange(6.0), 2.0 ** np.arange(12)
+    for got, wanted in zip(run(simplify(fn, update.RULES), xs), run(fn, xs), strict=True):
+        assert_array_equal(got, wanted)
