@@ -1,0 +1,91 @@
+"""The named lists of passes, in the order programs meet them. Read this first.
+
+`before_derivatives`: what a program goes through before tangents or cotangents are taken. Stores
+that nobody reads vanish (so that `y[0] = sqrt(x[0]); y[0] = x[0]` has no NaN in its gradient) and
+unstable expressions are replaced by stable ones, whose derivatives are stable too. Checkpoints and
+custom derivatives stay closed.
+
+`compile`: what a program, derived or not, goes through before a backend makes code of it.
+
+With PLIANT_VERIFY=1 every pass is followed by the verifier; PLIANT_DUMP=simplify,dead (or `all`)
+prints the program after those passes to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from pliant import ops
+from pliant.core.ir import Const, Function, Number, Op
+from pliant.core.types import DTYPES
+from pliant.core.verify import verify
+from pliant.ops.base import Elementwise
+from pliant.rewrite.engine import simplify
+from pliant.rewrite.explain import Log
+from pliant.rewrite.rule import Rule
+from pliant.transforms.dead import eliminate_dead
+from pliant.transforms.evaluate import run
+from pliant.transforms.inline import inline
+
+
+@final
+@dataclass(frozen=True)
+class Pass:
+    """One step: a name to print and blame, and what it does."""
+
+    name: str
+    run: Callable[[Function, Log], Function]
+
+
+def fold(op: Op, operands: tuple[Const, ...]) -> Number | None:
+    """An elementwise primitive evaluated on literals; None for any other."""
+    if not isinstance(op, Elementwise):
+        return None
+    arrays = [np.asarray(c.value, DTYPES[c.dtype]) for c in operands]
+    with np.errstate(all="ignore"):
+        (out,) = run(op, np, arrays)
+    return out.item()
+
+
+DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rule.level != "algebraic")
+"""The rules that never lose accuracy."""
+
+
+INLINE = Pass("inline", lambda fn, log: inline(fn))
+DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
+SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
+
+BEFORE_DERIVATIVES = (DEAD, SIMPLIFY, DEAD)
+COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD)
+
+
+def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
+    """`fn` ready to be differentiated."""
+    return run_passes(BEFORE_DERIVATIVES, fn, log, check=check)
+
+
+def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
+    """`fn` ready to become code."""
+    return run_passes(COMPILE, fn, log, check=check)
+
+
+def run_passes(
+    passes: tuple[Pass, ...], fn: Function, log: Log | None = None, *, check: bool | None = None
+) -> Function:
+    """`fn` after the passes, verified after each if `check` (by default, if PLIANT_VERIFY is set)."""
+    log = Log() if log is None else log
+    check = os.environ.get("PLIANT_VERIFY", "0") not in ("", "0") if check is None else check
+    dumped = os.environ.get("PLIANT_DUMP", "").split(",")
+    for step in passes:
+        fn = step.run(fn, log)
+        if check:
+            verify(fn, step.name)
+        if step.name in dumped or "all" in dumped:
+            sys.stderr.write(f"after {step.name}:\n{fn}\n")
+    return fn
