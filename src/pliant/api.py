@@ -1,0 +1,297 @@
+"""The public transformations: short functions over the packages below."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from pliant import differentiate
+from pliant.compiled import Compiled, function_of
+from pliant.core.ir import Function
+from pliant.errors import ArgumentError
+from pliant.frontend.tracing import is_tracing
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def jit(f: Callable[P, R], *, static: str | tuple[str, ...] = (), backend: str = "") -> Callable[P, R]:
+    """`f`, compiled: the same results, and the same writes to arguments, as NumPy gives.
+
+    f: a function of arrays, numbers and containers of them. static: names of parameters that are
+    not traced but known (a shape, a number of steps); each value gets its own program. backend:
+    "llvm" (default) or "reference" (NumPy, one primitive at a time).
+
+    >>> import numpy as np, pliant
+    >>> pliant.jit(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2)(np.array([0.5, 1.5]))
+    array([1., 1.])
+    """
+    names = (static,) if isinstance(static, str) else tuple(static)
+    return Compiled(function_of(f), backend=backend, static=names)  # type: ignore[return-value]
+
+
+def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns `(f(*args), gradient)`; with has_aux `((value, aux), gradient)`.
+
+    f returns one real float. The gradient has the structure, shapes and dtypes of the arguments
+    that argnums names (a tuple of gradients for a tuple). For complex arguments z it is
+    ∂f/∂Re z + i·∂f/∂Im z. The caller's arrays are never written.
+    Raises DifferentiationError for arguments that are no floats or a result that is no scalar.
+
+    >>> import numpy as np, pliant
+    >>> value, g = pliant.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    >>> float(value), g
+    (5.0, array([2., 4.]))
+    """
+    function_of(f)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        return differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
+
+    return Compiled(transformed, original=f)
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """The gradient of a function that returns one float; with has_aux `(gradient, aux)`.
+
+    See `value_and_grad`.
+
+    >>> import numpy as np, pliant
+    >>> pliant.grad(np.sin)(0.0)
+    np.float64(1.0)
+    """
+    function_of(f)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return Compiled(transformed, original=f)
+
+
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """`(f(*primals), derivative of f along tangents)`.
+
+    tangents: like primals, leaf by leaf of the same shape.
+
+    >>> import numpy as np, pliant
+    >>> y, dy = pliant.jvp(lambda x: x**3, (2.0,), (1.0,))
+    >>> float(dy)
+    12.0
+    """
+
+    def transformed(primals: Any, tangents: Any) -> Any:
+        return differentiate.jvp(f, tuple(primals), tuple(tangents))
+
+    return _cached(transformed, f, "jvp")(primals, tangents)
+
+
+@dataclass(frozen=True)
+class LinearFunction:
+    """The derivative of a function at a point: a linear function, compiled, with its residuals."""
+
+    linear: differentiate.Linearized
+    residuals: tuple[Any, ...]
+
+    def __call__(self, *given: Any) -> Any:
+        """Apply it to tangents (of `linearize`) or to a cotangent (of `vjp`)."""
+        return _apply_linear(self.linear)(list(self.residuals), *given)
+
+
+def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
+    """`(f(*args), pullback)`; with has_aux `(value, pullback, aux)`.
+
+    pullback(ct), with ct like the value, returns one cotangent per argument: ctᵀ·∂f/∂x. It may be
+    called many times; f is not run again.
+
+    >>> import numpy as np, pliant
+    >>> y, pullback = pliant.vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> [float(c) for c in pullback(1.0)]
+    [3.0, 2.0]
+    """
+
+    def transformed(*args: Any) -> Any:
+        return differentiate.vjp(f, args, has_aux)
+
+    made, residuals, linear = _cached(transformed, f, ("vjp", has_aux))(*args)
+    pullback = LinearFunction(linear, tuple(residuals))
+    return (made[0], pullback, made[1]) if has_aux else (made, pullback)
+
+
+def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
+    """`(f(*args), derivative)`: derivative(*tangents) is ∂f/∂x·dx, without running f again.
+
+    >>> import numpy as np, pliant
+    >>> y, derivative = pliant.linearize(np.exp, 0.0)
+    >>> float(derivative(2.0))
+    2.0
+    """
+
+    def transformed(*args: Any) -> Any:
+        return differentiate.linearized(f, args)
+
+    made, residuals, linear = _cached(transformed, f, "linearize")(*args)
+    return made, LinearFunction(linear, tuple(residuals))
+
+
+def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode: str = "auto") -> Callable[..., Any]:
+    """All first derivatives: for a result of shape s and an argument of shape t, an array s + t.
+
+    mode: "forward", "reverse", or "auto" for the cheaper by the number of elements.
+
+    >>> import numpy as np, pliant
+    >>> pliant.jacobian(lambda x: np.array([x[0] * x[1], x[0]]))(np.array([2.0, 3.0]))
+    array([[3., 2.],
+           [1., 0.]])
+    """
+    if mode not in ("auto", "forward", "reverse"):
+        raise ArgumentError(f"jacobian: expected mode 'auto', 'forward' or 'reverse', got {mode!r}")
+    function_of(f)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        return differentiate.jacobian(f, argnums, mode, args, kwargs)
+
+    return Compiled(transformed, original=f)
+
+
+def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """All second derivatives of a function that returns one float: forward over reverse.
+
+    >>> import numpy as np, pliant
+    >>> pliant.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    return jacobian(grad(f, argnums), argnums, mode="forward")
+
+
+def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function `(x, v, *rest) -> H·v`, H the second derivatives of `f(x, *rest)` in x.
+
+    It costs a small multiple of f: H is never formed.
+
+    >>> import numpy as np, pliant
+    >>> pliant.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([6., 0.])
+    """
+    function_of(f)
+
+    def transformed(x: Any, v: Any, *rest: Any) -> Any:
+        gradient = grad(f)
+        return differentiate.jvp(lambda y: gradient(y, *rest), (x,), (v,))[1]
+
+    return Compiled(transformed, original=transformed)
+
+
+def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None) -> Callable[..., Any]:
+    """`f` over an axis of its arguments, for all at once: as a Python loop and `np.stack`.
+
+    in_axes: an axis per argument, None for one that is the same for all; containers follow the
+    arguments' structure. out_axes: where the new axis goes in the results.
+
+    >>> import numpy as np, pliant
+    >>> pliant.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))
+    array([3., 4.])
+    """
+    function_of(f)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        return differentiate.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
+
+    return Compiled(transformed, original=f)
+
+
+_KEPT = "__pliant__"
+_CORE = re.compile(r"\(([^()]*)\)")
+
+
+def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """`f` on core dimensions, broadcast over all leading ones, as `np.vectorize(signature=)`.
+
+    >>> import numpy as np, pliant
+    >>> pliant.vectorize(np.dot, "(n),(n)->()")(np.ones((4, 3)), np.ones(3))
+    array([3., 3., 3., 3.])
+    """
+    function_of(f)
+    inputs, arrow, _ = signature.partition("->")
+    cores = [[n for n in core.replace(" ", "").split(",") if n] for core in _CORE.findall(inputs)]
+    if not arrow or not cores:
+        raise ArgumentError(f"vectorize: expected a signature like '(m,n),(n)->(m)', got {signature!r}")
+
+    def transformed(*args: Any) -> Any:
+        if len(args) != len(cores):
+            raise ArgumentError(f"vectorize: signature {signature!r} takes {len(cores)} arguments, got {len(args)}")
+        ranks = [np.ndim(a) - len(core) for a, core in zip(args, cores, strict=True)]
+        if min(ranks) < 0:
+            raise ArgumentError(f"vectorize: an argument has fewer axes than {signature!r} says")
+        return _over_leading(f, args, ranks)
+
+    return Compiled(transformed, original=f)
+
+
+def _over_leading(f: Callable[..., Any], args: tuple[Any, ...], ranks: list[int]) -> Any:
+    """f mapped over the broadcast leading axes, the first of them outermost."""
+    rank = max(ranks)
+    if rank == 0:
+        return f(*args)
+    extents = [np.shape(a)[0] if r == rank else 1 for a, r in zip(args, ranks, strict=True)]
+    (size,) = np.broadcast_shapes(*((n,) for n in extents))
+    axes = tuple(0 if r == rank and n == size else None for r, n in zip(ranks, extents, strict=True))
+    if all(a is None for a in axes):
+        axes, size = tuple(0 if r == rank else None for r in ranks), 1
+    given = tuple(a[0] if r == rank and x is None else a for a, r, x in zip(args, ranks, axes, strict=True))
+    rest = [r - 1 if r == rank else r for r in ranks]
+    return vmap(lambda *parts: _over_leading(f, parts, rest), axes, axis_size=size)(*given)
+
+
+def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
+    """The program of `f` for arguments like these: print it, parse it back, evaluate it.
+
+    Parameters are the arguments' leaves, then captured arrays; results the returned leaves, then
+    the new contents of written arguments. Not optimised; see `explain` for what is run.
+
+    >>> import numpy as np, pliant
+    >>> print(pliant.trace(lambda x: 2 * np.sin(x), np.ones(3)))
+    func @lambda(%x: f64[3]) -> (f64[3]) {
+      %1: f64[3] = sin(%x)
+      %2: f64[3] = mul(2.0, %1)
+      return %2
+    }
+    <BLANKLINE>
+    """
+    compiled = f if isinstance(f, Compiled) else Compiled(function_of(f))
+    return compiled.program(*args, **kwargs).fn
+
+
+def _apply_linear(linear: differentiate.Linearized) -> Callable[..., Any]:
+    if not hasattr(linear, "compiled"):
+        linear.compiled = Compiled(lambda residuals, *given: linear(residuals, *given), original=_apply_linear)  # type: ignore[attr-defined]
+    return linear.compiled  # type: ignore[attr-defined]
+
+
+def _cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+    """A compiled transformation of `f`, kept on f so that a second call finds it."""
+    function_of(f)
+    if is_tracing():
+        return transformed
+    kept: dict[str, Any] = getattr(f, "__dict__", {})  # none on C functions: they are compiled anew
+    owner, table = kept.get(_KEPT, (None, {}))
+    if owner is None or owner() is not f:  # functools.wraps copies the attribute to other functions
+        table = {}
+        if isinstance(f, FunctionType):
+            kept[_KEPT] = (weakref.ref(f), table)
+    if kind not in table:
+        table[kind] = Compiled(transformed, original=f)
+    return table[kind]
+
+
+__all__ = [
+    "LinearFunction", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "trace", "value_and_grad",
+    "vectorize", "vjp", "vmap",
+]  # fmt: skip

@@ -1,0 +1,173 @@
+"""Control over derivatives: checkpoints, stopped gradients, the user's own rules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.compiled import function_of
+from pliant.core import ir
+from pliant.core.build import abstract
+from pliant.core.ir import Function, Values, param, scope
+from pliant.errors import ArgumentError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced
+from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.tracing import is_tracing
+from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp
+from pliant.ops.custom import stop_gradient as stop_gradient_value
+
+
+def stop_gradient(tree: Any) -> Any:
+    """The same arrays, taken as constants by every derivative. Anything outside a traced function
+    is returned unchanged.
+
+    >>> import numpy as np, pliant
+    >>> pliant.grad(lambda x: x * pliant.stop_gradient(x))(3.0)
+    np.float64(3.0)
+    """
+    if not is_tracing():
+        return tree
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [_stopped(x) for x in leaves])
+
+
+def _stopped(x: Any) -> Any:
+    if not isinstance(x, TracedArray | np.ndarray):
+        return x
+    x = as_traced(x)
+    made = fresh(stop_gradient_value(x.value), is_array=not (x.is_scalar or x.is_weak))
+    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=x.is_weak)
+
+
+def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, computed again in reverse mode rather than keeping what its derivative needs.
+
+    The values and derivatives are those of f; memory for its intermediate results is not held
+    between the forward and the backward pass.
+
+    >>> import numpy as np, pliant
+    >>> pliant.grad(lambda x: np.sum(pliant.checkpoint(np.sin)(x)))(np.zeros(2))
+    array([1., 1.])
+    """
+    function_of(f)
+
+    @functools.wraps(f)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return f(*args, **kwargs)
+        xs, closed = _closed(f, args, kwargs)
+        return closed.rebuild(Checkpoint(closed.fn).apply(*(x.value for x in xs), *closed.free))
+
+    return checkpointed
+
+
+def custom_derivative(
+    f: Callable[..., Any],
+    *,
+    jvp: Callable[..., Any] | None = None,
+    forward: Callable[..., Any] | None = None,
+    backward: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """`f` with a derivative of your own, for both modes.
+
+    Either `jvp(primals, tangents) -> tangent of the result`, linear in the tangents (a tuple, None
+    for an argument that is no float); or `forward(*args) -> (result, residuals)` with
+    `backward(residuals, ct) -> cotangents`, one per argument, linear in ct. What f reads from
+    enclosing scopes counts as constant.
+
+    >>> import numpy as np, pliant
+    >>> clipped = pliant.custom_derivative(np.abs, jvp=lambda xs, dxs: 10 * dxs[0])
+    >>> pliant.grad(clipped)(2.0)
+    np.float64(10.0)
+    """
+    function_of(f)
+    if (jvp is None) == (forward is None) or (forward is None) != (backward is None):
+        raise ArgumentError("custom_derivative: expected either jvp=, or both forward= and backward=")
+
+    @functools.wraps(f)
+    def customised(*args: Any) -> Any:
+        if not is_tracing():
+            return f(*args)
+        xs, closed = _closed(f, args, {})
+        if jvp is not None:
+            return _with_jvp(jvp, args, xs, closed)
+        assert forward is not None and backward is not None
+        return _with_vjp(forward, backward, args, xs, closed)
+
+    return customised
+
+
+def _closed(f: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[TracedArray], Closed]:
+    """The traced argument leaves, and f as a function of them."""
+    leaves, structure = flatten((args, kwargs))
+    leaves = [as_traced(x) if isinstance(x, np.ndarray) else x for x in leaves]
+    active = [type(x) is TracedArray for x in leaves]
+    return [x for x in leaves if type(x) is TracedArray], trace_closed(f, leaves, structure, active)
+
+
+def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
+    leaves, structure = flatten(args)
+    dxs = unflatten(structure, [x if type(x) is TracedArray and x.type.is_float else None for x in leaves])
+    given, _ = flatten((args, dxs))
+    _, rule_structure = flatten(((args, dxs), {}))
+    tangent = trace_closed(rule, given, rule_structure, [type(x) is TracedArray for x in given])
+    free = tuple(dict.fromkeys((*closed.free, *tangent.free)))
+    operands: Values = (*(x.value for x in xs), *free)
+    count = len(xs)
+    with scope():
+        ps = tuple(param(v.type) for v in operands)
+        ds = tuple(param(v.type) for v in operands if v.type.is_float)
+        place = dict(zip(free, ps[count:], strict=True))
+        body = Function(closed.fn.name, ps, closed.fn(*ps[:count], *(place[v] for v in closed.free)))
+        active = ds[: sum(x.type.is_float for x in xs)]
+        made = tangent.fn(*ps[:count], *active, *(place[v] for v in tangent.free))
+        rule_fn = Function("tangent", (*ps, *ds), made)
+    return closed.rebuild(CustomJvp(body, rule_fn).apply(*operands))
+
+
+def _with_vjp(
+    forward: Callable[..., Any], backward: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed
+) -> Any:  # fmt: skip
+    _, ahead = _closed(forward, args, {})
+    made = unflatten(ahead.structure, list(ahead.leaves))
+    if not (isinstance(made, tuple) and len(made) == 2):
+        raise ArgumentError("custom_derivative: forward must return (result, residuals)")
+    free = tuple(dict.fromkeys((*closed.free, *ahead.free)))
+    operands: Values = (*(x.value for x in xs), *free)
+    count = len(xs)
+    with scope():
+        ps = tuple(param(v.type) for v in operands)
+        place = dict(zip(free, ps[count:], strict=True))
+        body = Function(closed.fn.name, ps, closed.fn(*ps[:count], *(place[v] for v in closed.free)))
+        ahead_results = ahead.fn(*ps[:count], *(place[v] for v in ahead.free))
+        forward_fn = Function("forward", ps, ahead_results)
+    back = _backward(backward, made, xs, operands)
+    return closed.rebuild(CustomVjp(body, forward_fn, back).apply(*operands))
+
+
+def _backward(backward: Callable[..., Any], made: Any, xs: Sequence[TracedArray], operands: Values) -> Function:
+    """`(residual…, ct…) → (ct of every float operand…)` from the user's backward."""
+    result, residuals = made
+    given, _ = flatten((residuals, result))
+    _, structure = flatten(((residuals, result), {}))
+    back = trace_closed(backward, given, structure, [type(x) is TracedArray for x in given])
+    if back.free:
+        raise ArgumentError(
+            "custom_derivative: backward reads traced values from an enclosing scope", hint="return them as residuals"
+        )
+    cts = [c for c in back.fn.results]
+    wanted = [x.type for x in xs if x.type.is_float]
+    if [c.type for c in cts][: len(wanted)] != wanted:
+        raise ArgumentError(
+            f"custom_derivative: backward returns {', '.join(str(c.type) for c in cts)}; "
+            f"expected a cotangent for each float argument: {', '.join(map(str, wanted))}"
+        )
+    extra = [v for v in operands[len(xs) :] if v.type.is_float]
+    with scope():  # what f reads from enclosing scopes has zero cotangents
+        results = (*back.fn.results[: len(wanted)], *(ir.operators.zeros(v.type) for v in extra))
+    return abstract(results, back.fn.params, "backward")

@@ -1,0 +1,368 @@
+"""Derivatives and batches of Python functions, written on traced arrays; `api` compiles them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core.build import abstract
+from pliant.core.ir import Function, Value, Values, const, nodes, param
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import ArgumentError, DifferentiationError, ShapeError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value
+from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.ops.compare import equal
+from pliant.ops.complex import conj
+from pliant.ops.elementwise import convert
+from pliant.ops.shape import broadcast, iota, permute, reshape
+from pliant.pipeline import before_derivatives
+from pliant.transforms.jvp import instantiate, push
+from pliant.transforms.transpose import linearize, pull
+from pliant.transforms.vmap import vmap
+
+
+@final
+@dataclass(frozen=True)
+class Active:
+    """A function closed for differentiation with respect to some of its arguments."""
+
+    closed: Closed
+    xs: tuple[TracedArray, ...]  # the active leaves
+    structures: tuple[Any, ...]  # one per differentiated argument
+    counts: tuple[int, ...]
+
+    @property
+    def operands(self) -> Values:
+        """Values for all parameters of `closed.fn`."""
+        return (*(x.value for x in self.xs), *self.closed.free)
+
+    @property
+    def flags(self) -> tuple[bool, ...]:
+        """Which parameters are differentiated."""
+        return (True,) * len(self.xs) + (False,) * len(self.closed.free)
+
+    def tree(self, leaves: Sequence[Any], argnums: Any) -> Any:
+        """Leaves in the structure of the differentiated arguments."""
+        rest = iter(leaves)
+        trees = tuple(unflatten(s, [next(rest) for _ in range(n)]) for s, n in zip(self.structures, self.counts, strict=True))
+        return trees if isinstance(argnums, tuple | list) else trees[0]
+
+
+def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str) -> Active:
+    """Trace f with the leaves of the arguments `argnums` as parameters."""
+    numbers = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
+    for n in numbers:
+        if not isinstance(n, int) or not -len(args) <= n < len(args):
+            raise ArgumentError(
+                f"{name}: argnums={argnums!r} names no positional argument; the call has {len(args)}",
+                hint="arguments to differentiate are passed by position",
+            )
+    numbers = tuple(n % len(args) for n in numbers)
+    if len(set(numbers)) != len(numbers):
+        raise ArgumentError(f"{name}: argnums={argnums!r} names an argument twice")
+    parts = [flatten(a) for a in args]
+    leaves: list[Any] = []
+    active: list[bool] = []
+    for n, (part, _) in enumerate(parts):
+        leaves += part
+        active += [n in numbers] * len(part)
+    leaves = [differentiable(x, name) if a else x for x, a in zip(leaves, active, strict=True)]
+    extra, _ = flatten(kwargs)
+    _, structure = flatten((args, kwargs))
+    closed = trace_closed(f, [*leaves, *extra], structure, [*active, *[False] * len(extra)])
+    # parameters follow the order of the arguments; results follow argnums
+    by_argument = {n: [x for x, m in zip(leaves, _owners(parts), strict=True) if m == n] for n in numbers}
+    xs = tuple(x for n in sorted(numbers) for x in by_argument[n])
+    if sorted(numbers) != list(numbers):
+        closed = _reorder(closed, xs, [x for n in numbers for x in by_argument[n]])
+        xs = tuple(x for n in numbers for x in by_argument[n])
+    closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
+    return Active(closed, xs, tuple(parts[n][1] for n in numbers), tuple(len(parts[n][0]) for n in numbers))
+
+
+def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:
+    return [n for n, (part, _) in enumerate(parts) for _ in part]
+
+
+def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedArray]) -> Closed:
+    """The same function with its active parameters in another order."""
+    params = closed.fn.params
+    place = {id(x): p for x, p in zip(xs, params, strict=False)}
+    order = (*(place[id(x)] for x in wanted), *params[len(xs) :])
+    return Closed(Function(closed.fn.name, order, closed.fn.results), closed.free, closed.leaves, closed.structure)
+
+
+def differentiable(x: Any, name: str) -> TracedArray:
+    """An argument leaf, if it can be differentiated."""
+    if type(x) is not TracedArray:
+        try:
+            x = as_traced(x)
+        except ArgumentError:
+            raise DifferentiationError(
+                f"{name}: expected arrays or numbers to differentiate, got {type(x).__name__}",
+                hint="argnums= names the arguments to differentiate",
+            ).at(("here", here())) from None
+    if not x.type.is_float:
+        raise DifferentiationError(
+            f"{name}: expected float or complex arguments to differentiate, got {x.type}",
+            hint="convert with .astype(float), or leave this argument out of argnums",
+        ).at(("here", here()))
+    return x
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """((value, aux) or value, gradient) of a scalar function."""
+    active = activate(f, args, kwargs, argnums, "grad")
+    closed = active.closed
+    value, aux = _value_and_aux(closed, has_aux, "grad")
+    ys, dxs, dys = linearize(closed.fn, active.operands, active.flags)
+    if not ys or ys[0].shape != () or not ys[0].type.is_float or type(value) is not TracedArray:
+        given = ys[0].type if ys and type(value) is TracedArray else type(value).__name__
+        raise DifferentiationError(
+            f"grad: expected a function that returns one float, this one returns {given}",
+            hint="reduce it, for example with .sum(); or use pliant.jacobian or pliant.vjp",
+        ).at(("returned here", ys[0].origin if ys else here()))
+    if ys[0].dtype[0] == "c":
+        raise DifferentiationError(
+            f"grad: expected a real result, got {ys[0].type}", hint="take .real, or use pliant.vjp with a cotangent"
+        ).at(("returned here", ys[0].origin))
+    cts = (const(1, ys[0].dtype), *(None for _ in ys[1:]))
+    back = instantiate(tuple(x.value for x in active.xs), pull(dys, dxs, cts))
+    gradient = active.tree([_wrap(g, x) for g, x in zip(back, active.xs, strict=True)], argnums)
+    made = closed.rebuild(ys)
+    return made, gradient
+
+
+def _value_and_aux(closed: Closed, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """The first returned leaf, after checking `has_aux` and the structure."""
+    leaves = closed.leaves
+    made = unflatten(closed.structure, list(leaves))
+    if has_aux:
+        if not (isinstance(made, tuple) and len(made) == 2):
+            raise DifferentiationError(f"{name}: has_aux=True expects a function that returns (value, aux)")
+        return made
+    if len(leaves) != 1 or made is not leaves[0]:
+        raise DifferentiationError(
+            f"{name}: expected a function that returns one float, this one returns {type(made).__name__} of {len(leaves)}",
+            hint="has_aux=True lets it return (value, aux)",
+        )
+    return made, None
+
+
+def _wrap(value: Value, x: TracedArray) -> TracedArray:
+    """A derivative in the form of what it is a derivative of."""
+    return fresh(value, is_array=not (x.is_scalar or x.is_weak))
+
+
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, Any]:
+    """(f(*primals), its directional derivative along tangents)."""
+    if len(primals) != len(tangents):
+        raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")
+    active = activate(f, primals, {}, tuple(range(len(primals))), "jvp")
+    dxs = _seeds(tangents, primals, [x.value for x in active.xs], "jvp: tangent")
+    fn = active.closed.fn
+    ys, dys = push(fn, active.operands, (*dxs, *(None for _ in active.closed.free)))
+    made = active.closed.rebuild(ys)
+    dmade = active.closed.rebuild(instantiate(ys, dys))
+    return made, dmade
+
+
+def _seeds(given: Any, like: Any, values: Sequence[Value], name: str) -> tuple[Value, ...]:
+    """Tangents or cotangents as values of the types they belong to."""
+    leaves, structure = flatten(given)
+    _, wanted = flatten(like)
+    if structure != wanted:
+        raise ArgumentError(f"{name}s have structure {structure}, expected {wanted}")
+    made: list[Value] = []
+    for leaf, x in zip(leaves, values, strict=True):
+        value = as_traced(leaf, name).value
+        if value.shape != x.shape:
+            raise ShapeError(f"{name} has type {value.type}, expected {x.type}").at(("here", here()))
+        made.append(cast_value(value, x.dtype))
+    return tuple(made)
+
+
+@final
+class Linearized:
+    """A linear function cut out of a trace: IR, and how its trees map to it. Static to programs."""
+
+    def __init__(self, fn: Function, count: int, in_like: Any, out_like: Any, name: str) -> None:
+        self.fn, self.count, self.name = fn, count, name
+        self.in_leaves, self.in_structure = flatten(in_like)
+        self.out_leaves, self.out_structure = flatten(out_like)
+
+    def __call__(self, residuals: Sequence[Any], *given: Any) -> Any:
+        """Apply it to traced arrays."""
+        tree = given if self.name != "cotangent" else given[0]
+        like = unflatten(self.in_structure, self.in_leaves)
+        seeds = _seeds(tree, like, [p for p in self.fn.params[self.count :]], self.name)
+        ys = self.fn(*(as_traced(r).value for r in residuals), *seeds)
+        made = [fresh(y, is_array=bool(y.shape) or kind == "array") for y, kind in zip(ys, self.out_leaves, strict=True)]
+        return unflatten(self.out_structure, made)
+
+
+def _kind(x: Any) -> str:
+    return "scalar" if type(x) is TracedArray and (x.is_scalar or x.is_weak) else "array"
+
+
+def _cut(results: Values, seeds: Values) -> tuple[Function, Values]:
+    """`results` as a function of (residuals…, seeds…): what they read that no seed is needed for."""
+    depends = set(seeds)
+    residuals: dict[Value, None] = {}
+    for node in nodes(results, stop=()):
+        if any(a in depends for a in node.args):
+            depends.update(node.values)
+    for node in nodes(results):
+        if node.values[0] in depends and node.args:
+            residuals.update((a, None) for a in node.args if a not in depends and a.args)
+            residuals.update((a, None) for a in node.args if a not in depends and not a.args and _is_param(a))
+    residuals.update((r, None) for r in results if r not in depends)
+    kept = tuple(residuals)
+    return abstract(results, (*kept, *seeds)), kept
+
+
+def _is_param(value: Value) -> bool:
+    return hasattr(value.op, "uid") and hasattr(value.op, "hint")
+
+
+def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[Any, list[Any], Linearized]:
+    """f(*args), residuals, and the pullback as a linear function of a cotangent of the result."""
+    active = activate(f, args, {}, tuple(range(len(args))), "vjp")
+    ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
+    made = active.closed.rebuild(ys)
+    head = made[0] if has_aux else made
+    count = len(flatten(head)[0])
+    cts = tuple(param(y.type, "ct") for y in ys[:count])
+    pulled = instantiate(tuple(x.value for x in active.xs), pull(dys[:count], dxs, cts))
+    fn, residuals = _cut(pulled, cts)
+    kinds_in = unflatten(flatten(head)[1], ["array"] * count)
+    kinds_out = active.tree([_kind(x) for x in active.xs], (0,))
+    linear = Linearized(fn, len(residuals), kinds_in, kinds_out, "cotangent")
+    return made, [fresh(r, is_array=True) for r in residuals], linear
+
+
+def linearized(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, list[Any], Linearized]:
+    """f(*args), residuals, and the derivative as a linear function of tangents of the arguments."""
+    active = activate(f, args, {}, tuple(range(len(args))), "linearize")
+    ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
+    made = active.closed.rebuild(ys)
+    fn, residuals = _cut(instantiate(ys, dys), dxs)
+    kinds_in = active.tree(["array"] * len(active.xs), (0,))
+    leaves, structure = flatten(made)
+    linear = Linearized(fn, len(residuals), kinds_in, unflatten(structure, [_kind(x) for x in leaves]), "tangent")
+    return made, [fresh(r, is_array=True) for r in residuals], linear
+
+
+def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any) -> Any:
+    """∂ result / ∂ argument for every pair of leaves: shapes result + argument."""
+    active = activate(f, args, kwargs, argnums, "jacobian")
+    ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
+    xs = tuple(x.value for x in active.xs)
+    sizes = sum(x.type.size for x in xs), sum(y.type.size for y in ys)
+    forward = mode == "forward" or (mode == "auto" and sizes[0] <= sizes[1])
+    if forward:
+        fn, residuals = _cut(instantiate(ys, dys), dxs)
+        rows = _probe(fn, residuals, dxs)  # rows[i][j]: [size of x_i, *shape of y_j]
+        table = [[_axis_last(rows[i][j], xs[i].shape) for i in range(len(xs))] for j in range(len(ys))]
+    else:
+        cts = tuple(param(y.type, "ct") for y in ys)
+        fn, residuals = _cut(instantiate(xs, pull(dys, dxs, cts)), cts)
+        rows = _probe(fn, residuals, cts)  # rows[j][i]: [size of y_j, *shape of x_i]
+        table = [
+            [reshape(conj(rows[j][i]), (*ys[j].shape, *xs[i].shape)) for i in range(len(xs))] for j in range(len(ys))
+        ]
+    leaves = iter(table)
+    made = [
+        active.tree([fresh(v, is_array=True) for v in next(leaves)], argnums) if type(leaf) is TracedArray else leaf
+        for leaf in active.closed.leaves
+    ]
+    return unflatten(active.closed.structure, made)
+
+
+def _axis_last(rows: Value, shape: tuple[int, ...]) -> Value:
+    """`[size of x, *y]` as `[*y, *x]`."""
+    rank = len(rows.shape)
+    return reshape(permute(rows, (*range(1, rank), 0)), (*rows.shape[1:], *shape))
+
+
+def _probe(fn: Function, residuals: Values, seeds: Values) -> list[Values]:
+    """The linear function at every unit vector of each seed: one batched call per seed."""
+    made: list[Values] = []
+    for n, seed in enumerate(seeds):
+        size = seed.type.size
+        units = reshape(_eye(size, seed.dtype), (size, *seed.shape))
+        rest = [broadcast(const(0, s.dtype), s.shape, ()) for s in seeds]
+        batched = tuple(m == len(residuals) + n for m in range(len(fn.params)))
+        rest[n] = units
+        made.append(vmap(fn, size, batched)(*residuals, *rest))
+    return made
+
+
+def _eye(n: int, dtype: str) -> Value:
+    i = iota(n)
+    same = equal(broadcast(i, (n, n), (0,)), broadcast(i, (n, n), (1,)))
+    return convert(same, dtype)
+
+
+def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | None, args: Any, kwargs: Any) -> Any:
+    """f over the mapped axes of its arguments, all at once."""
+    leaves, structure = flatten((args, kwargs))
+    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
+    xs = [as_traced(x) if a is not None and not isinstance(x, str) else x for x, a in zip(leaves, axes, strict=True)]
+    sizes: dict[int, TracedArray] = {}
+    for x, a in zip(xs, axes, strict=True):
+        if a is not None:
+            if not -len(x.shape) <= a < len(x.shape):
+                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(("here", here()))
+            sizes.setdefault(x.shape[a], x)
+    if len(sizes) > 1:
+        text = " and ".join(str(x.type) for x in sizes.values())
+        raise ShapeError(f"vmap: mapped axes have different sizes, in arguments {text}").at(("here", here()))
+    if not sizes and axis_size is None:
+        raise ArgumentError("vmap: no argument is mapped", hint="in_axes needs an axis, or give axis_size")
+    n = next(iter(sizes), axis_size or 0)
+    flags = [a is not None for a in axes]
+    types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
+    closed = trace_closed(f, xs, structure, flags, types)
+    count = sum(flags)
+    fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
+    moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
+    ys = fn(*moved, *closed.free)
+    out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
+    made, rest = [], iter(ys)
+    for leaf, a in zip(closed.leaves, out, strict=True):
+        made.append(fresh(_from_front(next(rest), a), is_array=True) if type(leaf) is TracedArray else leaf)
+    return unflatten(closed.structure, made)
+
+
+def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> list[Any]:
+    """One axis, or None, per leaf: `axes` is a prefix of the tree."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * len(flatten(tree)[0])
+    if isinstance(axes, tuple | list) and isinstance(tree, tuple | list):
+        if len(axes) != len(tree):
+            raise ArgumentError(f"vmap: {name} has {len(axes)} entries for {len(tree)} {'results' if is_out else 'arguments'}")
+        return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
+    if isinstance(axes, dict) and isinstance(tree, dict):
+        return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
+    raise ArgumentError(f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}")
+
+
+def _to_front(x: Value, axis: int) -> Value:
+    axis %= len(x.shape)
+    return permute(x, (axis, *(a for a in range(len(x.shape)) if a != axis)))
+
+
+def _from_front(x: Value, axis: Any) -> Value:
+    if axis is None:
+        raise ArgumentError("vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]")
+    order = list(range(1, len(x.shape)))
+    order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
+    return permute(x, order)
+
+
+__all__ = ["Linearized", "Type", "broadcast_value", "jacobian", "jvp", "linearized", "mapped", "value_and_grad", "vjp"]

@@ -1,0 +1,55 @@
+"""What became of a function: its program before and after the passes, and which rules fired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.backends import backend_named
+from pliant.compiled import DEFAULT_BACKEND, Compiled
+from pliant.core.ir import Function, nodes
+from pliant.core.print import format_function
+from pliant.frontend.program import Program
+from pliant.pipeline import optimise
+from pliant.rewrite.explain import Log
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The stages of one compilation; `str` and `print` show them all."""
+
+    traced: Function
+    optimised: Function
+    rules: Log
+    code: str
+    captured: int
+
+    def __str__(self) -> str:
+        fired = ", ".join(f"{name} ×{count}" for name, count in self.rules.fired.most_common()) or "none"
+        before, after = len(nodes(self.traced.results)), len(nodes(self.optimised.results))
+        return "\n".join((
+            "program as traced", format_function(self.traced, origins=True),
+            f"after the passes: {before} → {after} values; rules fired: {fired}",
+            format_function(self.optimised, origins=True),
+            f"arrays captured from outside: {self.captured}",
+            self.code,
+        ))  # fmt: skip
+
+    __repr__ = __str__
+
+
+def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
+    """What Pliant makes of `f` for arguments like these: programs, rules, native code's plan.
+
+    >>> import numpy as np, pliant
+    >>> "sin" in str(pliant.explain(lambda x: np.sin(x) * 1.0, np.ones(3)))
+    True
+    """
+    compiled = f if isinstance(f, Compiled) else Compiled(f)
+    program: Program = compiled.program(*args, **kwargs)
+    log = Log()
+    best = optimise(program.fn, log)
+    describe = getattr(backend_named(DEFAULT_BACKEND), "describe", None)
+    code = describe(best) if describe else ""
+    return Explanation(program.fn, best, log, code, len(program.captured))

@@ -1,0 +1,338 @@
+"""The array that a traced function sees: NumPy's protocols over a storage and a view."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol, cast, final
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.core.types import DTYPES, Type
+from pliant.errors import DTypeError, ReadOnlyError, TracedValueError
+from pliant.frontend.tracing import Storage, current, type_of
+from pliant.frontend.view import ImagLens, Lens, RealLens, is_static, look, read, write
+
+
+class Dispatch(Protocol):
+    """What an array does not know itself; installed by `pliant.frontend`."""
+
+    def ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a ufunc or one of its methods."""
+        ...
+
+    def operator(self, ufunc: np.ufunc, *args: Any) -> Any:
+        """Apply a Python operator."""
+        ...
+
+    def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a NumPy function."""
+        ...
+
+    def getitem(self, x: TracedArray, key: Any) -> TracedArray:
+        """`x[key]`."""
+        ...
+
+    def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
+        """`x[key] = y`."""
+        ...
+
+    def inplace(self, ufunc: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+        """`x op= y`."""
+        ...
+
+    def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
+        """A method of ndarray, bound to x."""
+        ...
+
+
+def _binary(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    return lambda self, other: TracedArray.dispatch.operator(ufunc, self, other)
+
+
+def _reflected(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    return lambda self, other: TracedArray.dispatch.operator(ufunc, other, self)
+
+
+def _unary(ufunc: np.ufunc) -> Callable[[TracedArray], Any]:
+    return lambda self: TracedArray.dispatch.operator(ufunc, self)
+
+
+def _inplace(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    return lambda self, other: TracedArray.dispatch.inplace(ufunc, self, other)
+
+
+@final
+class TracedArray:
+    """An array inside a traced function; it stands for what the caller will pass.
+
+    It behaves as `numpy.ndarray` does. `is_scalar` marks what NumPy would return as a scalar
+    (immutable), `is_weak` what would be a Python number (takes the dtype of what it meets).
+    """
+
+    __slots__ = ("is_scalar", "is_weak", "lenses", "memo", "storage")
+    __array_priority__ = 1000.0
+    dispatch: ClassVar[Dispatch]
+
+    def __init__(
+        self, storage: Storage, lenses: tuple[Lens, ...] = (), *, is_scalar: bool = False, is_weak: bool = False
+    ) -> None:
+        self.storage, self.lenses, self.is_scalar, self.is_weak = storage, lenses, is_scalar, is_weak
+        self.memo: tuple[Any, Any] = (None, None)
+
+    # --- what it holds
+
+    @property
+    def value(self) -> Value:
+        """The content now, as a value of the program."""
+        storage = self.storage
+        if not self.lenses:
+            return storage.value
+        key = storage.version, current().scope.number
+        if self.memo[0] != key:
+            self.memo = key, read(storage.value, self.lenses)
+        return self.memo[1]
+
+    @property
+    def concrete(self) -> Any:
+        """The content as a NumPy array, if it is known while tracing; else None."""
+        array = self.storage.concrete
+        if array is None or not self.lenses:
+            return array
+        return look(array, self.lenses) if is_static(self.lenses) else None
+
+    def replace(self, value: Value) -> None:
+        """Write a value of the same type through the view."""
+        if self.is_scalar or self.is_weak:
+            raise TracedValueError("a NumPy scalar does not support item assignment").at(("here", here()))
+        if not self.storage.writeable:
+            raise ReadOnlyError("assignment destination is read-only").at(("written here", here()))
+        self.storage.write(write(self.storage.value, self.lenses, value) if self.lenses else value)
+
+    @property
+    def type(self) -> Type:
+        """IR type: dtype and shape."""
+        array = self.concrete
+        return self.value.type if array is None else type_of(array)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each axis."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype."""
+        return np.dtype(DTYPES[self.type.dtype])
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.type.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TracedValueError("len() of unsized object").at(("here", here()))
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TracedValueError("iteration over a 0-d array").at(("here", here()))
+        return (self[i] for i in range(self.shape[0]))
+
+    def __repr__(self) -> str:
+        return f"<traced {self.type}>"
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: a traced array, like numpy.ndarray")
+
+    # --- NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        return self.dispatch.ufunc(ufunc, method, args, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.dispatch.function(func, args, kwargs)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return np
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.concrete is not None:
+            return np.asarray(self.concrete)
+        raise self._needs_value(
+            "a NumPy array with concrete elements",
+            "arrays must be made by NumPy inside the traced function (np.zeros, np.array, …); "
+            "a function that Pliant cannot see into needs the numbers themselves",
+        )
+
+    # --- Python's questions about the value
+
+    def _needs_value(self, wanted: str, hint: str) -> TracedValueError:
+        what = "a traced number" if not self.shape else "a traced array"
+        error = TracedValueError(f"{wanted} is needed here, but {what} {self.type} has no value yet", hint=hint)
+        return error.at(("needed here", here()), ("made here", self.value.origin))
+
+    def _known(self, convert: Callable[[Any], Any], wanted: str, hint: str) -> Any:
+        if self.size != 1 and not (wanted == "bool" and self.concrete is not None):
+            raise TracedValueError(f"only an array of one element can become {wanted}, this is {self.type}").at(
+                ("here", here())
+            )
+        if self.concrete is None:
+            raise self._needs_value(wanted, hint)
+        return convert(self.concrete)
+
+    def __bool__(self) -> bool:
+        if self.size > 1:
+            raise TracedValueError(
+                "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
+            ).at(("here", here()))
+        return self._known(bool, "bool", "write np.where(condition, x, y) instead of if; Python's `if` must know")
+
+    def __int__(self) -> int:
+        return self._known(lambda a: int(a.reshape(())), "int", "use x.astype(int), or pass this number as static")
+
+    def __float__(self) -> float:
+        return self._known(lambda a: float(a.reshape(())), "float", "use x.astype(float); math.* needs np.*")
+
+    def __complex__(self) -> complex:
+        return self._known(lambda a: complex(a.reshape(())), "complex", "use x.astype(complex)")
+
+    def __index__(self) -> int:
+        hint = "shapes and range() must be known while tracing: take them from x.shape, or pass the number as static"
+        return self._known(lambda a: operator.index(a.reshape(())[()]), "int", hint)
+
+    def item(self, *args: int) -> Any:
+        """The element as a Python number, if it is known while tracing; else a traced scalar."""
+        array = self.concrete
+        if array is not None:
+            return array.item(*args)
+        return self.reshape(-1)[args[0] if args else 0] if len(args) < 2 else self[args]
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers, if they are known while tracing."""
+        if self.concrete is None:
+            raise self._needs_value("list", "iterate over the array, or keep it whole")
+        return self.concrete.tolist()
+
+    # --- reading and writing parts
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.dispatch.getitem(self, key)
+
+    def __setitem__(self, key: Any, y: Any) -> None:
+        self.dispatch.setitem(self, key, y)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            bound = self.dispatch.method(self, name)
+            if bound is not None:
+                return bound
+        raise AttributeError(f"a traced array has no attribute {name!r}")
+
+    @property
+    def real(self) -> Any:
+        """The real part: a view of a complex array, the array itself otherwise."""
+        return self if self.type.kind != "c" else self._part(RealLens())
+
+    @real.setter
+    def real(self, y: Any) -> None:
+        self.real[...] = y
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part: a view of a complex array, zeros otherwise."""
+        return self._part(ImagLens()) if self.type.kind == "c" else np.zeros_like(cast("Any", self))
+
+    @imag.setter
+    def imag(self, y: Any) -> None:
+        if self.type.kind != "c":
+            raise DTypeError(f"{self.type} has no imaginary part to set").at(("here", here()))
+        self.imag[...] = y
+
+    def _part(self, lens: Lens) -> TracedArray:
+        return fresh(lens.get(self.value)) if self.is_scalar or self.is_weak else view(self, lens)
+
+    @property
+    def T(self) -> Any:
+        """The transposed view."""
+        return np.transpose(cast("Any", self))
+
+    @property
+    def mT(self) -> Any:
+        """The view with the last two axes exchanged."""
+        return np.swapaxes(cast("Any", self), -1, -2)
+
+    # --- operators
+
+    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
+    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
+    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
+    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
+    __pow__, __rpow__, __ipow__ = _binary(np.power), _reflected(np.power), _inplace(np.power)
+    __matmul__, __rmatmul__, __imatmul__ = _binary(np.matmul), _reflected(np.matmul), _inplace(np.matmul)
+    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
+    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
+    __lshift__, __rlshift__, __ilshift__ = _binary(np.left_shift), _reflected(np.left_shift), _inplace(np.left_shift)
+    __rshift__, __rrshift__, __irshift__ = _binary(np.right_shift), _reflected(np.right_shift), _inplace(np.right_shift)
+    __ifloordiv__ = _inplace(np.floor_divide)
+    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
+    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
+    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)  # type: ignore[assignment]
+    __neg__, __pos__, __abs__, __invert__ = (
+        _unary(np.negative),
+        _unary(np.positive),
+        _unary(np.absolute),
+        _unary(np.invert),
+    )
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __round__(self, digits: int = 0) -> Any:
+        return np.round(cast("Any", self), digits)
+
+
+def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
+    """A new array that holds `value`; of rank 0 a scalar, as NumPy's results are, unless `is_array`."""
+    return TracedArray(Storage(current(), value), is_scalar=not is_array and not value.shape)
+
+
+def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
+    """A new array with content known while tracing; the array must not be written by others."""
+    is_scalar = not isinstance(array, np.ndarray)
+    type_of(np.asarray(array))  # refuses dtypes that Pliant does not have
+    return TracedArray(Storage(current(), concrete=np.asarray(array)), is_scalar=is_scalar, is_weak=is_weak)
+
+
+def view(x: TracedArray, *lenses: Lens) -> TracedArray:
+    """A view of a view: the same storage through more lenses."""
+    return TracedArray(x.storage, (*x.lenses, *lenses))
+
+
+def weak_kind(x: TracedArray) -> type:
+    """The Python type a weak scalar stands for."""
+    return {"b": bool, "i": int, "f": float, "c": complex}[x.type.kind]

@@ -1,0 +1,178 @@
+"""Python and NumPy objects as traced arrays and values; NumPy's promotion and broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import DTYPES, SHORT, Type
+from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
+from pliant.frontend.tracing import current
+from pliant.ops.complex import real
+from pliant.ops.elementwise import convert
+from pliant.ops.shape import broadcast, concatenate, reshape
+
+NUMBERS = (bool, int, float, complex)
+
+
+def as_traced(x: Any, what: str = "an array") -> TracedArray:
+    """Anything array-like as a traced array: NumPy arrays become implicit arguments, Python
+    numbers weak scalars, nested sequences with traced elements are stacked."""
+    if type(x) is TracedArray:
+        return x
+    if isinstance(x, np.ndarray):
+        return TracedArray(current().capture(x))
+    if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
+        return fresh_concrete(np.asarray(x), is_weak=not isinstance(x, bool)) if type(x) is not bool else fresh_concrete(np.bool_(x))
+    if isinstance(x, np.generic):
+        return fresh_concrete(x)
+    if isinstance(x, list | tuple | range):
+        return from_sequence(x, what)
+    raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
+
+
+def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
+    """`np.array` of nested lists that may hold traced arrays; always a fresh array."""
+    items = [item if isinstance(item, TracedArray | np.ndarray) else as_traced(item, what) for item in x]
+    if not any(isinstance(item, TracedArray) and item.concrete is None for item in items):
+        parts = [item.concrete if isinstance(item, TracedArray) else item for item in items]
+        plain = [p[()].item() if t.is_weak else p for p, t in zip(parts, map(as_traced, items), strict=True)] if items else []
+        return fresh_concrete(np.array(plain))
+    arrays = [as_traced(item) for item in items]
+    shape = arrays[0].shape
+    for a in arrays:
+        if a.shape != shape:
+            raise ShapeError(f"expected parts of one shape, got {' and '.join(str(b.type) for b in arrays[:4])}").at(
+                ("here", here())
+            )
+    dtype = result_dtype(*arrays)
+    rows = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
+    return fresh(concatenate(rows, 0), is_array=True)
+
+
+def value_of(x: Any, dtype: str | None = None) -> Value:
+    """The value of anything array-like, converted to an IR dtype."""
+    if dtype is not None and isinstance(x, NUMBERS) and not isinstance(x, np.generic):
+        return const(literal(x, dtype), dtype)
+    traced = as_traced(x)
+    array = traced.concrete
+    if dtype is not None and array is not None and array.ndim == 0:
+        return const(literal(array[()].item(), dtype), dtype)
+    return cast_value(traced.value, dtype) if dtype else traced.value
+
+
+def literal(x: Any, dtype: str) -> Any:
+    """A Python number as a number of `dtype`; OverflowError where NumPy has one."""
+    return np.dtype(DTYPES[dtype]).type(x).item() if not (dtype[0] in "iub" and isinstance(x, float | complex)) else int(x.real)
+
+
+def cast_value(x: Value, dtype: str) -> Value:
+    """`x` as another dtype; complex → real drops the imaginary part."""
+    if x.dtype[0] == "c" and dtype[0] in "fiu":
+        x = real(x)
+    return convert(x, dtype)
+
+
+def short(dtype: Any) -> str:
+    """IR name of anything NumPy accepts as a dtype: `short(float)` is `f64`."""
+    name = np.dtype(dtype).name
+    if name not in SHORT:
+        raise DTypeError(f"expected a bool, int, float or complex dtype, got {name}").at(("here", here()))
+    return SHORT[name]
+
+
+def sample(x: Any) -> Any:
+    """What promotion looks at: a dtype, or a Python number for a weak scalar."""
+    if type(x) is TracedArray:
+        return weak_kind(x)(1) if x.is_weak else np.dtype(DTYPES[x.type.dtype])
+    return x if isinstance(x, NUMBERS) and not isinstance(x, np.generic) else np.asarray(x).dtype
+
+
+def result_dtype(*xs: Any) -> str:
+    """IR name of the dtype NumPy promotes the operands to (NEP 50)."""
+    samples = [sample(x) for x in xs]
+    try:
+        return short(np.result_type(*[s if isinstance(s, np.dtype) else type(s)(1) for s in samples]))
+    except TypeError as error:
+        raise DTypeError(str(error)).at(("here", here())) from None
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(ufunc: np.ufunc, operands: tuple[Any, ...], out: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """IR dtypes that a ufunc computes with, and returns, for operand dtypes or Python types."""
+    given = (*operands, *(None,) * ufunc.nout)
+    if out is None:
+        found = ufunc.resolve_dtypes(given)
+    else:
+        found = ufunc.resolve_dtypes(given, signature=(None,) * ufunc.nin + (np.dtype(out),) * ufunc.nout)
+    return tuple(short(d) for d in found[: ufunc.nin]), tuple(short(d) for d in found[ufunc.nin :])
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape NumPy broadcasts to; ShapeError that names the operands' shapes."""
+    first = shapes[0]
+    if all(s == first or not s for s in shapes[1:]):
+        return first
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " and ".join(str(s) for s in shapes)
+        raise ShapeError(f"operands could not be broadcast together: shapes {text}").at(("here", here())) from None
+
+
+def broadcast_value(x: Value, shape: tuple[int, ...]) -> Value:
+    """`x` broadcast to `shape` by NumPy's rule; ShapeError if it does not fit."""
+    if x.shape == shape:
+        return x
+    offset = len(shape) - len(x.shape)
+    if offset < 0 and all(n == 1 for n in x.shape[:-offset or None][: -offset]):
+        return broadcast_value(reshape(x, x.shape[-offset:]), shape)
+    kept = [i for i, n in enumerate(x.shape) if n != 1 or (offset >= 0 and shape[i + offset] == 1)]
+    if offset < 0 or any(x.shape[i] != shape[i + offset] for i in kept):
+        raise ShapeError(f"could not broadcast {x.type} to shape {shape}").at(("here", here()), ("made here", x.origin))
+    flat = reshape(x, tuple(x.shape[i] for i in kept))
+    return broadcast(flat, shape, tuple(i + offset for i in kept))
+
+
+def together(*xs: Any, dtype: str | None = None, is_elementwise: bool = False) -> tuple[Value, ...]:
+    """Values of the operands, promoted to one dtype and broadcast to one shape. For elementwise
+    primitives those of rank 0 stay so."""
+    dtype = dtype or result_dtype(*xs)
+    values = [value_of(x, dtype) for x in xs]
+    shape = broadcast_shapes(*(v.shape for v in values))
+    return tuple(v if is_elementwise and not v.shape else broadcast_value(v, shape) for v in values)
+
+
+def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
+    """A non-negative axis number."""
+    number = int(axis)
+    if not -rank <= number < rank:
+        raise np.exceptions.AxisError(number, rank, name)
+    return number % rank
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """Non-negative axis numbers; all axes for None."""
+    if axis is None:
+        return tuple(range(rank))
+    given = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
+    axes = tuple(axis_of(a, rank) for a in given)
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"duplicate value in axis {axis}").at(("here", here()))
+    return axes
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """A shape argument as a tuple of ints."""
+    return tuple(int(n) for n in shape) if isinstance(shape, tuple | list | range) else (int(shape),)
+
+
+def with_type(x: Value, type: Type) -> Value:
+    """`x` converted and broadcast to a type, as an assignment does."""
+    return broadcast_value(cast_value(x, type.dtype), type.shape)

@@ -1,0 +1,167 @@
+"""NumPy as a traced function sees it: what its functions make are traced arrays.
+
+`np.zeros(3)` inside a traced function must be writable with traced values. So a traced function
+gets this namespace for `numpy`: functions that meet traced arrays go through NumPy's own
+protocols; arrays that NumPy makes become traced arrays that still know their content.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.convert import as_traced, cast_value, short, shape_of, value_of, broadcast_value
+from pliant.frontend.tracing import is_tracing
+
+
+def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+    """np.asarray, np.asanyarray, np.ascontiguousarray: no copy of what is an array already."""
+    x = as_traced(a)
+    if dtype is not None and short(dtype) != x.type.dtype:
+        return array(a, dtype)
+    return array(a) if x.is_scalar or x.is_weak else x
+
+
+def array(a: Any, dtype: Any = None, *args: Any, copy: Any = True, ndmin: int = 0, **options: Any) -> Any:
+    """np.array: always a new array."""
+    x = as_traced(a)
+    value = cast_value(x.value, short(dtype)) if dtype is not None else x.value
+    made = fresh(value, is_array=True)
+    return made[(None,) * (ndmin - made.ndim)] if ndmin > made.ndim else made
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """np.full."""
+    x = as_traced(fill_value)
+    value = value_of(x, short(dtype) if dtype is not None else None)
+    return fresh(broadcast_value(value, shape_of(shape)), is_array=True)
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **options: Any) -> Any:
+    """np.linspace between traced ends."""
+    if options:
+        raise UnsupportedError(f"np.linspace of traced ends: {', '.join(options)} is not supported").at(("here", here()))
+    steps = np.arange(num) / max(num - 1 if endpoint else num, 1)
+    a, b = as_traced(start), as_traced(stop)
+    t = fresh_concrete(steps.reshape(-1, *(1,) * max(a.ndim, b.ndim)))
+    return a + (b - a) * t
+
+
+def arange(*args: Any, **options: Any) -> Any:
+    """np.arange needs bounds that are known while tracing."""
+    return fresh_concrete(np.arange(*[x.__index__() if type(x) is TracedArray else x for x in args], **options))
+
+
+TRACED: Final[dict[Any, Callable[..., Any]]] = {
+    np.array: array,
+    np.asarray: asarray,
+    np.asanyarray: asarray,
+    np.ascontiguousarray: asarray,
+    np.full: full,
+    np.linspace: linspace,
+    np.arange: arange,
+}
+"""What to do where NumPy offers no protocol and an argument is traced."""
+
+
+@final
+class Maker:
+    """A NumPy function as a traced function sees it."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        function = self.function
+        if not is_tracing():
+            return function(*args, **options)
+        if has_traced(args) or has_traced(tuple(options.values())):
+            return TRACED.get(function, function)(*args, **options)
+        if any(isinstance(a, np.ndarray) for a in args):  # met outside: it is read anew at every call
+            return self(*[as_traced(a) if isinstance(a, np.ndarray) else a for a in args], **options)
+        return adopt(function(*args, **options))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+    def __eq__(self, other: object) -> bool:
+        return self.function == (other.function if isinstance(other, Maker) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+
+def adopt(made: Any) -> Any:
+    """What NumPy made inside a traced function: arrays become traced ones that know their content."""
+    if isinstance(made, np.ndarray):
+        return fresh_concrete(made)
+    if isinstance(made, tuple) and any(isinstance(m, np.ndarray) for m in made):
+        parts = [adopt(m) for m in made]
+        return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
+    if isinstance(made, list) and any(isinstance(m, np.ndarray) for m in made):
+        return [adopt(m) for m in made]
+    return made
+
+
+def has_traced(xs: Any, depth: int = 4) -> bool:
+    """Whether a traced array is among the arguments, inside nested sequences too."""
+    for x in xs:
+        if type(x) is TracedArray:
+            return True
+        if isinstance(x, list | tuple) and depth and has_traced(x, depth - 1):
+            return True
+    return False
+
+
+@final
+class NumPyNamespace(types.ModuleType):
+    """The module `numpy`, with its functions as makers."""
+
+    def __init__(self) -> None:
+        super().__init__("numpy")
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(np, name)
+        if name == "random":
+            return RandomNamespace()
+        return made_by(value) or value
+
+
+@final
+class RandomNamespace(types.ModuleType):
+    """The module `numpy.random`: drawing while tracing would freeze the numbers."""
+
+    def __init__(self) -> None:
+        super().__init__("numpy.random")
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnsupportedError(
+            f"np.random.{name} inside a traced function would draw once, not at every call",
+            hint="draw outside and pass the numbers as an argument",
+        ).at(("here", here()))
+
+
+@lru_cache(maxsize=4096)
+def _maker(value: Any) -> Maker:
+    return Maker(value)
+
+
+def made_by(value: Any) -> Maker | None:
+    """A maker for a NumPy function; None for anything else."""
+    if isinstance(value, np.ufunc):
+        return None
+    is_function = isinstance(value, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate))
+    module = getattr(value, "__module__", None) or ""
+    return _maker(value) if is_function and module.partition(".")[0] == "numpy" else None

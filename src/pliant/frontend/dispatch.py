@@ -1,0 +1,108 @@
+"""Where NumPy's protocols arrive: which table answers for a function, ufunc, operator or method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from pliant.core.origin import here
+from pliant.errors import PliantError, ShapeError, UnsupportedError
+from pliant.frontend import index, ufunc
+from pliant.frontend.array import TracedArray
+from pliant.frontend.creation import adopt, has_traced
+from pliant.frontend.functions import ACCUMULATIONS, AT, FUNCTIONS, METHODS, NAMED_UFUNCS, REDUCTIONS, UFUNCS
+
+
+@final
+class Tables:
+    """`array.Dispatch` by the tables of `pliant.frontend.functions`."""
+
+    def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a ufunc or one of its methods."""
+        if method == "__call__":
+            return ufunc.call(self.builders(which), which, args, **kwargs)
+        if method == "reduce":
+            return ufunc.reduce(REDUCTIONS, which, *args, **kwargs)
+        if method == "outer":
+            return ufunc.outer(self.builders(which), which, *args, **kwargs)
+        table = {"accumulate": ACCUMULATIONS, "at": AT}.get(method, {})
+        if which not in table:
+            raise UnsupportedError(f"np.{which.__name__}.{method} is not supported").at(("here", here()))
+        if method == "accumulate" and len(args) == 1:
+            kwargs.setdefault("axis", 0)
+        out = kwargs.pop("out", None)
+        return table[which](*args, **kwargs, **({"out": out[0]} if out else {}))
+
+    def builders(self, which: np.ufunc) -> dict[np.ufunc, Any]:
+        """The table that knows a ufunc; SciPy's are known by name."""
+        named = NAMED_UFUNCS.get(which.__name__) if which not in UFUNCS else None
+        return {which: named} if named else UFUNCS
+
+    def operator(self, which: np.ufunc, *args: Any) -> Any:
+        """Apply a Python operator."""
+        return ufunc.operator(UFUNCS, which, *args)
+
+    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+        """`x op= y`."""
+        return ufunc.inplace(UFUNCS, which, x, y)
+
+    def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a NumPy function: by NumPy itself if all arrays are known, else by the table."""
+        plain = known(func, args, kwargs)
+        if plain is not None:
+            return plain
+        found = FUNCTIONS.get(func)
+        if found is None:
+            name = f"{getattr(func, '__module__', 'numpy').replace('numpy', 'np')}.{func.__name__}"
+            raise UnsupportedError(f"{name} is not supported", hint="`python -m pliant coverage` lists what is").at(
+                ("here", here())
+            )
+        try:
+            return found(*args, **kwargs)
+        except (PliantError, np.exceptions.AxisError):
+            raise
+        except TypeError as error:
+            if "argument" not in str(error):
+                raise
+            raise UnsupportedError(f"np.{func.__name__}: {error}").at(("here", here())) from error
+
+    def getitem(self, x: TracedArray, key: Any) -> TracedArray:
+        """`x[key]`."""
+        return index.getitem(x, key)
+
+    def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
+        """`x[key] = y`."""
+        try:
+            index.setitem(x, key, y)
+        except ShapeError as error:
+            raise error.at(("written here", here()))
+
+    def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
+        """A method of ndarray, bound to x."""
+        found = METHODS.get(name)
+        return partial(found, x) if found is not None else None
+
+
+def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy makes of arrays known while tracing; None if one is not, or the result is a view."""
+    arrays: list[Any] = []
+
+    def plain(x: Any) -> Any:
+        if type(x) is TracedArray:
+            arrays.append(x.concrete)
+            return x.concrete if not (x.is_scalar or x.is_weak) or x.concrete is None else x.concrete[()]
+        if isinstance(x, np.ndarray):
+            arrays.append(None)  # met outside: read anew at every call
+        return type(x)(map(plain, x)) if type(x) in (list, tuple) and has_traced(x) else x
+
+    new_args, new_kwargs = [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}
+    if any(a is None for a in arrays) or "out" in kwargs:
+        return None
+    made = func(*new_args, **new_kwargs)
+    parts = made if isinstance(made, tuple | list) else (made,)
+    if made is None or any(isinstance(m, np.ndarray) and np.may_share_memory(m, a) for m in parts for a in arrays):
+        return None
+    return adopt(made)

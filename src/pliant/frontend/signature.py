@@ -1,0 +1,95 @@
+"""Arguments as leaves: what a compiled program is specialised to, and what it is given."""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+import numpy as np
+import optree
+
+from pliant.core.types import SHORT, Type
+from pliant.errors import ArgumentError, DTypeError
+from pliant.frontend.array import TracedArray
+
+WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
+
+
+@final
+class Static:
+    """A leaf that is no number: part of the signature, compared by equality."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """Leaves of nested tuples, lists, dicts and None; and the structure."""
+    return optree.tree_flatten(tree, none_is_leaf=False)
+
+
+def unflatten(structure: Any, leaves: Any) -> Any:
+    """The inverse of `flatten`."""
+    return optree.tree_unflatten(structure, leaves)
+
+
+def signature(leaf: Any) -> Any:
+    """What of a leaf a program is specialised to: kind, dtype and shape; the value if it is static."""
+    kind = type(leaf)
+    if kind is np.ndarray:
+        return ("array", leaf.dtype, leaf.shape)
+    if kind in WEAK:
+        return (kind,)
+    if isinstance(leaf, np.generic):
+        return ("scalar", leaf.dtype)
+    if isinstance(leaf, np.ndarray):
+        raise ArgumentError(
+            f"expected a numpy.ndarray, got its subclass {kind.__name__}", hint="np.asarray(x) makes a plain array"
+        )
+    if hasattr(leaf, "__array__") and not isinstance(leaf, TracedArray | type):
+        return signature(np.asarray(leaf))
+    try:
+        return (Static(leaf), hash(leaf))
+    except TypeError:
+        raise ArgumentError(
+            f"expected arrays, numbers, containers of them, or hashable static values; got {kind.__name__}",
+            hint="pass its arrays, or make it hashable",
+        ) from None
+
+
+def leaf_type(leaf: Any, name: str) -> Type | None:
+    """IR type of an array or number; None for a static leaf."""
+    kind = type(leaf)
+    if kind in WEAK:
+        if kind is int and not -(2**63) <= leaf < 2**63:
+            raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
+        return Type(WEAK[kind])
+    if isinstance(leaf, np.ndarray | np.generic) or (hasattr(leaf, "__array__") and not isinstance(leaf, type)):
+        array = np.asarray(leaf)
+        short = SHORT.get(array.dtype.name)
+        if short is None or not array.dtype.isnative:
+            raise DTypeError(
+                f"{name}: expected an array of bool, int, float or complex, got dtype {array.dtype}",
+                hint="convert it with .astype(...) before the call",
+            )
+        return Type(short, array.shape)
+    return None
+
+
+def leaf_names(names: list[str], tree: Any) -> list[str]:
+    """A readable name per leaf: `w`, `params['b']`, `xs[0]`."""
+    paths = optree.tree_paths(tree, none_is_leaf=False)
+
+    def named(path: tuple[Any, ...]) -> str:
+        arguments, first, *rest = path
+        head = names[first] if arguments == 0 and first < len(names) else str(first)
+        return head + "".join(f"[{p!r}]" for p in rest)
+
+    return [named(p) for p in paths]

@@ -1,0 +1,164 @@
+"""What one trace of a user's function knows: its scope, the arrays it met, what it wrote."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from pliant.core.ir import Scope, Value, const, param, scope
+from pliant.core.types import SHORT, Type
+from pliant.errors import DTypeError
+from pliant.ops.shape import Iota, broadcast
+
+
+@final
+@dataclass(eq=False)
+class Storage:
+    """One allocation of the user's program: what it holds now.
+
+    `concrete` is its content as an array while that is known and unwritten: arrays made inside the
+    function stay NumPy's until they meet a traced value. `index` numbers the argument it came in
+    as; `source` is the caller's or a captured array it stands for.
+    """
+
+    trace: Trace
+    content: Value | None = None
+    concrete: Any = None
+    index: int | None = None
+    source: Any = None
+    writeable: bool = True
+    is_written: bool = False
+    version: int = 0
+    entered: Value | None = None  # the parameter a captured array came in as
+
+    @property
+    def value(self) -> Value:
+        """The content as a value of the program."""
+        if self.content is None:
+            with scope(self.trace.scope):
+                self.content = self.trace.constant(self.concrete)
+        return self.content
+
+    def write(self, value: Value) -> None:
+        """Replace the content; the trace that writes remembers what to undo."""
+        current().journal.append((self, self.content, self.concrete, self.is_written))
+        self.content, self.concrete, self.is_written = value, None, True
+        self.version += 1
+
+
+@final
+@dataclass(eq=False)
+class Trace:
+    """A function being traced: arrays that became implicit arguments, and writes so far."""
+
+    scope: Scope
+    parent: Trace | None = None
+    captured: dict[int, Storage] = field(default_factory=dict[int, Storage])
+    constants: dict[int, tuple[Any, Value]] = field(default_factory=dict[int, tuple[Any, Value]])
+    journal: list[tuple[Storage, Any, Any, bool]] = field(default_factory=list[tuple[Storage, Any, Any, bool]])
+    instrumented: dict[int, Any] = field(default_factory=dict[int, Any])
+    roots: dict[tuple[int, str], tuple[Any, str, Any]] = field(default_factory=dict[tuple[int, str], tuple[Any, str, Any]])
+
+    @property
+    def outermost(self) -> Trace:
+        """The trace that will become a program: implicit arguments are its parameters."""
+        trace = self
+        while trace.parent is not None:
+            trace = trace.parent
+        return trace
+
+    def capture(self, array: Any) -> Storage:
+        """The storage of a NumPy array that the function reads but was not given."""
+        top = self.outermost
+        found = top.captured.get(id(array))
+        if found is None:
+            with scope(top.scope):
+                value = param(type_of(array), f"captured{len(top.captured)}")
+            found = Storage(top, value, source=array, writeable=bool(array.flags.writeable), entered=value)
+            top.captured[id(array)] = found
+        return found
+
+    def constant(self, array: Any) -> Value:
+        """An array made inside the function, as a value: a literal where it is regular, else a
+        parameter that is bound to a copy."""
+        type = type_of(array)
+        if array.size and (array.ndim == 0 or is_uniform(array)):
+            return broadcast(const(array.reshape(-1)[0].item(), type.dtype), type.shape, ())
+        if array.ndim == 1 and type.dtype == "i64" and array.size > 1 and np.array_equal(array, np.arange(array.size)):
+            return Iota(array.size)()
+        top = self.outermost
+        if id(array) not in top.constants:
+            frozen = array.copy()
+            top.constants[id(array)] = (array, self.capture(frozen).value)
+        return top.constants[id(array)][1]
+
+    def undo(self) -> None:
+        """Take back every write to storages that this trace did not make."""
+        for storage, content, concrete, is_written in reversed(self.journal):
+            storage.content, storage.concrete, storage.is_written = content, concrete, is_written
+            storage.version += 1
+
+
+def is_uniform(array: Any) -> bool:
+    """Whether all elements are the same, signs of zeros and NaNs included."""
+    first = array.reshape(-1)[0]
+    return bool(np.all(array == first)) and (first != 0 or array.dtype.kind not in "fc" or not np.any(np.signbit(array.real)))
+
+
+def type_of(array: Any) -> Type:
+    """The IR type of a NumPy array or scalar; DTypeError where Pliant has no such dtype."""
+    short = SHORT.get(array.dtype.name)
+    if short is None or not array.dtype.isnative:
+        raise DTypeError(
+            f"expected an array of bool, int, float or complex, got dtype {array.dtype}",
+            hint="convert it with .astype(...) before the call",
+        )
+    return Type(short, tuple(array.shape))
+
+
+class _Current(threading.local):
+    trace: Trace | None = None
+
+
+_current = _Current()
+
+
+def current() -> Trace:
+    """The innermost trace of this thread."""
+    assert _current.trace is not None, "no trace is going on"
+    return _current.trace
+
+
+def is_tracing() -> bool:
+    """Whether a user's function is being traced in this thread."""
+    return _current.trace is not None
+
+
+@contextmanager
+def tracing() -> Generator[Trace]:
+    """Trace inside: a new scope; its writes to outer storages are undone at the end."""
+    before = _current.trace
+    with scope() as new:
+        trace = Trace(new, before)
+        _current.trace = trace
+        try:
+            yield trace
+        finally:
+            _current.trace = before
+            if before is not None:
+                trace.undo()
+
+
+@contextmanager
+def paused() -> Generator[None]:
+    """Outside of any trace: for running a program while another is traced."""
+    before, _current.trace = _current.trace, None
+    try:
+        yield
+    finally:
+        _current.trace = before

@@ -1,0 +1,174 @@
+"""NumPy's ufuncs on traced arrays: promotion, casting, out=, where=, and their methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.core.types import DTYPES
+from pliant.errors import DTypeError, ShapeError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
+from pliant.frontend.convert import (
+    as_traced,
+    broadcast_shapes,
+    broadcast_value,
+    cast_value,
+    loop_dtypes,
+    sample,
+    short,
+    value_of,
+    with_type,
+)
+from pliant.ops.select import select
+
+Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the result dtypes
+
+
+def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...], **options: Any) -> Any:
+    """`ufunc(*args)` with NumPy's keywords."""
+    out, where, dtype = options.pop("out", None), options.pop("where", True), options.pop("dtype", None)
+    casting = options.pop("casting", "same_kind")
+    unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
+    if unknown:
+        raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(("here", here()))
+    args, outs = args[: ufunc.nin], args[ufunc.nin :] or (out if isinstance(out, tuple) else (out,) * (out is not None))
+    xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
+    if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
+        return _concrete(ufunc, xs, dtype)
+    values = results(builders, ufunc, xs, dtype)
+    if where is not True:
+        values = tuple(_where(where, v, o, ufunc) for v, o in zip(values, outs or (None,) * ufunc.nout, strict=True))
+    if not any(o is not None for o in outs):
+        made = tuple(fresh(v) for v in values)
+        return made[0] if ufunc.nout == 1 else made
+    given = tuple(store(v, o, casting, ufunc) for v, o in zip(values, outs, strict=True))
+    return given[0] if ufunc.nout == 1 else given
+
+
+def results(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None) -> tuple[Value, ...]:
+    """The values of `ufunc(*xs)`, in NumPy's loop dtypes."""
+    builder = builders.get(ufunc)
+    if builder is None:
+        raise UnsupportedError(
+            f"np.{ufunc.__name__} is not supported", hint="`python -m pliant coverage` lists what is"
+        ).at(("here", here()))
+    if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
+        return _tuple(builder(*xs))
+    ins, outs = _loop(ufunc, xs, dtype)
+    values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
+    shapes = {v.shape for v in values if v.shape}
+    if len(shapes) > 1:
+        shape = broadcast_shapes(*(v.shape for v in values))
+        values = [v if not v.shape else broadcast_value(v, shape) for v in values]
+    made = _tuple(builder(*values))
+    return tuple(cast_value(v, t) for v, t in zip(made, outs, strict=True))
+
+
+def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    samples = [sample(x) for x in xs]
+    if all(not isinstance(s, np.dtype) for s in samples):
+        samples = [np.result_type(s) for s in samples]
+    operands = tuple(s if isinstance(s, np.dtype) else (np.dtype(bool) if isinstance(s, bool) else type(s)) for s in samples)
+    try:
+        return loop_dtypes(ufunc, operands, dtype)
+    except TypeError:
+        types = " and ".join(str(x.type) for x in xs)
+        raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}").at(
+            ("here", here()), *((f"operand {i}: {x.type}", x.value.origin) for i, x in enumerate(xs))
+        ) from None
+
+
+def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
+    """Operands known while tracing: NumPy itself computes the result."""
+    plain = [weak_kind(x)(x.concrete[()]) if x.is_weak else (x.concrete[()] if x.is_scalar else x.concrete) for x in xs]
+    made = ufunc(*plain, dtype=dtype) if dtype is not None else ufunc(*plain)
+    wrapped = tuple(fresh_concrete(m) for m in (made if isinstance(made, tuple) else (made,)))
+    return wrapped if isinstance(made, tuple) else wrapped[0]
+
+
+def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
+    """A Python operator: as the ufunc, but Python numbers among themselves stay weak."""
+    if any(a is None or isinstance(a, str | dict | set) for a in args):
+        return NotImplemented
+    made = call(builders, ufunc, args)
+    xs = [a for a in args if not isinstance(a, int | float | complex)]
+    if all(type(a) is TracedArray and a.is_weak for a in xs) and made.type.dtype != "bool":
+        return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
+    return made
+
+
+def inplace(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+    """`x op= y`: writes into an array; a scalar is rebound, as in NumPy."""
+    if x.is_scalar or x.is_weak:
+        return operator(builders, ufunc, x, y)
+    call(builders, ufunc, (x, y), out=(x,))
+    return x
+
+
+def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
+    """Write a ufunc's result into `out`, with NumPy's casting rule."""
+    if out is None:
+        return fresh(value)
+    target = as_traced(out)
+    to, made = target.type, DTYPES[value.dtype]
+    if not np.can_cast(np.dtype(made), target.dtype, cast("Any", casting)):
+        raise DTypeError(
+            f"np.{ufunc.__name__}: cannot cast the result from {value.dtype} to {to.dtype} with casting rule {casting!r}",
+            hint=f"x = x {_symbol(ufunc)} y makes a new array; or convert one side with .astype(...)",
+        ).at(("written here", here()))
+    if value.shape != to.shape and broadcast_shapes(value.shape, to.shape) != to.shape:
+        raise ShapeError(f"np.{ufunc.__name__}: the result {value.type} does not fit into {to}").at(("written here", here()))
+    target.replace(with_type(value, to))
+    return out
+
+
+def _symbol(ufunc: np.ufunc) -> str:
+    names = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "matmul": "@", "power": "**"}
+    return names.get(ufunc.__name__, "op")
+
+
+def _where(where: Any, value: Value, out: Any, ufunc: np.ufunc) -> Value:
+    """The result where the mask holds; what `out` held elsewhere."""
+    mask = value_of(where, "bool")
+    if out is None:
+        raise UnsupportedError(
+            f"np.{ufunc.__name__}: where= without out= leaves elements undefined", hint="give out=, or use np.where"
+        ).at(("here", here()))
+    target = as_traced(out)
+    shape = broadcast_shapes(value.shape, mask.shape, target.shape)
+    parts = (mask, value, cast_value(target.value, value.dtype))
+    return select(*(broadcast_value(p, shape) for p in parts))
+
+
+def reduce(
+    reductions: dict[np.ufunc, Callable[..., Any]], ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None,
+    out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    """`ufunc.reduce`, for ufuncs that have a reduction among NumPy's functions."""
+    function = reductions.get(ufunc)
+    if function is None:
+        raise UnsupportedError(f"np.{ufunc.__name__}.reduce is not supported").at(("here", here()))
+    options: dict[str, Any] = {"axis": axis, "out": out[0] if isinstance(out, tuple) else out, "keepdims": keepdims}
+    options |= {"dtype": dtype} if dtype is not None else {}
+    options |= {"initial": initial} if initial is not None and initial is not np._NoValue else {}
+    options |= {"where": where} if where is not True else {}
+    return function(x, **options)
+
+
+def outer(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
+    """`ufunc.outer`: every pair of elements."""
+    x, y = as_traced(a), as_traced(b)
+    expanded = x[(..., *(None,) * y.ndim)] if y.ndim else x
+    return call(builders, ufunc, (expanded, y), **options)
+
+
+def _tuple(x: Any) -> tuple[Any, ...]:
+    made = x if isinstance(x, tuple) else (x,)
+    return tuple(m.value if type(m) is TracedArray else m for m in made)
+
+
+__all__ = ["call", "inplace", "operator", "outer", "reduce", "results", "short", "store"]

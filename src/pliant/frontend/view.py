@@ -1,0 +1,186 @@
+"""Views: how to read a part of a storage's value, and how to put a new part back.
+
+A view is a tuple of lenses, outermost last. `get` reads through one, `put` returns the whole
+with the part replaced; putting through a chain gets and puts from the inside out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.errors import ReadOnlyError
+from pliant.ops.complex import Complex, imag, real
+from pliant.ops.index import dynamic_slice, dynamic_update_slice
+from pliant.ops.shape import Slice, permute, reshape
+from pliant.ops.update import UpdateSlice
+
+
+class Lens(ABC):
+    """One step from a whole to a part of it."""
+
+    @abstractmethod
+    def get(self, whole: Value) -> Value:
+        """The part."""
+
+    @abstractmethod
+    def numpy(self, whole: Any) -> Any:
+        """The part of a NumPy array: a view of it, or a copy where NumPy has no view."""
+
+    @abstractmethod
+    def put(self, whole: Value, part: Value) -> Value:
+        """The whole with the part replaced."""
+
+
+@final
+@dataclass(frozen=True)
+class SliceLens(Lens):
+    """Static starts, steps and lengths, one each per axis."""
+
+    start: tuple[int, ...]
+    step: tuple[int, ...]
+    length: tuple[int, ...]
+
+    def get(self, whole: Value) -> Value:
+        return Slice(self.start, self.step, self.length)(whole)
+
+    def numpy(self, whole: Any) -> Any:
+        return whole[Slice(self.start, self.step, self.length).slices()]
+
+    def put(self, whole: Value, part: Value) -> Value:
+        is_all = self.length == whole.shape and all(d == 1 for d in self.step)
+        return part if is_all else UpdateSlice(self.start, self.step)(whole, part)
+
+
+@final
+@dataclass(frozen=True)
+class DynamicLens(Lens):
+    """A window whose starts are values of the program; `starts` has one entry per axis."""
+
+    starts: tuple[Value, ...]
+    length: tuple[int, ...]
+
+    def get(self, whole: Value) -> Value:
+        return dynamic_slice(whole, self.starts, self.length)
+
+    def numpy(self, whole: Any) -> Any:
+        raise AssertionError("a view at a traced place is returned as a copy")
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return dynamic_update_slice(whole, part, self.starts)
+
+
+@final
+@dataclass(frozen=True)
+class PermuteLens(Lens):
+    """Axes in another order."""
+
+    order: tuple[int, ...]
+
+    def get(self, whole: Value) -> Value:
+        return permute(whole, self.order)
+
+    def numpy(self, whole: Any) -> Any:
+        return np.transpose(whole, self.order)
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return permute(part, tuple(sorted(range(len(self.order)), key=lambda i: self.order[i])))
+
+
+@final
+@dataclass(frozen=True)
+class ReshapeLens(Lens):
+    """Another shape, the same elements in row-major order."""
+
+    shape: tuple[int, ...]
+
+    def get(self, whole: Value) -> Value:
+        return reshape(whole, self.shape)
+
+    def numpy(self, whole: Any) -> Any:
+        return np.reshape(whole, self.shape)
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return reshape(part, whole.shape)
+
+
+@final
+@dataclass(frozen=True)
+class RealLens(Lens):
+    """The real part of a complex array."""
+
+    def get(self, whole: Value) -> Value:
+        return real(whole)
+
+    def numpy(self, whole: Any) -> Any:
+        return whole.real
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return Complex()(part, imag(whole))
+
+
+@final
+@dataclass(frozen=True)
+class ImagLens(Lens):
+    """The imaginary part of a complex array."""
+
+    def get(self, whole: Value) -> Value:
+        return imag(whole)
+
+    def numpy(self, whole: Any) -> Any:
+        return whole.imag
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return Complex()(real(whole), part)
+
+
+@final
+@dataclass(frozen=True)
+class ReadOnlyLens(Lens):
+    """A view that NumPy does not let anyone write: `broadcast_to`, `diagonal`."""
+
+    read: Callable[[Value], Value]
+    name: str
+
+    def get(self, whole: Value) -> Value:
+        return self.read(whole)
+
+    def numpy(self, whole: Any) -> Any:
+        raise AssertionError("a read-only view is returned as a copy")
+
+    def put(self, whole: Value, part: Value) -> Value:
+        raise ReadOnlyError(f"assignment destination is read-only: it is the result of {self.name}", hint="copy it first")
+
+
+def is_static(lenses: tuple[Lens, ...]) -> bool:
+    """Whether a NumPy array of the caller has the same view."""
+    return not any(isinstance(lens, DynamicLens | ReadOnlyLens) for lens in lenses)
+
+
+def look(array: Any, lenses: tuple[Lens, ...]) -> Any:
+    """The part of a NumPy array that static lenses show."""
+    for lens in lenses:
+        array = lens.numpy(array)
+    return array
+
+
+def read(value: Value, lenses: tuple[Lens, ...]) -> Value:
+    """The part of `value` that the lenses show."""
+    for lens in lenses:
+        value = lens.get(value)
+    return value
+
+
+def write(value: Value, lenses: tuple[Lens, ...], part: Value) -> Value:
+    """`value` with the part that the lenses show replaced."""
+    wholes = [value]
+    for lens in lenses[:-1]:
+        wholes.append(lens.get(wholes[-1]))
+    for whole, lens in zip(reversed(wholes), reversed(lenses), strict=True):
+        part = lens.put(whole, part)
+    return part
