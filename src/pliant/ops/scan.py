@@ -17,12 +17,45 @@ from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 
 
-class Scan(Op):
-    """Combines the elements so far along `axis`, from its end if `reverse`: the shape stays."""
+class Sequential(Op):
+    """Goes along `axis`, from its end if `reverse`: each element of the result from the one before."""
 
     axis: int
     reverse: bool
+
+    def fill(self, k: Any, out: Any, *xs: Any) -> None:
+        """The first element, then the others in order."""
+        axis, shape = self.axis, out.type.shape
+        n = shape[axis]
+
+        def at(j: Any, begin: int) -> Any:
+            place = k.affine(j[axis], -1, n - 1 - begin) if self.reverse else k.affine(j[axis], 1, begin)
+            return (*j[:axis], place, *j[axis + 1 :])
+
+        def start(j: Any) -> None:
+            k.store(out, at(j, 0), self.first(k, at(j, 0), *xs))
+
+        def go_on(j: Any) -> None:
+            k.store(out, at(j, 1), self.following(k, at(j, 1), k.load(out, at(j, 0)), *xs))
+
+        if n:
+            k.loop((*shape[:axis], 1, *shape[axis + 1 :]), start)
+            k.loop((*shape[:axis], n - 1, *shape[axis + 1 :]), go_on)
+
+    @abstractmethod
+    def first(self, k: Any, i: Any, *xs: Any) -> Any:
+        """The element where the scan begins."""
+
+    @abstractmethod
+    def following(self, k: Any, i: Any, before: Any, *xs: Any) -> Any:
+        """The element at index `i`, given the one before."""
+
+
+class Scan(Sequential):
+    """Combines the elements so far along `axis`, from its end if `reverse`: the shape stays."""
+
     domain: ClassVar[str] = "iufc"
+    combines: ClassVar[Op]
 
     def infer(self, x: Type) -> Type:
         if not 0 <= self.axis < x.rank:
@@ -43,40 +76,11 @@ class Scan(Op):
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return type(self)(self.axis + 1, self.reverse)(x)  # type: ignore[call-arg]
 
-    def fill(self, k: Any, out: Any, x: Any) -> None:
-        """The first element, then the others from the one before."""
-        _fill(
-            k,
-            out,
-            (self.axis, self.reverse),
-            lambda i: k.load(x, i),
-            lambda i, before: self.step(k, before, k.load(x, i)),
-        )
+    def first(self, k: Any, i: Any, *xs: Any) -> Any:
+        return k.load(xs[0], i)
 
-    @abstractmethod
-    def step(self, k: Any, before: Any, x: Any) -> Any:
-        """The next element, from the one before."""
-
-
-def _fill(k: Any, out: Any, along: tuple[int, bool], first: Any, following: Any) -> None:
-    """Fill `out` along an axis: its first element, then each from the element before."""
-    axis, reverse = along
-    shape = out.type.shape
-    n, direction = shape[axis], -1 if reverse else 1
-
-    def at(i: Any, begin: int) -> Any:
-        place = k.affine(i[axis], direction, n - 1 - begin if reverse else begin)
-        return (*i[:axis], place, *i[axis + 1 :])
-
-    def start(i: Any) -> None:
-        k.store(out, at(i, 0), first(at(i, 0)))
-
-    def go_on(i: Any) -> None:
-        k.store(out, at(i, 1), following(at(i, 1), k.load(out, at(i, 0))))
-
-    if n:
-        k.loop((*shape[:axis], 1, *shape[axis + 1 :]), start)
-        k.loop((*shape[:axis], n - 1, *shape[axis + 1 :]), go_on)
+    def following(self, k: Any, i: Any, before: Any, *xs: Any) -> Any:
+        return k.scalar(self.combines, before, k.load(xs[0], i))
 
 
 @final
@@ -86,15 +90,13 @@ class Cumsum(Scan, Linear):
 
     axis: int
     reverse: bool = False
+    combines = Add()
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.cumsum(x, axis=self.axis, dtype=x.dtype)
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
         return (cumsum(ct, self.axis, reverse=not self.reverse),)
-
-    def step(self, k: Any, before: Any, x: Any) -> Any:
-        return k.scalar(Add(), before, x)
 
 
 @final
@@ -104,6 +106,7 @@ class Cumprod(Scan):
 
     axis: int
     reverse: bool = False
+    combines = Mul()
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.cumprod(x, axis=self.axis, dtype=x.dtype)
@@ -112,11 +115,8 @@ class Cumprod(Scan):
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
         if dx is None or not y.type.is_float:
             return (y,), (None,)
-        before = exclusive_cumprod(x, self.axis, reverse=self.reverse)
+        before = shift(y, self.axis, 1, reverse=self.reverse)
         return (y,), (recur(x, before * dx, self.axis, reverse=self.reverse),)
-
-    def step(self, k: Any, before: Any, x: Any) -> Any:
-        return k.scalar(Mul(), before, x)
 
 
 class CumulativeExtremum(Scan):
@@ -142,12 +142,10 @@ class Cummax(CumulativeExtremum):
 
     axis: int
     reverse: bool = False
+    combines = Maximum()
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.maximum.accumulate(x, axis=self.axis)
-
-    def step(self, k: Any, before: Any, x: Any) -> Any:
-        return k.scalar(Maximum(), before, x)
 
 
 @final
@@ -157,17 +155,15 @@ class Cummin(CumulativeExtremum):
 
     axis: int
     reverse: bool = False
+    combines = Minimum()
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.minimum.accumulate(x, axis=self.axis)
 
-    def step(self, k: Any, before: Any, x: Any) -> Any:
-        return k.scalar(Minimum(), before, x)
-
 
 @final
 @dataclass(frozen=True)
-class Recur(Op):
+class Recur(Sequential):
     """Linear recurrence along `axis`: `y[k] = a[k]·y[k-1] + b[k]`, where y before the first is 0.
 
     `a, b: t[…, n, …]` → `t[…, n, …]`. It is linear in b, and its derivatives are recurrences again.
@@ -214,15 +210,11 @@ class Recur(Op):
         a, b = (v if is_batched else lift(v, n) for v, is_batched in zip((a, b), batched, strict=True))
         return Recur(self.axis + 1, self.reverse)(a, b)
 
-    def fill(self, k: Any, out: Any, a: Any, b: Any) -> None:
-        """Each element from the one before."""
-        _fill(
-            k,
-            out,
-            (self.axis, self.reverse),
-            lambda i: k.load(b, i),
-            lambda i, before: k.scalar(Add(), k.scalar(Mul(), k.load(a, i), before), k.load(b, i)),
-        )
+    def first(self, k: Any, i: Any, *xs: Any) -> Any:
+        return k.load(xs[1], i)
+
+    def following(self, k: Any, i: Any, before: Any, *xs: Any) -> Any:
+        return k.scalar(Add(), k.scalar(Mul(), k.load(xs[0], i), before), k.load(xs[1], i))
 
 
 def _edge(type: Type, axis: int) -> Type:
