@@ -69,6 +69,11 @@ class DerivedOrigin:
         return self.base.render(f"derived from {label}" if label else "derived")
 
 
+def derived(origin: Origin) -> DerivedOrigin:
+    """The origin of what a transform makes from what `origin` made; a new object at each call."""
+    return DerivedOrigin(origin.base if type(origin) is DerivedOrigin else origin)
+
+
 @lru_cache(maxsize=4096)
 def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
     return tuple(code.co_positions())

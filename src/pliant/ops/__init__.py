@@ -30,6 +30,7 @@ from pliant.ops import (
     solve,
     sort,
     spectral,
+    splat,
     stable,
     transcendental,
     triangular,
@@ -37,7 +38,7 @@ from pliant.ops import (
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    elementwise, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
+    elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
     fft, custom,
 )  # fmt: skip

@@ -27,7 +27,7 @@ from pliant.core.ir import (
     scope,
     substitute,
 )
-from pliant.core.origin import DerivedOrigin, swap
+from pliant.core.origin import DerivedOrigin, derived, swap
 from pliant.errors import RewriteError
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Replacement, Rule
@@ -214,15 +214,15 @@ class _Engine:
 
     def apply(self, rule: Rule, value: Value) -> Value:
         """The rule's replacement, checked and logged, built under an origin derived from the value's."""
-        derived = DerivedOrigin(value.node.origin)
-        before = swap(derived)
+        origin = derived(value.node.origin)
+        before = swap(origin)
         try:
             new = rule.apply(value)
         finally:
             swap(before)
-        return value if new is None else self.accept(rule, value, new, derived)
+        return value if new is None else self.accept(rule, value, new, origin)
 
-    def accept(self, rule: Rule, value: Value, new: Replacement, derived: DerivedOrigin) -> Value:
+    def accept(self, rule: Rule, value: Value, new: Replacement, origin: DerivedOrigin) -> Value:
         """The value's replacement; those of others are kept for the end of the sweep."""
         pairs = new if isinstance(new, dict) else {value: cast("Value", new)}
         changed = False
@@ -234,7 +234,7 @@ class _Engine:
             if to is old:
                 continue
             changed = True
-            if to.node.origin is derived:
+            if to.node.origin is origin:
                 to.node.origin = old.node.origin  # it stands for the user's expression now
             if old is not value:
                 self.elsewhere[old] = to

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from pliant.core import ir
 from pliant.core.build import expanded, trace
 from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, nodes, rebuild
-from pliant.core.origin import DerivedOrigin, swap
+from pliant.core.origin import derived, swap
 
 
 @runtime_checkable
@@ -45,7 +45,7 @@ def push(fn: Function, xs: Values, dxs: Tangents, *, split: bool = False) -> tup
 
 def _differentiate(node: Node, xs: Values, dxs: Tangents, split: bool) -> tuple[Values, Tangents]:
     """One node's results and tangents, under an origin derived from the node's."""
-    before = swap(DerivedOrigin(node.origin))
+    before = swap(derived(node.origin))
     try:
         return _rule(node.op, split)(xs, dxs)
     finally:

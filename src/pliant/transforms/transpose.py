@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pliant.core.build import expanded
 from pliant.core.ir import Function, Node, Tangents, Value, Values, nodes, param
-from pliant.core.origin import DerivedOrigin, swap
+from pliant.core.origin import derived, swap
 from pliant.core.types import Type
 from pliant.transforms.jvp import push
 
@@ -26,7 +26,7 @@ def pull(results: Sequence[Value | None], params: Values, cts: Tangents) -> Tang
         node_cts = tuple([ct.get(v) for v in node.values])
         if not node.args or node.values[0] not in linear or all([c is None for c in node_cts]):
             continue
-        before = swap(DerivedOrigin(node.origin))
+        before = swap(derived(node.origin))
         try:
             back = _transpose(node, node_cts, linear)
             for a, c in zip(node.args, back, strict=True):
