@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
 from pliant.core.ir import Namespace, Number, Tangents, Value, const
@@ -152,7 +152,21 @@ def within(outer: Slice, inner: Slice) -> Slice | None:
 
 def apart(a: Slice, b: Slice) -> bool:
     """Whether two windows are known to have no element in common."""
-    return any(_apart(p, q) for p, q in zip(_axes(a), _axes(b), strict=True))
+    return _apart_axes(zip(a.start, a.step, a.length, b.start, b.step, b.length, strict=True))
+
+
+def _apart_axes(axes: Iterable[tuple[int, int, int, int, int, int]]) -> bool:
+    for s, d, n, t, e, m in axes:
+        if s != t if n == m == 1 else _apart((s, d, n), (t, e, m)):
+            return True
+    return False
+
+
+def _misses(write: Value, window: Slice) -> bool:
+    """Whether a write is known not to touch the window."""
+    op = cast("Window", write.op)
+    axes = zip(op.start, op.step, write.args[1].shape, window.start, window.step, window.length, strict=True)
+    return _apart_axes(axes)
 
 
 def _axes(window: Slice) -> list[Progression]:
@@ -181,8 +195,7 @@ def _apart(a: Progression, b: Progression) -> bool:
 
 def _written(write: Value) -> Slice:
     """The window that a value made by a `Window` has changed."""
-    assert isinstance(write.op, Window)
-    return write.op.window(write.args[1].shape)
+    return cast("Window", write.op).window(write.args[1].shape)
 
 
 @rewrite(Slice, reads=(Window,))
@@ -192,9 +205,11 @@ def slice_of_update(value: Value) -> Value | None:
     window, (x,) = value.op, value.args
     assert isinstance(window, Slice)
     for _ in range(FAR):
-        if not isinstance(x.op, Window) or not apart(_written(x), window):
+        if not isinstance(x.op, Window) or not _misses(x, window):
             break
         x = x.args[0]
+    else:
+        return None  # so far back that looking would cost more than it saves
     if isinstance(x.op, Window) and (inner := within(_written(x), window)) is not None:
         new = slice_window(x.args[1], inner.start, inner.step, inner.length)
         return new if isinstance(x.op, UpdateSlice) else window(x.args[0]) + new
