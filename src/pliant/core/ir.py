@@ -12,7 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, Protocol, TypeAlias, cast, final
@@ -421,9 +421,8 @@ def rebuild(node: Node, args: Values) -> Values:
 
 
 def functions_of(op: Op) -> dict[str, Function]:
-    """The function-valued fields of an op, e.g. a loop's body."""
-    found = {f.name: getattr(op, f.name) for f in fields(cast("Any", op))}
-    return {k: v for k, v in found.items() if isinstance(v, Function)}
+    """The function-valued fields of an op, e.g. a loop's body, in their order."""
+    return {k: v for k, v in op.__dict__.items() if type(v) is Function} if op.__dict__ else {}
 
 
 def map_functions(op: Op, f: Any) -> Op:

@@ -162,17 +162,16 @@ class Pushforward(Holder):
         wanted = [isinstance(a, Type) for a in args[len(xs) :]]
         positions = iter(wanted)
         active = tuple(a and next(positions) for a in self.active)
-        floats = [r.type for r in self.body.results if r.type.is_float]
-        given = ct if isinstance(ct, tuple) else (ct,)
-        cts = [ir.operators.zeros(t) if c is None else c for c, t in zip(given, floats, strict=True)]
+        cts = iter(ct if isinstance(ct, tuple) else (ct,))
+        full = tuple(next(cts) if r.type.is_float else None for r in self.body.results)
 
         def back(*args: Value) -> Values:
             operands, rest = args[: len(xs)], iter(args[len(xs) :])
-            full = tuple(next(rest) if r.type.is_float else None for r in self.body.results)
-            return instantiate(pick(operands, active), pick(vjp(self.body, operands, full, active)[1], active))
+            given = tuple(None if c is None else next(rest) for c in full)
+            return instantiate(pick(operands, active), pick(vjp(self.body, operands, given, active)[1], active))
 
-        fn = trace(back, *(x.type for x in xs), *floats)
-        dxs = Checkpoint(fn).apply(*map(Barrier(), xs), *cts) if fn.results else ()
+        fn = trace(back, *(x.type for x in xs), *(c.type for c in present(full)))
+        dxs = Checkpoint(fn).apply(*map(Barrier(), xs), *present(full))
         return (None,) * len(xs) + spread(dxs, wanted)
 
     def batch(self, n: int, batched: tuple[bool, ...], *args: Value) -> Values:

@@ -22,6 +22,7 @@ from pliant.core.ir import (
     Value,
     Values,
     const,
+    functions_of,
     nodes,
     rebuild,
     scope,
@@ -129,7 +130,7 @@ class _Engine:
     def remake(self, node: Node, args: Values) -> Values:
         """The node in this trace, the functions it holds simplified."""
         op = node.op
-        held = {k: f for k, f in op.__dict__.items() if type(f) is Function} if op.__dict__ else None
+        held = functions_of(op)
         if not held:
             return rebuild(node, args)
         new = {k: self.simplified(f) for k, f in held.items()}

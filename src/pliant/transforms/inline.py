@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Param, Value, nodes, rebuild, scope
+from pliant.core.ir import Function, Op, Param, Value, functions_of, map_functions, nodes, rebuild, scope
 from pliant.core.origin import at
 
 
@@ -18,10 +18,17 @@ class Inlinable(Protocol):
 
 
 def inline(fn: Function) -> Function:
-    """`fn` with every `Inlinable` primitive opened, again and again until none is left."""
-    while any(isinstance(n.op, Inlinable) for n in nodes(fn.results)):
+    """`fn` with every `Inlinable` primitive opened, in the functions it holds too, until none is left."""
+    while any(_is_open(n.op) for n in nodes(fn.results)):
         fn = _once(fn)
     return fn
+
+
+def _is_open(op: Op) -> bool:
+    """Whether there is something to open in this primitive."""
+    if isinstance(op, Inlinable):
+        return True
+    return any(_is_open(n.op) for f in functions_of(op).values() for n in nodes(f.results))
 
 
 def _once(fn: Function) -> Function:
@@ -29,11 +36,15 @@ def _once(fn: Function) -> Function:
     with scope():
         for node in nodes(fn.results):
             if isinstance(node.op, Param):
+                env.setdefault(node.values[0], node.values[0])
                 continue
             args = tuple([env[a] for a in node.args])
             if isinstance(node.op, Inlinable):
                 with at(node.origin):
                     outs = node.op.inline(*args)
+            elif functions_of(node.op):
+                with at(node.origin):
+                    outs = map_functions(node.op, inline).apply(*args)
             else:
                 outs = rebuild(node, args)
             env.update(zip(node.values, outs, strict=True))
