@@ -17,7 +17,7 @@ from pliant.ops.select import is_zero
 from pliant.ops.shape import Slice, broadcast, lift
 from pliant.rewrite.rule import rewrite
 
-FAR = 64  # how many writes a read looks back through
+FAR = 16  # how many writes a read looks back through
 NEAR = 8  # how many writes may lie between a dead one and the one that hides it
 
 
@@ -156,10 +156,7 @@ def apart(a: Slice, b: Slice) -> bool:
 
 
 def _apart_axes(axes: Iterable[tuple[int, int, int, int, int, int]]) -> bool:
-    for s, d, n, t, e, m in axes:
-        if s != t if n == m == 1 else _apart((s, d, n), (t, e, m)):
-            return True
-    return False
+    return any([s != t if n == m == 1 else _apart((s, d, n), (t, e, m)) for s, d, n, t, e, m in axes])
 
 
 def _misses(write: Value, window: Slice) -> bool:
