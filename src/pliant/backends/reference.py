@@ -37,3 +37,4 @@ class ReferenceBackend:
 
 
 reference = ReferenceBackend()
+BACKEND = reference

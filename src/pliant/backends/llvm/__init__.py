@@ -1,0 +1,93 @@
+"""Native code by LLVM: one compiled program per function."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import ClassVar, final
+
+from pliant.backends.llvm import math
+from pliant.backends.llvm.abi import Executable
+from pliant.backends.llvm.jit import Code, host_target
+from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.steps import Segment, emit_program
+from pliant.core.ir import Function, Op, param, scope
+from pliant.core.types import Type
+from pliant.errors import MissingRuleError
+from pliant.kernel.build import build
+from pliant.kernel.ir import Apply, Buffer, Fold, Program, Region
+from pliant.kernel.record import EMPTY, Recorder, fold_shape
+from pliant.kernel.ir import Affine, Index, Var
+from pliant.kernel.schedule import scalars
+from pliant.ops.base import Elementwise, Movement
+
+__all__ = ["LLVM", "Executable", "can"]
+
+LONG_PROGRAM = 20_000  # scalars; from here on LLVM optimises less
+
+
+@final
+class LLVM:
+    """The native backend."""
+
+    name: ClassVar[str] = "llvm"
+
+    def compile(self, fn: Function) -> Executable:
+        """Machine code for `fn`."""
+        program = build(fn, can)
+        text, order = assembly(program)
+        size = text.count("\n")
+        code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
+        return Executable(program, code, order)
+
+
+def assembly(program: Program) -> tuple[str, list[object]]:
+    """LLVM IR of a program, and the order to run its functions in."""
+    target = host_target()
+    module = Module(target.vectors)
+    functions, order = emit_program(program, module)
+    if not any([isinstance(step, Segment) for step in order]):
+        return "", order
+    return module.text(functions, target.triple, (target.cpu, target.features)), order
+
+
+@lru_cache(maxsize=8192)
+def can(op: Op, types: tuple[Type, ...]) -> bool:
+    """Whether a primitive on operands of these types has native code."""
+    if any([t.dtype == "f16" for t in types]) and "f16c" not in host_target().has:
+        return False
+    if type(op).kernel is Elementwise.kernel and isinstance(op, Elementwise):
+        return math.has(op, types)
+    if isinstance(op, Movement) and not hasattr(op, "fill"):
+        return True
+    if not (op.has("kernel") or hasattr(op, "fill")):
+        return False
+    return _rule_has_code(op, types)
+
+
+def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:
+    """Record a rule once, and look at the primitives and folds it uses."""
+    with scope():
+        args = [param(t) for t in types]
+        node = op.apply(*args)[0].node
+    if len(node.types) != 1:
+        return False
+    body = Region(None)
+    recorder = Recorder({a: Buffer(a.type, a) for a in args}, [], body)
+    recorder.node = node
+    try:
+        if hasattr(op, "fill"):
+            getattr(op, "fill")(recorder, Buffer(node.types[0], node.values[0]), *recorder.sources(node))
+        else:
+            at = Index([Affine(0, ((Var(n), 1),)) for n in node.types[0].shape]) if node.types[0].shape else EMPTY
+            recorder.run(node, at)
+    except MissingRuleError:
+        return False
+    for s in scalars(body):
+        if isinstance(s, Apply) and not math.has(s.op, tuple([Type(a.dtype) for a in s.args])):
+            return False
+        if isinstance(s, Fold) and s.dtype[0] not in math.FOLDS[s.kind]:
+            return False
+    return True
+
+
+_ = fold_shape

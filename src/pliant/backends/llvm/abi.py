@@ -1,0 +1,108 @@
+"""Calling compiled code with NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, cast, final
+
+import numpy as np
+
+from pliant.backends.llvm.jit import Code
+from pliant.backends.llvm.steps import Segment
+from pliant.core.types import DTYPES, Type
+from pliant.errors import IndexRangeError
+from pliant.kernel.ir import Buffer, Host, Program
+from pliant.transforms.evaluate import run
+
+Array: TypeAlias = Any
+
+LONG: Final = 50_000  # scalar operations, about 50 µs: from here on other threads may run
+_Free: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_Held: Final = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def numpy_dtype(type: Type) -> np.dtype[Any]:
+    """NumPy's dtype of a type."""
+    return np.dtype(DTYPES[type.dtype])
+
+
+@final
+class Executable:
+    """A compiled program. Safe to call from many threads, and from host calls of its own."""
+
+    def __init__(self, program: Program, code: Code | None, order: list[Segment | Host]) -> None:
+        self.program, self.code = program, code
+        self.params = [(b.type.shape, numpy_dtype(b.type)) for b in program.params]
+        self.results = [(b.type.shape, numpy_dtype(b.type)) for b in program.results]
+        self.table = ctypes.c_void_p * (1 + len(program.params) + len(program.results) + len(program.host))
+        self.arenas: list[Array] = []  # free ones; pop and append are atomic
+        self.steps: list[Any] = [self._entry(step) for step in order]
+
+    def _entry(self, step: Segment | Host) -> Any:
+        if isinstance(step, Host):
+            return step
+        assert self.code
+        return (_Free if step.work > LONG else _Held)(self.code.address(step.name))
+
+    def __call__(self, arrays: Sequence[Array]) -> list[Array]:
+        """Results for arguments of exactly the parameters' dtypes and shapes."""
+        args = [
+            np.require(a, dtype, ("C", "A")) for a, (_, dtype) in zip(arrays, self.params, strict=True)
+        ]
+        outs = [np.empty(shape, dtype) for shape, dtype in self.results]
+        try:
+            arena = self.arenas.pop()
+        except IndexError:
+            arena = aligned(self.program.arena)
+        table = self.table(arena.ctypes.data, *[a.ctypes.data for a in args], *[o.ctypes.data for o in outs])
+        held = self._run(table, arena, args, outs)
+        del held
+        self.arenas.append(arena)
+        return outs
+
+    def _run(self, table: Any, arena: Array, args: list[Array], outs: list[Array]) -> list[Array]:
+        error = (ctypes.c_int64 * 2)()
+        places, codes = ctypes.addressof(table), ctypes.addressof(error)
+        held: list[Array] = [arena, *args, *outs]
+        for step in self.steps:
+            if isinstance(step, Host):
+                self._host(step, table, held)
+                continue
+            step(places, codes)
+            if error[0]:
+                raise self._error(error[0] - 1, error[1])
+        return held
+
+    def _host(self, step: Host, table: Any, held: list[Array]) -> None:
+        """One primitive by its array rule; what it makes is kept until the call ends."""
+        xs = [self._view(b, held) for b in step.args]
+        for x in xs:
+            x.flags.writeable = False  # an array rule must not write to our memory
+        for out, made in zip(step.outs, run(step.node.op, np, xs), strict=True):
+            if out:
+                array = np.array(made, numpy_dtype(out.type), order="C", copy=True)
+                array = array.reshape(out.type.shape)
+                while len(held) <= out.slot:
+                    held.append(None)
+                held[out.slot] = array
+                table[out.slot] = array.ctypes.data
+
+    def _view(self, buffer: Buffer, held: list[Array]) -> Array:
+        dtype = numpy_dtype(buffer.type)
+        if buffer.slot == 0:
+            return np.ndarray(buffer.type.shape, dtype, held[0], buffer.offset)
+        return cast("Array", held[buffer.slot]).view()
+
+    def _error(self, site: int, index: int) -> IndexRangeError:
+        place = self.program.sites[site]
+        return IndexRangeError(
+            f"{place.name}: index {index} is out of range for axis {place.axis} of extent {place.extent}"
+        ).at(("here", place.origin))
+
+
+def aligned(size: int) -> Array:
+    """Bytes that begin at a multiple of 64."""
+    raw = np.empty(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size]

@@ -1,0 +1,124 @@
+"""Matrix products by BLAS: NumPy's own OpenBLAS if it can be found, else SciPy's function pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import itertools
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from pliant.backends.llvm.math import llvm_type
+from pliant.kernel.ir import Affine, Matrix, Product, Var
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+LETTER: Final = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
+
+
+@lru_cache
+def bundled() -> Any:
+    """The OpenBLAS inside the NumPy wheel, or None. It is loaded already, so this costs nothing."""
+    folder = Path(np.__file__).parent.parent / "numpy.libs"
+    for name in glob.glob(os.fspath(folder / "libscipy_openblas64_*")):
+        library = ctypes.CDLL(name)
+        if hasattr(library, "scipy_dgemm_64_"):
+            return library
+    return None
+
+
+@lru_cache
+def address_of(name: str) -> tuple[int, str]:
+    """The address of a Fortran BLAS routine, and the LLVM type of its integers."""
+    library = bundled()
+    if library is not None:
+        found = ctypes.cast(getattr(library, f"scipy_{name}_64_"), ctypes.c_void_p).value
+        assert found
+        return found, "i64"
+    from scipy.linalg import cython_blas  # takes 0.2 s, and is seldom needed
+
+    capsule = cython_blas.__pyx_capi__[name]
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)), "i32"
+
+
+def emit_product(e: Emitter, step: Product) -> None:
+    """A BLAS call for each matrix of the stack."""
+    m, n, k = step.sizes
+    if 0 in (*step.batch, m, n):
+        return
+    e.begin_step([step.out])
+    loops = tuple([Var(b) for b in step.batch])
+    out_strides = list(itertools.accumulate(reversed(step.batch), int.__mul__, initial=m * n))[-2::-1]
+
+    def call() -> None:
+        left = e.address(step.left.buffer, _offset(step.left, loops))
+        right = e.address(step.right.buffer, _offset(step.right, loops))
+        out = e.address(step.out, Affine(0, tuple(zip(loops, out_strides, strict=True))))
+        emit_gemm(e, step, (left, right, out))
+
+    e.nested(loops, call)
+    e.end_step()
+
+
+def _offset(matrix: Matrix, loops: tuple[Var, ...]) -> Affine:
+    return Affine(matrix.offset, tuple([(v, s) for v, s in zip(loops, matrix.batch, strict=True) if s]))
+
+
+def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
+    """One product. BLAS is column-major: it computes the transpose, rightᵀ · leftᵀ."""
+    m, n, k = step.sizes
+    left, right, out = at
+    dtype = step.out.type.dtype
+    letter = LETTER[dtype]
+    if n == 1 or m == 1:
+        # Matrix times vector: the matrix as BLAS sees it is the transpose of ours.
+        matrix, vector = (step.left, step.right) if n == 1 else (step.right, step.left)
+        base, other = (left, right) if n == 1 else (right, left)
+        rows, columns = (m, k) if n == 1 else (k, n)
+        by_rows = matrix.column == 1 and (matrix.row != 1 or columns == 1)
+        wanted_by_rows = n == 1  # out = A x reads A's rows; out = xᵀ B reads B's columns
+        trans = "T" if by_rows == wanted_by_rows else "N"
+        size = (columns, rows) if by_rows else (rows, columns)
+        lead = matrix.row if by_rows else matrix.column
+        step_of = (vector.row if n == 1 else vector.column)
+        ints = [*size, max(lead, size[0], 1), max(step_of, 1)]
+        args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], 0.0, out, 1]
+        e.line(call_text(e, f"{letter}gemv", dtype, args))
+        return
+    trans_right, lead_right = ("N", step.right.row) if step.right.column == 1 else ("T", step.right.column)
+    trans_left, lead_left = ("N", step.left.row) if step.left.column == 1 else ("T", step.left.column)
+    args = [trans_right, trans_left, n, m, k, 1.0, right, lead_right, left, lead_left, 0.0, out, n]
+    e.line(call_text(e, f"{letter}gemm", dtype, args))
+
+
+def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:
+    """A call of a Fortran routine: everything by reference, constants from globals."""
+    address, ints = address_of(name)
+    t = llvm_type(dtype)
+    places = list[str]()
+    for a in args:
+        if isinstance(a, int):
+            places.append(e.module.constant(f"{ints} {a}"))
+        elif isinstance(a, float):
+            number = "0x3FF0000000000000" if a else "0x0000000000000000"
+            both = f"[2 x {t}] [{t} {number}, {t} 0x0000000000000000]"
+            places.append(e.module.constant(both if dtype[0] == "c" else f"{t} {number}"))
+        elif len(a) == 1:
+            places.append(e.module.constant(f"i8 {ord(a)}"))
+        else:
+            places.append(f"ptr {a}")
+    function = e.op(f"inttoptr i64 {address} to ptr")
+    return f"call void {function}({', '.join(places)})"
+
+
+assert sys.maxsize > 2**32, "Pliant's native backend needs a 64-bit Python"

@@ -1,0 +1,452 @@
+"""LLVM IR text of a program: its steps in functions of bounded length."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import final
+
+from pliant.backends.llvm.math import Val, apply, combine, literal, llvm_type
+from pliant.backends.llvm.module import Module
+from pliant.core.types import REAL_OF
+from pliant.kernel.ir import (
+    Affine,
+    All,
+    Apply,
+    Buffer,
+    Checked,
+    Choose,
+    Digit,
+    Fold,
+    FromIndex,
+    Literal,
+    Load,
+    Loop,
+    Region,
+    Scalar,
+    Store,
+    Var,
+    Within,
+)
+from pliant.kernel.record import identity_of
+
+BLOCK = 1024  # elements summed before their sum goes to the exact total
+
+
+@final
+class Accumulator:
+    """The registers of one fold: a running sum, and for long float sums a total with its error."""
+
+    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool) -> None:
+        self.e, self.kind, self.dtype = e, kind, dtype
+        self.parts = 2 if dtype[0] == "c" else 1
+        self.wide = "f32" if dtype == "f16" else dtype
+        self.real = REAL_OF.get(self.wide, self.wide)
+        self.long = long and kind == "add" and dtype[0] in "fc"
+        self.slots = [e.alloca(llvm_type(self.wide)) for _ in range(self.parts)]
+        self.total = [(e.alloca("double"), e.alloca("double")) for _ in range(self.parts if self.long else 0)]
+
+    def zero(self) -> tuple[str, ...]:
+        """What it starts from, in parts; −0 is the identity of float addition."""
+        number = identity_of(self.kind, self.dtype)
+        if self.kind == "add" and self.dtype[0] in "fc":
+            number = complex(-0.0, -0.0) if self.parts == 2 else -0.0
+        value = literal(number, self.wide)
+        return value if isinstance(value, tuple) else (value,)
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.reset()
+        for pair in self.total:
+            self.e.line(f"store double 0x8000000000000000, ptr {pair[0]}")
+            self.e.line(f"store double 0x0000000000000000, ptr {pair[1]}")
+
+    def reset(self) -> None:
+        for slot, value in zip(self.slots, self.zero(), strict=True):
+            self.e.line(f"store {llvm_type(self.wide)} {value}, ptr {slot}")
+
+    def load(self) -> Val:
+        """The running value."""
+        t = llvm_type(self.wide)
+        found = [self.e.op(f"load {t}, ptr {slot}") for slot in self.slots]
+        return (found[0], found[1]) if self.parts == 2 else found[0]
+
+    def add(self, x: Val) -> None:
+        """One more element."""
+        e = self.e
+        if self.dtype == "f16":
+            x = e.op(f"fpext half {x} to float")
+        out = combine(e, self.kind, self.wide, self.load(), x)
+        for slot, value in zip(self.slots, out if isinstance(out, tuple) else (out,), strict=True):
+            e.line(f"store {llvm_type(self.wide)} {value}, ptr {slot}")
+
+    def flush(self) -> None:
+        """The end of a block: its sum goes to the total, with the error of that addition (two-sum)."""
+        if not self.long:
+            return
+        e = self.e
+        value = self.load()
+        for x, (total, error) in zip(value if isinstance(value, tuple) else (value,), self.total, strict=True):
+            a = e.op(f"fpext float {x} to double") if self.real == "f32" else x
+            t = e.op(f"load double, ptr {total}")
+            s = e.op(f"fadd double {t}, {a}")
+            b = e.op(f"fsub double {s}, {t}")
+            lost = e.op(f"fsub double {t}, {e.op(f'fsub double {s}, {b}')}")
+            lost = e.op(f"fadd double {lost}, {e.op(f'fsub double {a}, {b}')}")
+            e.line(f"store double {s}, ptr {total}")
+            err = e.op(f"fadd double {e.op(f'load double, ptr {error}')}, {lost}")
+            e.line(f"store double {err}, ptr {error}")
+        self.reset()
+
+    def value(self) -> Val:
+        """The result."""
+        e = self.e
+        if not self.long:
+            out = self.load()
+            return e.op(f"fptrunc float {out} to half") if self.dtype == "f16" else out
+        parts = list[str]()
+        for total, error in self.total:
+            t, lost = e.op(f"load double, ptr {total}"), e.op(f"load double, ptr {error}")
+            # An infinite total has no error to add: the difference of infinities is NaN.
+            known = e.op(f"fcmp ord double {lost}, {lost}")
+            s = e.op(f"select i1 {known}, double {e.op(f'fadd double {t}, {lost}')}, double {t}")
+            s = e.op(f"fptrunc double {s} to float") if self.real == "f32" else s
+            parts.append(e.op(f"fptrunc float {s} to half") if self.dtype == "f16" else s)
+        return (parts[0], parts[1]) if self.parts == 2 else parts[0]
+
+
+@final
+class Emitter:
+    """Writes one LLVM function `void name(ptr table, ptr error)`."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.module, self.name = module, name
+        self.names = itertools.count()
+        self.head: list[str] = []  # allocas and base pointers, at the top
+        self.lines: list[str] = []
+        self.block = "start"
+        self.bases: dict[tuple[int, int], str] = {}
+        self.slots: dict[int, str] = {}
+        self.values: dict[Scalar, Val] = {}
+        self.env: dict[Var, str] = {}
+        self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
+        self.others = ""
+        self.checks: dict[Checked, str] = {}
+
+    # Text
+
+    def fresh(self, prefix: str = "v") -> str:
+        """A new name."""
+        return f"%{prefix}{next(self.names)}"
+
+    def line(self, text: str) -> None:
+        """Append an instruction without a value."""
+        self.lines.append("  " + text)
+
+    def op(self, text: str) -> str:
+        """Append an instruction; the name of its value."""
+        name = f"%v{next(self.names)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def call(self, name: str, dtype: str, *args: str) -> str:
+        """Call a function of libm, or an intrinsic, on floats of one dtype."""
+        t = llvm_type(dtype)
+        function = self.module.function(name, t, len(args))
+        return self.op(f"call {t} {function}({', '.join(f'{t} {a}' for a in args)})")
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def alloca(self, type: str) -> str:
+        """A local variable; LLVM turns it into registers."""
+        name = self.fresh("a")
+        self.head.append(f"  {name} = alloca {type}")
+        return name
+
+    def text(self) -> str:
+        """The whole function."""
+        body = "\n".join([*self.head, "  br label %start", "start:", *self.lines, "  ret void"])
+        return f"define internal void @{self.name}(ptr noalias %table, ptr noalias %error) #0 {{\n{body}\n}}\n"
+
+    # Memory
+
+    def base(self, buffer: Buffer) -> str:
+        """The address of a buffer."""
+        key = (buffer.slot, buffer.offset)
+        if key not in self.bases:
+            if buffer.slot not in self.slots:
+                at, name = self.fresh("s"), self.fresh("p")
+                self.head.append(f"  {at} = getelementptr ptr, ptr %table, i64 {buffer.slot}")
+                self.head.append(f"  {name} = load ptr, ptr {at}, !invariant.load !0")
+                self.slots[buffer.slot] = name
+            name = self.slots[buffer.slot]
+            if buffer.offset:
+                moved = self.fresh("b")
+                self.head.append(f"  {moved} = getelementptr inbounds i8, ptr {name}, i64 {buffer.offset}")
+                name = moved
+            self.bases[key] = name
+        return self.bases[key]
+
+    def begin_step(self, written: Iterable[Buffer]) -> None:
+        """Alias metadata for one step: buffers it writes overlap nothing else it touches."""
+        self.written, self.others = {}, ""
+        self.checks = {}
+        self.values = {}
+        buffers = list(dict.fromkeys(written))
+        if len(buffers) > 32:
+            return
+        scopes = {b: self.module.scope(i) for i, b in enumerate(buffers)}
+        for b, scope in scopes.items():
+            rest = [s for o, s in scopes.items() if o is not b]
+            mine = f", !alias.scope {self.module.tuple_of([scope])}"
+            self.written[b] = mine + (f", !noalias {self.module.tuple_of(rest)}" if rest else "")
+        if scopes:
+            self.others = f", !noalias {self.module.tuple_of(list(scopes.values()))}"
+
+    def address(self, buffer: Buffer, offset: Affine, part: int = 0) -> str:
+        """The address of an element, or of one part of a complex one."""
+        dtype = buffer.type.dtype
+        memory = "i8" if dtype == "bool" else llvm_type(dtype)
+        if dtype[0] == "c":
+            offset = offset * 2 + part
+        index = self.affine(offset)
+        base = self.base(buffer)
+        return base if index == "0" else self.op(f"getelementptr inbounds {memory}, ptr {base}, i64 {index}")
+
+    def load(self, buffer: Buffer, offset: Affine) -> Val:
+        """An element of a buffer."""
+        meta = self.written.get(buffer, self.others)
+        dtype = buffer.type.dtype
+        if dtype == "bool":
+            raw = self.op(f"load i8, ptr {self.address(buffer, offset)}{meta}")
+            return self.op(f"icmp ne i8 {raw}, 0")
+        t = llvm_type(dtype)
+        if dtype[0] == "c":
+            re, im = (self.op(f"load {t}, ptr {self.address(buffer, offset, part)}{meta}") for part in (0, 1))
+            return re, im
+        return self.op(f"load {t}, ptr {self.address(buffer, offset)}{meta}")
+
+    def store(self, buffer: Buffer, offset: Affine, value: Val) -> None:
+        """Write an element of a buffer."""
+        meta = self.written.get(buffer, "")
+        dtype = buffer.type.dtype
+        if dtype == "bool":
+            value = self.op(f"zext i1 {value} to i8")
+        t = "i8" if dtype == "bool" else llvm_type(dtype)
+        for part, x in enumerate(value if isinstance(value, tuple) else (value,)):
+            self.line(f"store {t} {x}, ptr {self.address(buffer, offset, part)}{meta}")
+
+    def affine(self, index: Affine) -> str:
+        """An index as an i64."""
+        total = ""
+        for atom, factor in index.terms:
+            if isinstance(atom, Var):
+                if atom not in self.env:
+                    continue  # a loop of one step, or merged into the next
+                name = self.env[atom]
+            else:
+                name = str(self.value(atom))
+            term = name if factor == 1 else self.op(f"mul nsw i64 {name}, {factor}")
+            total = self.op(f"add nsw i64 {total}, {term}") if total else term
+        if not total:
+            return str(index.start)
+        return self.op(f"add nsw i64 {total}, {index.start}") if index.start else total
+
+    # Control
+
+    def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None) -> None:
+        """Run a body for each value of a loop variable; at least once."""
+        begin, end = bounds or ("0", str(var.extent))
+        head, done = self.fresh("loop")[1:], self.fresh("done")[1:]
+        name, before = self.fresh("i"), self.block
+        self.line(f"br label %{head}")
+        self.label(head)
+        at = len(self.lines)
+        self.lines.append("")
+        outer = self.env.get(var)
+        self.env[var] = name
+        body()
+        following = self.op(f"add nuw nsw i64 {name}, 1")
+        again = self.op(f"icmp ult i64 {following}, {end}")
+        self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
+        self.line(f"br i1 {again}, label %{head}, label %{done}")
+        self.label(done)
+        if outer is None:
+            del self.env[var]
+        else:
+            self.env[var] = outer
+
+    def blocked(self, var: Var, body: Callable[[], None], flush: Callable[[], None]) -> None:
+        """A loop in blocks, with `flush` after each."""
+        if var.extent <= BLOCK:
+            self.loop(var, body)
+            flush()
+            return
+        outer = Var(-(-var.extent // BLOCK))
+
+        def block() -> None:
+            first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {BLOCK}")
+            last = self.op(f"add nuw nsw i64 {first}, {BLOCK}")
+            end = self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {var.extent})")
+            self.loop(var, body, (first, end))
+            flush()
+
+        self.loop(outer, block)
+
+    def nested(self, loops: tuple[Var, ...], body: Callable[[], None]) -> None:
+        """Loops inside each other."""
+        if not loops:
+            body()
+        elif loops[0].extent == 1:
+            self.nested(loops[1:], body)
+        else:
+            self.loop(loops[0], lambda: self.nested(loops[1:], body))
+
+    # Scalars
+
+    def value(self, scalar: Scalar) -> Val:
+        """The value of a scalar emitted before."""
+        return self.values[scalar]
+
+    def region(self, region: Region) -> None:
+        """All scalars and statements of a region."""
+        for scalar in region.body:
+            self.scalar(scalar)
+
+    def scalar(self, s: Scalar) -> None:
+        """Emit one scalar or statement."""
+        match s:
+            case Apply():
+                args = tuple([self.values[a] for a in s.args])
+                self.values[s] = apply(self, s.op, s.dtype, tuple([a.dtype for a in s.args]), args)
+            case Load():
+                self.values[s] = self.load(s.buffer, s.offset)
+            case Literal():
+                self.values[s] = literal(s.value, s.dtype)
+            case FromIndex():
+                self.values[s] = self.affine(s.index)
+            case Digit():
+                self.values[s] = self.digit(s)
+            case Within():
+                self.values[s] = self.within(s)
+            case All():
+                self.values[s] = self.all_of(s)
+            case Checked():
+                self.values[s] = self.checked(s)
+            case Choose():
+                self.values[s] = self.choose(s)
+            case Fold():
+                self.values[s] = self.fold(s)
+            case Store():
+                self.store(s.buffer, s.offset, self.values[s.scalar])
+            case Loop():
+                self.nested(s.vars, lambda: self.region(s.body))
+            case _:
+                raise AssertionError(f"no code for {type(s).__name__}")
+
+    def digit(self, s: Digit) -> str:
+        """(index // divisor) % modulus."""
+        x = self.affine(s.index)
+        x = self.op(f"udiv i64 {x}, {s.divisor}") if s.divisor > 1 else x
+        return self.op(f"urem i64 {x}, {s.modulus}") if s.modulus else x
+
+    def within(self, s: Within) -> str:
+        """Whether an index lies in a range with a step."""
+        away = self.affine(s.index - s.low)
+        inside = self.op(f"icmp ult i64 {away}, {s.high - s.low}")
+        if s.step == 1:
+            return inside
+        rest = self.op(f"urem i64 {away}, {s.step}")
+        return self.op(f"and i1 {inside}, {self.op(f'icmp eq i64 {rest}, 0')}")
+
+    def all_of(self, s: All) -> str:
+        """Whether all conditions hold."""
+        total = "true"
+        for a in s.args:
+            total = str(self.values[a]) if total == "true" else self.op(f"and i1 {total}, {self.values[a]}")
+        return total
+
+    def checked(self, s: Checked) -> str:
+        """The index, or 0 if it is out of range; the greatest (as unsigned) is looked at later."""
+        x = self.affine(s.index)
+        if s not in self.checks:
+            self.checks[s] = slot = self.alloca("i64")
+            self.head.append(f"  store i64 0, ptr {slot}")
+        slot = self.checks[s]
+        seen = self.op(f"load i64, ptr {slot}")
+        self.line(f"store i64 {self.op(f'call i64 @llvm.umax.i64(i64 {seen}, i64 {x})')}, ptr {slot}")
+        inside = self.op(f"icmp ult i64 {x}, {s.extent}")
+        return self.op(f"select i1 {inside}, i64 {x}, i64 0")
+
+    def end_step(self) -> None:
+        """Report the first index of this step that was out of range."""
+        for check, slot in self.checks.items():
+            worst = self.op(f"load i64, ptr {slot}")
+            bad = self.op(f"icmp uge i64 {worst}, {max(check.extent, 1)}")
+            good, report = self.fresh("ok")[1:], self.fresh("bad")[1:]
+            self.line(f"br i1 {bad}, label %{report}, label %{good}")
+            self.label(report)
+            self.line(f"store i64 {check.site + 1}, ptr %error")
+            second = self.op("getelementptr i64, ptr %error, i64 1")
+            self.line(f"store i64 {worst}, ptr {second}")
+            self.line(f"br label %{good}")
+            self.label(good)
+
+    def choose(self, s: Choose) -> Val:
+        """One of two scalars: a select if both are at hand, else a branch."""
+        cond, t = self.values[s.cond], llvm_type(s.dtype)
+        if all([isinstance(x, Literal | FromIndex) for side in s.sides for x in side.body]):
+            for side in s.sides:
+                self.region(side)
+            yes, no = self.values[s.yes], self.values[s.no]
+            pairs = zip(_parts(yes), _parts(no), strict=True)
+            return _whole([self.op(f"select i1 {cond}, {t} {a}, {t} {b}") for a, b in pairs])
+        labels = [self.fresh(name)[1:] for name in ("yes", "no", "end")]
+        self.line(f"br i1 {cond}, label %{labels[0]}, label %{labels[1]}")
+        ends: list[tuple[tuple[str, ...], str]] = []
+        for label, side, chosen in zip(labels[:2], s.sides, (s.yes, s.no), strict=True):
+            self.label(label)
+            self.region(side)
+            ends.append((_parts(self.values[chosen]), self.block))
+            self.line(f"br label %{labels[2]}")
+        self.label(labels[2])
+        (yes, left), (no, right) = ends
+        pairs = zip(yes, no, strict=True)
+        return _whole([self.op(f"phi {t} [ {a}, %{left} ], [ {b}, %{right} ]") for a, b in pairs])
+
+    def fold(self, s: Fold) -> Val:
+        """A reduction inside a nest."""
+        loops = tuple([v for v in s.vars if v.extent != 1])
+        count = 1
+        for v in loops:
+            count *= v.extent
+        total = Accumulator(self, s.kind, s.dtype, count > BLOCK)
+        total.start()
+
+        def body() -> None:
+            self.region(s.body)
+            total.add(self.values[s.element])
+
+        if loops and count > BLOCK:
+            self.nested(loops[:-1], lambda: self.blocked(loops[-1], body, total.flush))
+        else:
+            self.nested(loops, body)
+        return total.value()
+
+
+def _parts(value: Val) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _whole(parts: list[str]) -> Val:
+    return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
+
+
+# Note [sums]
+# Float sums go into an accumulator that LLVM may split into several lanes (`reassoc` on its add
+# only). After at most BLOCK elements the accumulator's value is added to a total in double
+# precision together with the rounding error of that addition. So the error of a sum of any length
+# is that of a sum of BLOCK elements in about 16 lanes: better than pairwise summation.

@@ -1,0 +1,91 @@
+"""LLVM itself: optimise a module, make it executable, keep it alive."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import threading
+from functools import lru_cache
+from typing import Any, Final, final
+
+import llvmlite.binding as llvm
+
+_lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
+
+
+@final
+class Target:
+    """The machine we run on, as LLVM sees it."""
+
+    def __init__(self) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self.triple: str = llvm.get_process_triple()
+        self.cpu: str = llvm.get_host_cpu_name()
+        features: Any = llvm.get_host_cpu_features()
+        self.features: str = features.flatten()
+        self.has = {name for name, on in features.items() if on}
+        self.vectors = vector_math(self.has)
+
+    def machine(self) -> Any:
+        """A new target machine; each engine owns one."""
+        target = llvm.Target.from_triple(self.triple)
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=3, jit=True)
+
+
+def vector_math(features: set[str]) -> tuple[tuple[str, int], ...]:
+    """The vector variants of libm that glibc has for this machine: letter and bytes."""
+    if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
+        return ()
+    try:
+        llvm.load_library_permanently("libmvec.so.1")
+    except RuntimeError:
+        return ()  # musl, or an old glibc: scalar libm is used
+    sets = [("b", 16)]
+    sets += [("d", 32)] if "avx2" in features else []
+    sets += [("e", 64)] if "avx512f" in features else []
+    return tuple(sets)
+
+
+@lru_cache
+def host_target() -> Target:
+    """The target of this process."""
+    with _lock:
+        return Target()
+
+
+@final
+class Code:
+    """Executable code of one module; the code lives as long as this does."""
+
+    def __init__(self, text: str, effort: int = 2) -> None:
+        target = host_target()
+        with _lock:
+            module: Any = llvm.parse_assembly(text)
+            machine = target.machine()
+            optimise(module, machine, effort)
+            self.optimised = module
+            self.machine = machine
+            self.engine: Any = llvm.create_mcjit_compiler(module, machine)
+            self.engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function lies."""
+        return int(self.engine.get_function_address(name))
+
+
+def optimise(module: Any, machine: Any, effort: int) -> None:
+    """Run LLVM's passes. Effort 0: promote to registers only, for very long programs."""
+    options: Any = llvm.create_pipeline_tuning_options(speed_level=effort)
+    options.loop_vectorization = effort > 0
+    options.slp_vectorization = False
+    options.loop_interleaving = effort > 0
+    options.loop_unrolling = effort > 0
+    builder: Any = llvm.create_pass_builder(machine, options)
+    if effort == 0:
+        passes: Any = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+    else:
+        passes = builder.getModulePassManager()
+    passes.run(module, builder)

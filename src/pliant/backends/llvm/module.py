@@ -1,0 +1,99 @@
+"""What all functions of one LLVM module share: declarations, metadata, constants."""
+
+from __future__ import annotations
+
+import struct
+from typing import final
+
+from pliant.backends.llvm.math import VECTOR_MATH
+
+
+@final
+class Module:
+    """The text around the functions. `vectors` are the vector variants of libm at hand."""
+
+    def __init__(self, vectors: tuple[tuple[str, int], ...]) -> None:
+        self.vectors = vectors  # (libmvec's letter of the instruction set, bytes per vector)
+        self.declared: dict[str, str] = {}
+        self.kept: list[str] = []
+        self.attributes: list[str] = []
+        self.metadata: list[str] = ["!0 = !{}"]
+        self.tuples: dict[tuple[str, ...], str] = {}
+        self.globals: list[str] = []
+        self.constants: dict[str, str] = {}
+        self.domain = ""
+
+    def function(self, name: str, type: str, count: int) -> str:
+        """The name of a function of floats, declared, with its vector variants."""
+        full = name + "f" if type == "float" and not name.startswith("llvm.") else name
+        if full not in self.declared:
+            base = "memory(none) nounwind willreturn"
+            if not name.startswith("llvm."):
+                base += " nocallback nofree nosync speculatable"
+            number = len(self.attributes) + 1
+            variants = self.variants(name, full, type, count)
+            extra = f' "vector-function-abi-variant"="{",".join(variants)}"' if variants else ""
+            self.attributes.append(f"attributes #{number} = {{ {base}{extra} }}")
+            args = ", ".join([type] * count)
+            self.declared[full] = f"declare {type} @{full}({args}) #{number}"
+        return "@" + full
+
+    def variants(self, name: str, full: str, type: str, count: int) -> list[str]:
+        """Vector variants of a function of libm, declared and kept."""
+        found = list[str]()
+        for letter, width in self.vectors if name in VECTOR_MATH else ():
+            lanes = width // struct.calcsize("f" if type == "float" else "d")
+            symbol = f"_ZGV{letter}N{lanes}{'v' * count}_{full}"
+            vector = f"<{lanes} x {type}>"
+            self.declared[symbol] = f"declare {vector} @{symbol}({', '.join([vector] * count)}) nounwind"
+            self.kept.append(f"ptr @{symbol}")
+            found.append(f"{symbol}({symbol})")
+        return found
+
+    def constant(self, text: str) -> str:
+        """A constant in memory, as an argument."""
+        name = self.constants.get(text)
+        if name is None:
+            name = self.constants[text] = f"@c{len(self.constants)}"
+            self.globals.append(f"{name} = private unnamed_addr constant {text}")
+        return f"ptr {name}"
+
+    def scope(self, number: int) -> str:
+        """The n-th alias scope of a fresh domain for n = 0, of the latest one otherwise."""
+        if number == 0:
+            self.domain = self.add("distinct !{{{0}}}")
+        return self.add("distinct !{{{0}, " + self.domain + "}}")
+
+    def add(self, text: str) -> str:
+        """New metadata; `{0}` in it is its own name."""
+        name = f"!{len(self.metadata)}"
+        self.metadata.append(f"{name} = {text.format(name)}")
+        return name
+
+    def tuple_of(self, parts: list[str]) -> str:
+        """A metadata list."""
+        key = tuple(parts)
+        if key not in self.tuples:
+            self.tuples[key] = self.add("!{{" + ", ".join(parts) + "}}")
+        return self.tuples[key]
+
+    def text(self, functions: list[str], triple: str, features: tuple[str, str]) -> str:
+        """The whole module."""
+        kept = ""
+        if self.kept:
+            listed = ", ".join(self.kept)
+            kept = f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
+        cpu, feature = features
+        own = f'attributes #0 = {{ nounwind "target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512" }}'
+        parts = [
+            f'target triple = "{triple}"',
+            kept,
+            *self.globals,
+            *self.declared.values(),
+            "",
+            *functions,
+            own,
+            *self.attributes,
+            *self.metadata,
+        ]
+        return "\n".join(parts) + "\n"

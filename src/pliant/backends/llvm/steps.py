@@ -1,0 +1,192 @@
+"""LLVM code of whole steps, and how steps are gathered into functions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from pliant.backends.llvm.blas import emit_product
+from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
+from pliant.backends.llvm.math import combine, literal
+from pliant.backends.llvm.module import Module
+from pliant.kernel.ir import Affine, Fill, Host, Nest, Product, Program, Root, Scalar, Step, Var
+from pliant.kernel.record import identity_of
+from pliant.kernel.schedule import regions
+
+LONGEST_FUNCTION = 1000  # scalars
+
+
+@final
+@dataclass(frozen=True)
+class Segment:
+    """Native code between two host calls: the LLVM function's name and about how long it runs."""
+
+    name: str
+    work: int
+
+
+def emit_program(program: Program, module: Module) -> tuple[list[str], list[Segment | Host]]:
+    """The text of all functions, and the order in which to call them."""
+    functions = list[str]()
+    order: list[Segment | Host] = []
+    run: list[Step] = []
+    for step in [*program.steps, None]:
+        if step is not None and not isinstance(step, Host):
+            run.append(step)
+            continue
+        if run:
+            name = f"segment{len(order)}"
+            functions += emit_segment(run, module, name)
+            order.append(Segment(name, sum([s.work for s in run])))
+            run = []
+        if step is not None:
+            order.append(step)
+    return functions, order
+
+
+def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
+    """Functions of bounded length, and one that calls them in turn."""
+    functions, calls = list[str](), list[str]()
+    emitter, length = None, 0
+    for step in steps:
+        size = len(step.body.body) if isinstance(step, Nest | Fill) else 10
+        if emitter is None or length + size > LONGEST_FUNCTION:
+            if emitter:
+                functions.append(emitter.text())
+            emitter, length = Emitter(module, f"{name}_{len(calls)}"), 0
+            calls.append(f"  call void @{emitter.name}(ptr %table, ptr %error)")
+        length += size + 10
+        emit_step(emitter, step)
+    assert emitter
+    functions.append(emitter.text())
+    body = "\n".join([*calls, "  ret void"])
+    functions.append(f"define void @{name}(ptr noalias %table, ptr noalias %error) #0 {{\n{body}\n}}\n")
+    return functions
+
+
+def emit_step(e: Emitter, step: Step) -> None:
+    """One step."""
+    match step:
+        case Nest():
+            if 0 not in step.space and step.roots:
+                NestEmitter(e, step).emit()
+        case Fill():
+            e.begin_step([step.out])
+            e.region(step.body)
+            e.end_step()
+        case Product():
+            emit_product(e, step)
+        case Host():
+            raise AssertionError("host steps stand between segments")
+
+
+@final
+class NestEmitter:
+    """The loops of one nest; each scalar is computed in the outermost loop that it depends on."""
+
+    def __init__(self, e: Emitter, nest: Nest) -> None:
+        self.e, self.loops, self.roots = e, nest.vars, nest.roots
+        self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
+        depths: dict[Scalar, int] = {}
+        places = {v: n + 1 for n, v in enumerate(self.loops)}
+        for s in nest.body.body:
+            depths[s] = depth = depth_of(s, depths, places)
+            self.levels[depth].append(s)
+        self.folds = {root: self.ending(root) for root in self.roots if root.fold}
+        self.totals: dict[Root, Accumulator] = {}
+
+    def ending(self, root: Root) -> int:
+        """The number of loops around the inner loops that a fold runs over."""
+        level = len(self.loops)
+        while level and self.loops[level - 1] in root.folded:
+            level -= 1
+        return level
+
+    def in_memory(self, root: Root) -> bool:
+        """Whether a fold also runs over a loop outside one it does not run over."""
+        return any([v in root.folded for v in self.loops[: self.folds[root]]])
+
+    def emit(self) -> None:
+        """The whole nest."""
+        e = self.e
+        e.begin_step([root.buffer for root in self.roots if root.buffer])
+        for root, level in self.folds.items():
+            assert root.fold
+            assert root.buffer
+            if self.in_memory(root):
+                self.clear(root)
+            if level < len(self.loops):
+                count = math.prod([v.extent for v in self.loops[level:]])
+                self.totals[root] = Accumulator(e, root.fold.kind, root.fold.dtype, count > BLOCK)
+        self.level(0)
+        e.end_step()
+
+    def clear(self, root: Root) -> None:
+        """Fill the result of a fold with what it starts from."""
+        assert root.fold
+        assert root.buffer
+        value = literal(identity_of(root.fold.kind, root.fold.dtype), root.fold.dtype)
+        every, buffer = Var(root.buffer.type.size), root.buffer
+        self.e.nested((every,), lambda: self.e.store(buffer, Affine(0, ((every, 1),)), value))
+
+    def level(self, level: int) -> None:
+        """What happens inside the first `level` loops."""
+        e = self.e
+        for s in self.levels[level]:
+            e.scalar(s)
+        here = [root for root, at in self.folds.items() if at == level and root in self.totals]
+        for root in here:
+            self.totals[root].start()
+        if level == len(self.loops):
+            self.innermost()
+        elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
+            e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
+        else:
+            e.loop(self.loops[level], lambda: self.level(level + 1))
+        for root in here:
+            self.finish(root, self.totals[root].value())
+
+    def flush(self) -> None:
+        """The end of a block of the innermost loop."""
+        for total in self.totals.values():
+            total.flush()
+
+    def innermost(self) -> None:
+        """Stores, and steps of folds."""
+        e = self.e
+        for root in self.roots:
+            assert root.scalar
+            value = e.value(root.scalar)
+            if root in self.totals:
+                self.totals[root].add(value)
+            elif root.fold:
+                self.finish(root, value)
+            elif root.buffer:
+                e.store(root.buffer, root.offset, value)
+
+    def finish(self, root: Root, value: str | tuple[str, str]) -> None:
+        """Store the value of a fold, or combine it with what is there."""
+        assert root.fold
+        assert root.buffer
+        if self.in_memory(root):
+            before = self.e.load(root.buffer, root.offset)
+            value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
+        self.e.store(root.buffer, root.offset, value)
+
+
+def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int]) -> int:
+    """The number of loops that a scalar lies in; `depths` has those of the scalars before it."""
+    depth = max([depths.get(a, 0) for a in s.operands()], default=0)
+    for index in s.indices():
+        for atom, _ in index.terms:
+            found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
+            depth = max(depth, found)
+    for region in regions(s):
+        for inner in region.body:
+            depths[inner] = deeper = depth_of(inner, depths, places)
+            depth = max(depth, deeper)
+    return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)
+
+
+__all__ = ["Product", "Segment", "emit_program"]

@@ -1,0 +1,1 @@
+"""Loop nests below arrays: what native code computes, without saying in which language."""

@@ -1,0 +1,169 @@
+"""From a function to a program: loop nests, fills, library calls and host calls, in order.
+
+Kernel rules are called with a `Recorder`; which of its methods they may use is listed in
+`docs/architecture.md` under "Kernel rules".
+"""
+
+from __future__ import annotations
+
+from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
+from pliant.core.origin import at
+from pliant.kernel.fuse import Can, Fusion
+from pliant.kernel.ir import (
+    Affine,
+    Buffer,
+    Fill,
+    Host,
+    Index,
+    Nest,
+    Program,
+    Region,
+    Root,
+    Scalar,
+    Site,
+    Var,
+    offset_of,
+)
+from pliant.kernel.place import place, share
+from pliant.kernel.record import EMPTY, Recorder
+from pliant.kernel.schedule import regions, schedule
+
+
+def build(fn: Function, can: Can) -> Program:
+    """The program of a function. `can(op, operand types)`: whether the target has code for it."""
+    fn = expand(fn, can)
+    fusion = Fusion(fn, can)
+    params = tuple([fusion.buffers[v] for v in fn.params])
+    results = tuple(fusion.out)
+    host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
+    program = Program(fn.name, params, results, fusion.steps, [], host)
+    find_takeovers(fusion)
+    share_after(fusion, program)
+    for step in program.steps:
+        match step:
+            case Nest():
+                record_nest(step, fusion.buffers, program.sites)
+            case Fill():
+                record_fill(step, fusion.buffers, program.sites)
+            case _:
+                pass
+    place(program)
+    return program
+
+
+def expand(fn: Function, can: Can) -> Function:
+    """`fn` with primitives that have no code of their own replaced by what they expand to."""
+    for _ in range(16):
+        order = nodes(fn.results)
+        if not any([expandable(node, can) for node in order]):
+            return fn
+        with scope():
+            env: dict[Value, Value] = {}
+            for node in order:
+                if isinstance(node.op, Param):
+                    env[node.values[0]] = node.values[0]
+                    continue
+                args = tuple([env[a] for a in node.args])
+                if expandable(node, can):
+                    with at(node.origin):
+                        made = node.op.expand(*args)
+                    outs = made if isinstance(made, tuple) else (made,)
+                else:
+                    outs = rebuild(node, args)
+                env.update(zip(node.values, outs, strict=True))
+            fn = Function(fn.name, fn.params, tuple([env.get(r, r) for r in fn.results]))
+    return fn
+
+
+def expandable(node: Node, can: Can) -> bool:
+    """Whether a primitive is better expanded than called on the host."""
+    op = node.op
+    return op.has("expand") and not can(op, tuple([a.type for a in node.args]))
+
+
+def find_takeovers(fusion: Fusion) -> None:
+    """Note for each fill whether it starts from an operand that nothing else in it reads."""
+    for step in fusion.steps:
+        if isinstance(step, Fill) and step.node.args:
+            first, *rest = step.node.args
+            buffer = fusion.buffers.get(first)
+            if buffer and buffer.type == step.out.type and first not in fusion.reached(rest):
+                step.copied = buffer
+
+
+def share_after(fusion: Fusion, program: Program) -> None:
+    """Decide take-overs from what each step will read."""
+    for number, step in enumerate(program.steps):
+        if isinstance(step, Nest):
+            leaves = [v for root in step.roots for v in root.leaves]
+            step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
+        elif isinstance(step, Fill):
+            step.reads = {fusion.buffers[v] for v in fusion.reached(step.node.args)}
+    share(program.steps, {*program.params, *program.results, *program.host})
+
+
+def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
+    """Record the scalars of all roots of a nest, then order its loops."""
+    nest.vars = tuple([Var(n) for n in nest.space])
+    if 0 in nest.space:
+        return
+    # A value made here is not read from memory here: each point still has its scalar.
+    here = {r.value: buffers.pop(r.value) for r in nest.roots if r.owns}
+    recorder = Recorder(buffers, sites, nest.body)
+    at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
+    for root in nest.roots:
+        record_root(root, nest, recorder, at_point)
+    nest.reads = recorder.reads
+    buffers.update(here)
+    prune(nest)
+    schedule(nest)
+
+
+def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> None:
+    """Record one root: its scalar at each point, and where that goes."""
+    fold = root.fold
+    if fold is None:
+        index = at_point if root.value.shape else EMPTY
+        root.scalar = recorder.pull(root.value, index)
+        root.offset = offset_of(index, root.value.shape)
+        return
+    kept = {axis: at_point[a] for a, axis in enumerate(fold.order) if axis >= 0}
+    index = Index([kept[axis] for axis in range(len(kept))])
+    folded = {~axis: nest.vars[a] for a, axis in enumerate(fold.order) if axis < 0}
+    root.folded = tuple(folded.values())
+    root.scalar = recorder.element_of_fold(root.value.node, index, tuple([folded[a] for a in range(len(folded))]))
+    root.offset = offset_of(index, root.value.shape)
+
+
+def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
+    """Record the statements of a filling rule."""
+    recorder = Recorder(buffers, sites, step.body)
+    recorder.node = step.node
+    fill = getattr(step.node.op, "fill")  # noqa: B009 (only some primitives have it)
+    fill(recorder, step.out, *recorder.sources(step.node))
+    step.reads = recorder.reads
+
+
+def prune(nest: Nest) -> None:
+    """Drop scalars that nothing needs."""
+    needed: set[Scalar] = set()
+    todo = [root.scalar for root in nest.roots if root.scalar and (root.buffer or root.fold)]
+    kept = [root for root in nest.roots if root.buffer or root.fold]
+    while todo:
+        scalar = todo.pop()
+        if scalar not in needed:
+            needed.add(scalar)
+            todo.extend(scalar.operands())
+            todo.extend([a for i in scalar.indices() for a, _ in i.terms if isinstance(a, Scalar)])
+    nest.roots = kept
+    drop(nest.body, needed)
+
+
+def drop(region: Region, needed: set[Scalar]) -> None:
+    """Drop scalars that are not needed from a region and those inside it."""
+    todo = [region]
+    while todo:
+        region = todo.pop()
+        region.body = [s for s in region.body if s in needed]
+        for scalar in region.body:
+            todo.extend(regions(scalar))

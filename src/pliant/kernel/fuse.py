@@ -1,0 +1,241 @@
+"""Decide which values come to lie in memory, and which of them are computed in one nest.
+
+A value that is not in memory is computed where it is read. In memory are: results, operands and
+results of steps that are no nests, reductions, what is costly and read more than once, and
+whatever would make the body of a nest too long. Each is the root of a nest; roots over one space
+that read the same things share the nest. See Note [the order of steps].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, final
+
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, nodes
+from pliant.core.types import Type
+from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Product, Root, Step
+from pliant.kernel.product import product_of
+from pliant.kernel.record import fold_shape
+from pliant.ops.base import Elementwise, Movement
+
+Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
+
+CHEAP = frozenset(
+    "add sub mul neg convert conj select where abs max min maximum minimum eq ne lt le gt ge not_ and_ or_ xor sign "
+    "real imag equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not "
+    "bitwise_and bitwise_or bitwise_xor".split()
+)
+LONGEST_CONE = 200  # scalars computed in place of one value
+DEEPEST_CONE = 30  # kernel rules that call each other through movements
+LONGEST_NEST = 400
+LONGEST_SCALAR_NEST = 1000
+
+
+@final
+class Fusion:
+    """The steps of a function, made in one walk over its nodes."""
+
+    def __init__(self, fn: Function, can: Can) -> None:
+        self.can = can
+        self.order = nodes(fn.results)
+        self.results = frozenset(fn.results)
+        self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
+        self.uses: dict[Value, list[Node]] = {}
+        for node in self.order:
+            for a in node.args:
+                self.uses.setdefault(a, []).append(node)
+        self.steps: list[Step] = []
+        self.made_at: dict[Value, int] = {}
+        self.outside: set[Value] = set()  # read by a step that did not make it
+        self.cones: dict[Value, frozenset[Value]] = {}
+        self.depths: dict[Value, int] = {}
+        self.nests: dict[tuple[int, ...], list[int]] = {}
+        self.leaves: dict[int, set[Value]] = {}
+        self.pointwise: dict[Value, Root] = {}
+        for node in self.order:
+            self.visit(node)
+        self.out = [self.result(v, seen) for v, seen in _with_seen(fn.results)]
+        self.drop_stores()
+
+    def visit(self, node: Node) -> None:
+        """Decide about the results of one node, its operands being decided."""
+        op = node.op
+        if isinstance(op, Param | Const):
+            return
+        types = tuple([a.type for a in node.args])
+        product = product_of(node, self.materialise) if self.can(op, types) else None
+        if product:
+            self.append(product, node, (product.out,), product.reads)
+        elif not self.can(op, types) or len(node.types) != 1:
+            args = tuple([self.materialise(a) for a in node.args])
+            outs = tuple([Buffer(v.type, v) for v in node.values])
+            self.append(Host(node, args, outs), node, outs, args)
+        elif hasattr(op, "fill"):
+            out = Buffer(node.types[0], node.values[0])
+            for a in node.args:
+                if self.cost(a) >= 4:
+                    self.materialise(a)
+            self.append(Fill(node, out), node, (out,), ())
+            self.outside.update(self.reached(node.args))
+        else:
+            self.pull(node)
+
+    def append(self, step: Step, node: Node, outs: Iterable[Buffer], args: Iterable[Buffer]) -> None:
+        """A step of its own."""
+        self.steps.append(step)
+        for value, buffer in zip(node.values, outs, strict=True):
+            self.buffers[value] = buffer
+            self.made_at[value] = len(self.steps) - 1
+        self.outside.update([b.value for b in args if b.value])
+
+    def pull(self, node: Node) -> None:
+        """A value with a kernel rule: computed where it is read, unless that does not pay."""
+        value = node.values[0]
+        inlined = [a for a in node.args if a not in self.buffers]
+        cone = frozenset((value,)).union(*[self.cones[a] for a in inlined if a in self.cones])
+        step = 0 if type(node.op).kernel is Elementwise.kernel else 1
+        depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
+        self.cones[value], self.depths[value] = cone, depth
+        long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
+        if long or not value.shape or value in self.results or self.pays(node, value):
+            self.materialise(value)
+
+    def pays(self, node: Node, value: Value) -> bool:
+        """Whether a value had better be computed once and kept."""
+        users = self.uses.get(value, [])
+        fold = self.fold_of(node)
+        if fold:
+            inner = math.prod(fold.space) // max(value.type.size, 1)
+            alone = len(users) == 1 and isinstance(users[0].op, Elementwise)
+            return not (alone and inner <= 64 and value.type.size >= 4096)
+        cost = self.cost(value)
+        if len(users) > 1 and cost >= 8:
+            return True
+        again = [u for u in users if not isinstance(u.op, Elementwise) and u.types[0].size > value.type.size]
+        dots = [u for u in users if not isinstance(u.op, Elementwise | Movement) and len(u.args) > 1]
+        return (bool(again) and cost >= 4) or (bool(dots) and cost >= 1)
+
+    def cost(self, value: Value) -> int:
+        """About how many simple operations one element takes where it is read."""
+        if value in self.buffers:
+            return 0
+        return sum([cost_of(v.node.op) for v in self.cones.get(value, ())])
+
+    def fold_of(self, node: Node) -> FoldShape | None:
+        """How a node reduces, if it does and there is something to reduce."""
+        fold = fold_shape(node.op, *[a.type for a in node.args])
+        return fold if fold and math.prod(fold.space) else None
+
+    def materialise(self, value: Value) -> Buffer:
+        """The memory of a value; from now on it is read from there."""
+        buffer = self.buffers.get(value)
+        if buffer is None:
+            buffer = Buffer(value.type, value)
+            root = Root(value, self.fold_of(value.node), buffer)
+            if not root.fold:
+                root.owns = True
+                self.pointwise[value] = root
+            self.made_at[value] = self.place(root, self.reach(root))
+            self.buffers[value] = buffer
+        return buffer
+
+    def reach(self, root: Root) -> dict[Value, bool]:
+        """Values in memory that a root reads, and whether only at the point it is computed for."""
+        node = root.value.node
+        aligned = root.fold.aligned if root.fold else ()
+        if root.value in self.buffers or isinstance(node.op, Const):
+            return {root.value: True} if root.value in self.buffers else {}
+        if root.fold:
+            todo = [(a, n in aligned) for n, a in enumerate(node.args)]
+        else:
+            todo = [(root.value, True)]
+        space = root.fold.space if root.fold else root.value.shape
+        found: dict[Value, bool] = {}
+        seen: set[tuple[Value, bool]] = set()
+        while todo:
+            item = todo.pop()
+            value, straight = item
+            if item in seen:
+                continue
+            seen.add(item)
+            if value in self.buffers:
+                found[value] = found.get(value, True) and straight and value.shape == space
+                continue
+            straight = straight and isinstance(value.op, Elementwise) and value.shape == space
+            todo.extend([(a, straight) for a in value.args])
+        return found
+
+    def reached(self, values: Iterable[Value]) -> set[Value]:
+        """Values in memory that some values are computed from."""
+        return {leaf for v in values for leaf in self.reach(Root(v))}
+
+    def place(self, root: Root, leaves: dict[Value, bool]) -> int:
+        """Put a root into a nest over its space, or into a new one; the nest's place."""
+        space = root.fold.space if root.fold else root.value.shape
+        size = len(self.cones.get(root.value, ()))
+        known = self.nests.setdefault(space, [])
+        for at in known[-4:]:
+            nest = self.steps[at]
+            assert isinstance(nest, Nest)
+            if nest.size + size <= (LONGEST_NEST if space else LONGEST_SCALAR_NEST) and self.fits(at, space, leaves):
+                break
+        else:
+            at, nest = len(self.steps), Nest(space)
+            self.steps.append(nest)
+            known.append(at)
+            self.leaves[at] = set()
+        root.leaves = frozenset(leaves)
+        nest.roots.append(root)
+        nest.size += size
+        self.leaves[at].update([v for v in leaves if v.shape])
+        self.leaves[at].add(root.value)
+        self.outside.update([v for v in leaves if self.made_at.get(v, -1) != at])
+        return at
+
+    def fits(self, at: int, space: tuple[int, ...], leaves: dict[Value, bool]) -> bool:
+        """Whether what a root reads is there when the nest at `at` runs, and the two have something in common."""
+        for value, aligned in leaves.items():
+            made = self.made_at.get(value, -1)
+            if made > at or (made == at and not (aligned and value in self.pointwise)):
+                return False
+        return not space or not self.leaves[at].isdisjoint(leaves)
+
+    def result(self, value: Value, seen: bool) -> Buffer:
+        """The buffer of one result: the value's own, or a copy's."""
+        step = self.made_at.get(value, -1)
+        if not seen and step >= 0 and not isinstance(self.steps[step], Host):
+            self.outside.add(value)
+            return self.buffers[value]
+        root = Root(value, None, Buffer(value.type, value))
+        self.place(root, self.reach(root))
+        assert root.buffer
+        return root.buffer
+
+    def drop_stores(self) -> None:
+        """Values that are only read where they are made need no memory."""
+        for value, root in self.pointwise.items():
+            if value not in self.outside:
+                root.buffer = None
+
+
+def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:
+    seen: set[Value] = set()
+    for v in values:
+        yield v, v in seen
+        seen.add(v)
+
+
+def cost_of(op: Op) -> int:
+    """About how many simple operations a primitive takes for one element."""
+    if isinstance(op, Movement | Param | Const):
+        return 0
+    if isinstance(op, Elementwise):
+        return 1 if op.name in CHEAP else 4 if op.name in ("div", "sqrt") else 16
+    return 4
+
+
+# Note [the order of steps]
+# A root joins a nest only if all it reads is made by earlier steps, or at the same point of the
+# same nest. Its own readers come later in program order, so they find it made. Hence the list of
+# steps is in order although roots join nests that began before them.

@@ -1,0 +1,92 @@
+"""Give every buffer its place: a parameter, a result, or bytes of the arena while it is live."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from pliant.kernel.ir import Buffer, Fill, Nest, Program, Step, writes
+
+ALIGNMENT = 64
+
+
+def place(program: Program) -> None:
+    """Assign slots of the pointer table and offsets in the arena.
+
+    Slot 0 is the arena; then the parameters, the results, and what host steps made.
+    """
+    fixed = (*program.params, *program.results, *program.host)
+    for slot, buffer in enumerate(fixed, start=1):
+        buffer.slot = slot
+    last = last_reads(program.steps)
+    program.arena = assign(program.steps, last, set(fixed))
+
+
+def last_reads(steps: list[Step]) -> dict[Buffer, int]:
+    """The last step that touches each buffer; a shared one lives as long as both."""
+    last: dict[Buffer, int] = {}
+    for number, step in enumerate(steps):
+        for buffer in (*step.reads, *writes(step)):
+            last[root_of(buffer)] = number
+    return last
+
+
+def root_of(buffer: Buffer) -> Buffer:
+    """The buffer whose memory it has in the end."""
+    while buffer.shared is not None:
+        buffer = buffer.shared
+    return buffer
+
+
+def share(steps: list[Step], fixed: set[Buffer]) -> None:
+    """Let fills take over the memory of the operand they start from, where nobody reads it later."""
+    last = last_reads(steps)
+    for number, step in enumerate(steps):
+        if isinstance(step, Fill) and step.copied and step.out not in fixed:
+            source = step.copied
+            if root_of(source) not in fixed and last.get(root_of(source), -1) <= number:
+                step.out.shared = source
+                last[root_of(source)] = last.get(step.out, number)
+
+
+def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:
+    """Best-fit offsets in the arena; its size."""
+    free: list[tuple[int, int]] = []  # (size, offset)
+    ends: dict[int, list[Buffer]] = {}
+    top = 0
+    for number, step in enumerate(steps):
+        for buffer in writes(step):
+            if buffer in fixed:
+                continue
+            if buffer.shared is not None:
+                buffer.slot, buffer.offset = buffer.shared.slot, buffer.shared.offset
+                continue
+            size = size_of(buffer)
+            fit = next((n for n, (room, _) in enumerate(free) if room >= size), None)
+            if fit is None:
+                offset, top = top, top + size
+            else:
+                room, offset = free.pop(fit)
+                if room > size:
+                    insort(free, (room - size, offset + size))
+            buffer.slot, buffer.offset = 0, offset
+            ends.setdefault(last.get(buffer, number), []).append(buffer)
+        for buffer in ends.pop(number, ()):
+            release(free, buffer.offset, size_of(buffer))
+    return top + ALIGNMENT
+
+
+def release(free: list[tuple[int, int]], offset: int, size: int) -> None:
+    """Give a range back, merged with its free neighbours."""
+    for room, start in list(free):
+        if start + room == offset or start == offset + size:
+            free.remove((room, start))
+            offset, size = min(offset, start), size + room
+    insort(free, (size, offset))
+
+
+def size_of(buffer: Buffer) -> int:
+    """Bytes it takes, a multiple of the alignment."""
+    return max(-(-buffer.type.bytes // ALIGNMENT), 1) * ALIGNMENT
+
+
+__all__ = ["Nest", "place", "share"]

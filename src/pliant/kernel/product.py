@@ -1,0 +1,92 @@
+"""Contractions that are one BLAS call, or a loop of them, on memory as it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pliant.core.ir import Node, Value
+from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var, index_of
+from pliant.kernel.record import Recorder
+from pliant.ops.base import Movement
+from pliant.ops.contract import Dot
+
+SMALLEST = 2048  # multiplications; below, a loop in the program is faster than a call
+
+
+def product_of(node: Node, materialise: Callable[[Value], Buffer]) -> Product | None:
+    """A contraction as a BLAS call, its operands brought into memory; None if it is to be a loop."""
+    op = node.op
+    if not isinstance(op, Dot) or node.types[0].dtype not in ("f32", "f64", "c64", "c128"):
+        return None
+    x, y = node.args
+    b, m, n, k = op.sizes(x, y)
+    if b * m * n * k < SMALLEST or max(m, n) * k < 64 or max(m, n, k) > 2**31 - 1:
+        return None
+    free_x, free_y = op.free(x, y)
+    left = _matrix(x, op.batch_axes[0], free_x, op.contract[0], materialise)
+    right = _matrix(y, op.batch_axes[1], op.contract[1], free_y, materialise)
+    batch = tuple(x.shape[a] for a in op.batch_axes[0])
+    return Product(left, right, Buffer(node.types[0], node.values[0]), batch, (m, n, k))
+
+
+def _matrix(
+    value: Value,
+    batch: Sequence[int],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    materialise: Callable[[Value], Buffer],
+) -> Matrix:
+    """A value as a stack of matrices without copying, or after being brought into memory."""
+    base = value
+    while isinstance(base.op, Movement):
+        (base,) = base.args
+    views = (base, value) if base is not value else (value,)
+    for origin in views:
+        buffer = materialise(origin)
+        matrix = _view(value, buffer, batch, rows, columns)
+        if matrix:
+            return matrix
+    raise AssertionError("a row-major array is not a matrix")
+
+
+def _view(
+    value: Value, buffer: Buffer, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]
+) -> Matrix | None:
+    """The matrices if the value is a regular view of a buffer."""
+    assert buffer.value
+    loops = [Var(n) for n in value.shape]
+    recorder = Recorder({buffer.value: buffer}, [], Region(None))
+    scalar = recorder.pull(value, index_of([Affine(0, ((v, 1),)) for v in loops]))
+    if not isinstance(scalar, Load) or not all(isinstance(a, Var) for a, _ in scalar.offset.terms):
+        return None
+    strides = [scalar.offset.factor(v) for v in loops]
+    row = _merged([strides[a] for a in rows], [value.shape[a] for a in rows])
+    column = _merged([strides[a] for a in columns], [value.shape[a] for a in columns])
+    if row is None or column is None or row < 0 or column < 0:
+        return None
+    m, n = _count(value, rows), _count(value, columns)
+    # BLAS wants unit stride along one side, and rows that do not overlap along the other.
+    if m == 1:
+        row = max(n, 1) if column == 1 else 1
+    elif n == 1:
+        column = max(m, 1) if row == 1 else 1
+    if not ((column == 1 and row >= n) or (row == 1 and column >= m)):
+        return None
+    return Matrix(buffer, scalar.offset.start, tuple(strides[a] for a in batch), row, column)
+
+
+def _count(value: Value, axes: Sequence[int]) -> int:
+    total = 1
+    for a in axes:
+        total *= value.shape[a]
+    return total
+
+
+def _merged(strides: Sequence[int], extents: Sequence[int]) -> int | None:
+    """The stride of several axes walked as one, if there is one."""
+    wide = [(s, n) for s, n in zip(strides, extents, strict=True) if n != 1]
+    for (outer, _), (inner, n) in zip(wide, wide[1:], strict=False):
+        if outer != inner * n:
+            return None
+    return wide[-1][0] if wide else 1
+

@@ -1,0 +1,417 @@
+"""The builder `k` of kernel rules: running a rule records the scalars it computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, final
+
+from pliant.core.ir import Const, Node, Number, Op, Value
+from pliant.core.types import Type
+from pliant.kernel.ir import (
+    Affine,
+    All,
+    Apply,
+    Buffer,
+    Checked,
+    Choose,
+    Digit,
+    Fold,
+    FoldShape,
+    FromIndex,
+    Index,
+    Literal,
+    Load,
+    Loop,
+    Region,
+    Scalar,
+    Site,
+    Store,
+    Var,
+    Within,
+    affine,
+    index_of,
+    numbers,
+    offset_of,
+    strides_of,
+)
+from pliant.ops.base import Elementwise, Movement
+
+IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
+EMPTY = Index(())
+
+
+def identity_of(kind: str, dtype: str) -> Number:
+    """What a fold starts from: 0 for add, the least number for max, …"""
+    if kind in IDENTITY:
+        return IDENTITY[kind]
+    low, high = limits_of(dtype)
+    return low if kind == "max" else high
+
+
+def limits_of(dtype: str) -> tuple[Number, Number]:
+    """The least and the greatest number of a dtype."""
+    if dtype[0] in "fc":
+        return -math.inf, math.inf
+    if dtype == "bool":
+        return False, True
+    bits = int(dtype[1:])
+    return (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+@final
+class Source:
+    """An operand of a kernel rule: its type, and its element at an index."""
+
+    __slots__ = ("pull", "type", "value")
+
+    def __init__(self, pull: Callable[[Value, Index], Scalar], value: Value) -> None:
+        self.pull, self.value, self.type = pull, value, value.type
+
+    def __call__(self, index: Sequence[Affine]) -> Scalar:
+        return self.pull(self.value, index_of(index))
+
+
+@final
+class Recorder:
+    """Records scalars into regions. Equal elements are recorded once per region."""
+
+    def __init__(self, buffers: Mapping[Value, Buffer], sites: list[Site], region: Region) -> None:
+        self.buffers, self.sites, self.region = buffers, sites, region
+        self.reads: set[Buffer] = set()
+        self.node: Node | None = None
+        self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
+
+    def emit(self, scalar: Scalar) -> Scalar:
+        """Append a scalar to the current region."""
+        scalar.region, scalar.number = self.region, next(numbers)
+        self.region.body.append(scalar)
+        return scalar
+
+    def find(self, key: object) -> Scalar | None:
+        """The scalar remembered for a key, here or in a region around this one."""
+        region: Region | None = self.region
+        while region is not None:
+            found = region.memo.get(key)
+            if found is not None:
+                return found
+            region = region.parent
+        return None
+
+    def remember(self, key: object, make: Callable[[], Scalar]) -> Scalar:
+        """The scalar for a key, made at most once per region."""
+        found = self.find(key)
+        if found is None:
+            found = self.region.memo[key] = self.emit(make())
+        return found
+
+    # Elements of values
+
+    def pull(self, value: Value, index: Index) -> Scalar:
+        """The element of a value. Elementwise chains are walked with a stack, not by recursion."""
+        todo = [(value, index)]
+        while todo:
+            key = todo[-1]
+            if self.find(key) is not None:
+                todo.pop()
+                continue
+            at = key[1]
+            node = key[0].node
+            if key[0] not in self.buffers and type(node.op).kernel is Elementwise.kernel:
+                operands = [(a, at if a.node.types[a.index].shape else EMPTY) for a in node.args]
+                found = [self.find(operand) for operand in operands]
+                missing = [operand for operand, f in zip(operands, found, strict=True) if f is None]
+                if missing:
+                    todo.extend(missing)
+                    continue
+                scalar: Scalar = Apply(node.types[0].dtype, node.op, tuple([f for f in found if f is not None]))
+                self.region.memo[key] = self.emit(scalar)
+            else:
+                self.region.memo[key] = self.element(key[0], at)
+            todo.pop()
+        found_one = self.find((value, index))
+        assert found_one is not None
+        return found_one
+
+    def element(self, value: Value, index: Index) -> Scalar:
+        """The element of a value that is in memory, a literal, or made by a kernel rule."""
+        buffer = self.buffers.get(value)
+        if buffer is not None:
+            self.reads.add(buffer)
+            return self.emit(Load(buffer, offset_of(index, buffer.type.shape)))
+        op = value.node.op
+        if isinstance(op, Const):
+            return self.emit(Literal(op.dtype, op.value))
+        return self.run(value.node, index)
+
+    def run(self, node: Node, index: Index) -> Scalar:
+        """What a kernel rule returns."""
+        before, self.node = self.node, node
+        found = node.op.kernel(self, index, *self.sources(node))
+        self.node = before
+        return self.as_scalar(found)
+
+    def element_of_fold(self, node: Node, index: Index, loops: tuple[Var, ...]) -> Scalar:
+        """What a rule that is one fold reduces, at an index of its result and of its loops."""
+        self.root_loops = Index([Affine(0, ((v, 1),)) for v in loops])
+        return self.run(node, index)
+
+    def sources(self, node: Node) -> list[Source]:
+        """The operands of a node as a rule sees them."""
+        return [Source(self.pull, a) for a in node.args]
+
+    def as_scalar(self, x: Scalar | Affine) -> Scalar:
+        """An index as a number; a number unchanged."""
+        return self.remember(("index", x), lambda: FromIndex(x)) if isinstance(x, Affine) else x
+
+    # What rules call
+
+    def scalar(self, op: Op, *xs: Scalar | Affine) -> Scalar:
+        """An elementwise primitive on scalars."""
+        args = tuple(self.as_scalar(x) for x in xs)
+        made = op.infer(*(Type(a.dtype) for a in args))
+        assert isinstance(made, Type)
+        return self.remember((op, args), lambda: Apply(made.dtype, op, args))
+
+    def const(self, number: Number, dtype: str) -> Scalar:
+        """A literal."""
+        return self.emit(Literal(dtype, number))
+
+    def affine(self, j: Affine | int, step: int, start: int) -> Affine:
+        """The index step·j + start."""
+        return affine(j) * step + start
+
+    def index(self, x: Scalar) -> Affine:
+        """A number as an index."""
+        return affine(x)
+
+    def checked(self, i: Affine | Scalar | int, extent: int, axis: int) -> Affine:
+        """An index that is noted as an error, and then 0, where it lies outside its axis."""
+        i = affine(i)
+        span = i.range()
+        if span and span[0] >= 0 and span[1] < extent:
+            return i
+        origin = self.node.origin if self.node else None
+        assert origin is not None
+        self.sites.append(Site(axis, extent, origin, self.node.op.name if self.node else ""))
+        site = len(self.sites) - 1
+        return affine(self.remember(("checked", i, extent, axis), lambda: Checked(i, extent, site)))
+
+    def reindex(self, i: Sequence[Affine], before: Sequence[int], after: Sequence[int]) -> Index:
+        """The index in shape `after` of the element that is at `i` in shape `before`."""
+        at = index_of(i)
+        index = Index(self.digits(at, tuple(before), tuple(after)))
+        index.flat = offset_of(at, before)
+        return index
+
+    def digits(self, at: Index, before: tuple[int, ...], after: tuple[int, ...]) -> list[Affine]:
+        """The parts of a reshaped index; groups of axes with equal products are split apart."""
+        parts: list[Affine] = []
+        a = b = 0
+        while b < len(after):
+            first_a, first_b = a, b
+            left, right = (before[a] if a < len(before) else 1), after[b]
+            a, b = a + 1, b + 1
+            while left != right:
+                if left < right and a < len(before):
+                    left, a = left * before[a], a + 1
+                elif b < len(after):
+                    right, b = right * after[b], b + 1
+                else:
+                    break
+            group_a, group_b = before[first_a:a], after[first_b:b]
+            flat = offset_of(Index(at[first_a:a]), group_a)
+            parts += self.split(flat, group_b)
+        return parts
+
+    def split(self, flat: Affine, shape: tuple[int, ...]) -> list[Affine]:
+        """The digits of a row-major offset."""
+        parts = list[Affine]()
+        wide = [axis for axis, n in enumerate(shape) if n != 1]
+        for axis, (n, stride) in enumerate(zip(shape, strides_of(shape), strict=True)):
+            if n == 1:
+                parts.append(Affine())
+            elif len(wide) == 1:
+                parts.append(flat)
+            else:
+                modulus = 0 if axis == wide[0] else n
+                parts.append(affine(self.digit(flat, stride, modulus)))
+        return parts
+
+    def digit(self, i: Affine, divisor: int, modulus: int) -> Scalar:
+        """(i // divisor) % modulus."""
+        return self.remember(("digit", i, divisor, modulus), lambda: Digit(i, divisor, modulus))
+
+    def inside(
+        self, i: Sequence[Affine], start: Sequence[int], step: Sequence[int], lengths: Sequence[int]
+    ) -> tuple[Scalar, Index]:
+        """Whether index `i` is `start + step·j` for some j < lengths, and that j."""
+        tests = list[Scalar]()
+        inner = list[Affine]()
+        for part, first, stride, n in zip(map(affine, i), start, step, lengths, strict=True):
+            away = part - first if stride > 0 else part * -1 + first
+            width, span = abs(stride), away.range()
+            if not (span and span[0] >= 0 and span[1] < n * width and width == 1):
+                tests.append(self.emit(Within(away, 0, (n - 1) * width + 1 if n else 0, width)))
+            inner.append(away if width == 1 else affine(self.digit(away, width, 0)))
+        return self.emit(All(tuple(tests))), Index(inner)
+
+    def choose(self, cond: Scalar, yes: Callable[[], Any], no: Callable[[], Any]) -> Scalar:
+        """`yes()` or `no()`; only the chosen one is computed."""
+        if isinstance(cond, All) and not cond.args:
+            return self.as_scalar(yes())
+        first, left = self.record(yes)
+        second, right = self.record(no)
+        return self.emit(Choose(cond, first, second, (left, right)))
+
+    def record(self, thunk: Callable[[], Any]) -> tuple[Scalar, Region]:
+        """What a thunk computes, recorded in a region of its own."""
+        before, region = self.region, Region(self.region)
+        self.region = region
+        scalar = self.as_scalar(thunk())
+        self.region = before
+        return scalar, region
+
+    def choose_piece(self, i: Sequence[Affine], axis: int, sources: Sequence[Any]) -> Scalar:
+        """The element of several arrays one after the other along an axis."""
+
+        def piece(number: int, start: int) -> Scalar:
+            source = sources[number]
+            n = source.type.shape[axis]
+            at = Index([p - start if a == axis else p for a, p in enumerate(i)])
+            if number == len(sources) - 1:
+                return source(at)
+            inside = self.emit(Within(at[axis], 0, n, 1))
+            return self.choose(inside, lambda: source(at), lambda: piece(number + 1, start + n))
+
+        return piece(0, 0)
+
+    def fold(self, kind: str, dtype: str, extents: Sequence[int], element: Callable[[Index], Any]) -> Scalar:
+        """A reduction of `element(j)` over all j."""
+        if self.root_loops is not None:
+            at, self.root_loops = self.root_loops, None
+            return self.as_scalar(element(at))
+        if math.prod(extents) == 0:
+            return self.const(identity_of(kind, dtype), dtype)
+        loops = tuple(Var(n) for n in extents)
+        scalar, body = self.record(lambda: element(Index([Affine(0, ((v, 1),)) for v in loops])))
+        return self.emit(Fold(kind, dtype, loops, body, scalar))
+
+    # What filling rules call
+
+    def loop(self, extents: Sequence[int], body: Callable[[Index], Any]) -> None:
+        """Run `body(j)` for all j in row-major order."""
+        if math.prod(extents) == 0:
+            return
+        loops = tuple(Var(n) for n in extents)
+        before, region = self.region, Region(self.region)
+        self.region = region
+        body(Index([Affine(0, ((v, 1),)) for v in loops]))
+        self.region = before
+        self.emit(Loop(loops, region))
+
+    def load(self, x: Any, index: Sequence[Any]) -> Scalar:
+        """An element of an operand, or of the result as it is now."""
+        at = Index([affine(part) for part in index])
+        if isinstance(x, Source):
+            return x(at)
+        return self.emit(Load(x, offset_of(at, x.type.shape), ordered=True))
+
+    def store(self, out: Buffer, index: Sequence[Any], scalar: Any) -> None:
+        """Write an element of the result."""
+        at = Index([affine(part) for part in index])
+        self.emit(Store(out, offset_of(at, out.type.shape), self.as_scalar(scalar)))
+
+    def copy(self, out: Buffer, x: Source) -> None:
+        """Write all elements of an operand; skipped where the result took over its memory."""
+        buffer = self.buffers.get(x.value)
+        if buffer is None or out.shared is not buffer:
+            self.loop(out.type.shape, lambda j: self.store(out, j, x(j)))
+
+
+class _RootFold(Exception):
+    def __init__(self, kind: str, dtype: str, extents: Sequence[int], element: Callable[[Index], Any]) -> None:
+        self.kind, self.dtype, self.extents, self.element = kind, dtype, tuple(extents), element
+
+
+class _NotAFold(Exception):
+    """The rule does something before its fold, or has none."""
+
+
+class _Probe:
+    """A builder that finds out whether a rule is one fold, and in which order it reads."""
+
+    def __init__(self) -> None:
+        self.reads: list[tuple[int, Index]] | None = None
+
+    def fold(self, kind: str, dtype: str, extents: Sequence[int], element: Callable[[Index], Any]) -> Any:
+        if self.reads is None:
+            raise _RootFold(kind, dtype, extents, element)
+        raise _NotAFold
+
+    def read(self, operand: int, dtype: str, index: Sequence[Affine]) -> Scalar:
+        if self.reads is None:
+            raise _NotAFold
+        self.reads.append((operand, index_of(index)))
+        return Literal(dtype, 0)
+
+    def scalar(self, op: Op, *xs: Scalar) -> Scalar:
+        if self.reads is None:
+            raise _NotAFold
+        made = op.infer(*(Type(x.dtype) for x in xs))
+        assert isinstance(made, Type)
+        return Literal(made.dtype, 0)
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotAFold
+
+
+@final
+class _ProbeSource:
+    def __init__(self, probe: _Probe, operand: int, type: Type) -> None:
+        self.probe, self.operand, self.type = probe, operand, type
+
+    def __call__(self, index: Sequence[Affine]) -> Scalar:
+        return self.probe.read(self.operand, self.type.dtype, index)
+
+
+@lru_cache(maxsize=4096)
+def fold_shape(op: Op, *types: Type) -> FoldShape | None:
+    """How a primitive reduces, if its kernel rule is one fold and nothing else."""
+    out = op.infer(*types)
+    if isinstance(op, Elementwise | Movement) or not isinstance(out, Type) or not types:
+        return None
+    probe = _Probe()
+    sources = [_ProbeSource(probe, number, t) for number, t in enumerate(types)]
+    kept = [Var(n) for n in out.shape]
+    try:
+        op.kernel(probe, Index([Affine(0, ((v, 1),)) for v in kept]), *sources)
+    except _RootFold as found:
+        fold = found
+    except _NotAFold:
+        return None
+    else:
+        return None
+    return _shape_of(fold, probe, kept)
+
+
+def _shape_of(fold: _RootFold, probe: _Probe, kept: list[Var]) -> FoldShape:
+    folded = [Var(n) for n in fold.extents]
+    places = {v: a for a, v in enumerate(kept)} | {v: ~a for a, v in enumerate(folded)}
+    probe.reads = []
+    with suppress(_NotAFold):  # the order of its loops is the plain one then
+        fold.element(Index([Affine(0, ((v, 1),)) for v in folded]))
+    order = tuple(places.values())
+    for _, index in probe.reads:
+        loops = [part.bare for part in index]
+        if len(set(loops)) == len(places) == len(loops) and None not in loops:
+            order = tuple(places[v] for v in loops if v)
+            break
+    where = {a: v for v, a in places.items()}
+    loops = [where[a] for a in order]
+    aligned = {n for n, i in probe.reads if [part.bare for part in i] == loops}
+    crooked = {n for n, i in probe.reads if [part.bare for part in i] != loops}
+    space = tuple(v.extent for v in loops)
+    return FoldShape(fold.kind, fold.dtype, space, order, tuple(sorted(aligned - crooked)))

@@ -1,0 +1,68 @@
+"""The order of the loops of a nest, and which of them become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pliant.kernel.ir import Affine, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
+
+
+def schedule(nest: Nest) -> None:
+    """Sort a nest's loops, innermost last, and merge those that walk memory as one."""
+    loops = [v for v in nest.vars if v.extent != 1]
+    if len(loops) > 1:
+        uses = list(affines(nest.body)) + [root.offset for root in nest.roots if root.buffer]
+        loops = ordered(loops, nest)
+        at = len(loops) - 2
+        while at >= 0:
+            if mergeable(loops[at], loops[at + 1], nest, uses):
+                loops[at + 1].extent *= loops[at].extent
+                del loops[at]
+            at -= 1
+    nest.vars = tuple(loops)
+
+
+def ordered(loops: list[Var], nest: Nest) -> list[Var]:
+    """The loops in their given order, but the one that walks memory best innermost."""
+    stores = [root.offset for root in nest.roots if root.buffer]
+    loads = [load.offset for load in scalars(nest.body) if isinstance(load, Load)]
+
+    def penalty(loop: Var) -> int:
+        strided = sum([2 for s in stores if abs(s.factor(loop)) > 1]) + sum([abs(x.factor(loop)) > 1 for x in loads])
+        return strided * 16 + (8 if loop.extent < 8 else 0)
+
+    best = min(reversed(loops), key=penalty)
+    return [v for v in loops if v is not best] + [best]
+
+
+def mergeable(outer: Var, inner: Var, nest: Nest, uses: list[Affine]) -> bool:
+    """Whether every index moves in `outer` as it does in the whole of `inner`."""
+    if any([(outer in root.folded) != (inner in root.folded) for root in nest.roots]):
+        return False
+    return all([use.factor(outer) == use.factor(inner) * inner.extent for use in uses])
+
+
+def regions(scalar: Scalar) -> tuple[Region, ...]:
+    """The regions inside a scalar."""
+    match scalar:
+        case Choose():
+            return scalar.sides
+        case Fold() | Loop():
+            return (scalar.body,)
+        case _:
+            return ()
+
+
+def scalars(region: Region) -> Iterator[Scalar]:
+    """All scalars of a region, inner ones too."""
+    todo = [region]
+    while todo:
+        for scalar in todo.pop().body:
+            yield scalar
+            todo.extend(regions(scalar))
+
+
+def affines(region: Region) -> Iterator[Affine]:
+    """All indices and offsets of a region."""
+    for scalar in scalars(region):
+        yield from scalar.indices()
