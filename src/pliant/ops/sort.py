@@ -8,7 +8,10 @@ from typing import Any, final
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
+from pliant.ops.compare import equal, less, less_equal, minimum, not_equal
+from pliant.ops.elementwise import Add
 from pliant.ops.index import take_along
+from pliant.ops.select import Select
 from pliant.ops.shape import lift
 
 
@@ -108,6 +111,26 @@ class Searchsorted(Op):
             return self(a, v)
         a, v = (x if b else lift(x, n) for x, b in zip((a, v), batched, strict=True))
         return Searchsorted(self.side, self.shared + 1)(a, v)
+
+    def kernel(self, k: Any, i: Any, a: Any, v: Any) -> Any:
+        # How many elements come before v, one binary digit after the other.
+        n, x = a.type.shape[-1], v(i)
+        count, end = k.const(0, "i64"), k.const(n, "i64")
+        for digit in reversed(range(n.bit_length())):
+            tried = k.scalar(Add(), count, k.const(1 << digit, "i64"))
+            last = k.affine(k.index(k.scalar(minimum, tried, end)), 1, -1)
+            found = self.precedes(k, a((*i[: self.shared], last)), x)
+            fits = k.scalar(Select(), k.scalar(less_equal, tried, end), found, k.const(False, "bool"))
+            count = k.scalar(Select(), fits, tried, count)
+        return count
+
+    def precedes(self, k: Any, a: Any, x: Any) -> Any:
+        """Whether an element comes before x; NaN is the largest."""
+        no = k.const(False, "bool")
+        a_is_nan, x_is_nan = k.scalar(not_equal, a, a), k.scalar(not_equal, x, x)
+        if self.side == "right":
+            return k.scalar(Select(), x_is_nan, k.const(True, "bool"), k.scalar(less_equal, a, x))
+        return k.scalar(Select(), x_is_nan, k.scalar(equal, a_is_nan, no), k.scalar(less, a, x))
 
 
 def sort(x: Value, axis: int) -> Value:
