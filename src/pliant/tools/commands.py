@@ -1,0 +1,77 @@
+"""The commands of `python -m pliant`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import runpy
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+import pliant
+from pliant.core.types import DTYPES
+from pliant.errors import ArgumentError
+from pliant.tools.coverage import coverage_markdown, coverage_text
+
+_TYPE = re.compile(r"([a-z]+\d*)\[([\d, ]*)\]")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    chosen = parser().parse_args(words)
+    print(COMMANDS[chosen.command](chosen))
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("python -m pliant", description="Look at what Pliant supports and what it makes.")
+    commands = top.add_subparsers(dest="command", required=True)
+    coverage = commands.add_parser("coverage", help="primitives and their rules, and the functions of NumPy")
+    coverage.add_argument("--markdown", action="store_true", help="as a page of the documentation")
+    for name, what in (("dump", "the program a function is traced to"), ("explain", "what is done to a program")):
+        command = commands.add_parser(name, help=what)
+        command.add_argument("function", help="FILE.py:function")
+        command.add_argument("types", nargs="*", help="type of each argument, e.g. 'f64[3, 4]'")
+    return top
+
+
+def coverage(chosen: argparse.Namespace) -> str:
+    """The tables of `tools.coverage`."""
+    return coverage_markdown() if chosen.markdown else coverage_text()
+
+
+def dump(chosen: argparse.Namespace) -> str:
+    """The traced program."""
+    return str(pliant.trace(function_at(chosen.function), *map(zeros, chosen.types)))
+
+
+def explain(chosen: argparse.Namespace) -> str:
+    """Passes, rules, kernels."""
+    return str(pliant.explain(function_at(chosen.function), *map(zeros, chosen.types)))
+
+
+COMMANDS: Final[dict[str, Callable[[argparse.Namespace], str]]] = {
+    "coverage": coverage,
+    "dump": dump,
+    "explain": explain,
+}
+
+
+def function_at(place: str) -> Callable[..., Any]:
+    """The function `FILE.py:name` stands for."""
+    path, _, name = place.rpartition(":")
+    found = runpy.run_path(path).get(name) if path else None
+    if not callable(found):
+        raise ArgumentError(f"{place!r} names no function", hint="write FILE.py:function")
+    return found
+
+
+def zeros(text: str) -> Any:
+    """An array of zeros of the type written, e.g. `f64[3, 4]`."""
+    match = _TYPE.fullmatch(text.strip())
+    if match is None or match[1] not in DTYPES:
+        raise ArgumentError(f"{text!r} is no type", hint="write a dtype and a shape, like f64[3, 4]")
+    return np.zeros([int(n) for n in match[2].split(",") if n.strip()], DTYPES[match[1]])
