@@ -144,7 +144,8 @@ class _Check:
         self.rng = np.random.default_rng(seed)
         self.fn = verify(trace(op.apply, *types))
         self.tolerance = {"rtol": rtol, "atol": atol}
-        self.wide = all(t.dtype in ("f64", "c128") for t in types if t.is_float)
+        every = (*types, *(r.type for r in self.fn.results))
+        self.wide = all(t.dtype in ("f64", "c128") for t in every if t.is_float)
         self.xs = tuple(self.draw(self.rng))
 
     def close(self, law: str, got: Sequence[Array], wanted: Sequence[Array], narrow: float = 2e-2) -> None:

@@ -9,7 +9,6 @@ from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
-from pliant.ops.elementwise import absolute
 from pliant.ops.select import select
 from pliant.rewrite.rule import rewrite, rule
 
@@ -132,10 +131,4 @@ def power_three(x: Any) -> tuple[Any, Any]:
     return power(x, 3), x * x * x
 
 
-@rule(level="stable", where=lambda x: x.dtype[0] == "f")
-def sqrt_of_square(x: Any) -> tuple[Any, Any]:
-    """√(x·x) → |x|, without overflow."""
-    return sqrt(x * x), absolute(x)
-
-
-RULES = (power_one, power_two, power_minus_one, power_zero, power_three, sqrt_of_square)
+RULES = (power_one, power_two, power_minus_one, power_zero, power_three)

@@ -73,6 +73,10 @@ class ReduceSum(Reduction, Linear):
         kept = tuple(a for a in range(len(x.shape)) if a not in self.axes)
         return (broadcast(ct, x.shape, kept),)
 
+    def support(self, find: Any, x: Value) -> Value | None:
+        mask = find(x)
+        return ReduceOr(self.axes)(mask) if mask is not None and mask.shape == x.shape else mask
+
 
 @final
 @dataclass(frozen=True)

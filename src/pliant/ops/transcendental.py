@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from pliant.core.ir import Tangents, Value
 from pliant.ops.base import Elementwise, Unary, like
@@ -12,7 +12,6 @@ from pliant.ops.bits import bitwise_and
 from pliant.ops.compare import equal, isinf
 from pliant.ops.power import hypot, sqrt
 from pliant.ops.select import select
-from pliant.rewrite.rule import rule
 
 LN2, LN10 = math.log(2), math.log(10)
 
@@ -236,46 +235,4 @@ sin, cos, tan, arcsin, arccos, arctan, arctan2 = Sin(), Cos(), Tan(), Arcsin(), 
 sinh, cosh, tanh, arcsinh, arccosh, arctanh = Sinh(), Cosh(), Tanh(), Arcsinh(), Arccosh(), Arctanh()
 logaddexp, logaddexp2 = Logaddexp(), Logaddexp2()
 
-
-def is_float(**xs: Value) -> bool:
-    """Whether the values are real: complex logarithms have branches."""
-    return all(x.dtype[0] == "f" for x in xs.values())
-
-
-@rule(level="stable", where=is_float)
-def log_of_one_plus(x: Any) -> tuple[Any, Any]:
-    """log(1 + x) → log1p(x): keeps the digits of a tiny x."""
-    return log(1.0 + x), log1p(x)
-
-
-@rule(level="stable", where=is_float)
-def log_of_one_minus(x: Any) -> tuple[Any, Any]:
-    """log(1 − x) → log1p(−x): keeps the digits of a tiny x."""
-    return log(1.0 - x), log1p(-x)
-
-
-@rule(level="stable", where=is_float)
-def log1p_of_exp(x: Any) -> tuple[Any, Any]:
-    """log(1 + eˣ) → logaddexp(x, 0): eˣ may overflow."""
-    return log1p(exp(x)), logaddexp(x, 0.0)
-
-
-@rule(level="stable", where=is_float)
-def exp_minus_one(x: Any) -> tuple[Any, Any]:
-    """eˣ − 1 → expm1(x): keeps the digits of a tiny x."""
-    return exp(x) - 1.0, expm1(x)
-
-
-@rule(level="stable", where=is_float)
-def log_of_exp(x: Any) -> tuple[Any, Any]:
-    """log(eˣ) → x: eˣ may overflow or vanish."""
-    return log(exp(x)), x
-
-
-@rule(level="stable", where=is_float)
-def log1p_of_expm1(x: Any) -> tuple[Any, Any]:
-    """log1p(expm1 x) → x."""
-    return log1p(expm1(x)), x
-
-
-RULES = (log_of_one_plus, log_of_one_minus, log1p_of_exp, exp_minus_one, log_of_exp, log1p_of_expm1)
+RULES = ()

@@ -1,0 +1,177 @@
+"""The checks find the mistakes they are for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import pytest
+
+from pliant.core.types import Type
+from pliant.ops import elementwise
+from pliant.ops.base import Elementwise, Unary
+from pliant.ops.transcendental import cos, exp, log, sin
+from pliant.rewrite.rule import rewrite, rule
+from pliant.testing import check_primitive, check_rule
+
+F64 = Type("f64", (3,))
+
+
+class Sine(Unary):
+    """Right in all but what a test makes wrong."""
+
+    ufunc = "sin"
+
+    def tangent(self, y: Any, x: Any, dx: Any) -> Any:
+        return dx * cos(x)
+
+
+@final
+@dataclass(frozen=True)
+class GoodSine(Sine):
+    """sin x."""
+
+
+@final
+@dataclass(frozen=True)
+class WrongDtype(Sine):
+    """sin x, computed in too few digits."""
+
+    def array(self, xp: Any, x: Any) -> Any:
+        return xp.sin(x).astype("f4")
+
+
+@final
+@dataclass(frozen=True)
+class WrongTangent(Sine):
+    """sin x with the derivative of −sin x."""
+
+    def tangent(self, y: Any, x: Any, dx: Any) -> Any:
+        return -(dx * cos(x))
+
+
+@final
+@dataclass(frozen=True)
+class WrongSecondTangent(Unary):
+    """sin x with a derivative whose derivative is wrong."""
+
+    ufunc = "sin"
+
+    def tangent(self, y: Any, x: Any, dx: Any) -> Any:
+        return dx * WrongCosine()(x)
+
+
+@final
+@dataclass(frozen=True)
+class WrongCosine(Unary):
+    """cos x with the derivative of a constant."""
+
+    ufunc = "cos"
+
+
+@final
+@dataclass(frozen=True)
+class WrongTranspose(Elementwise):
+    """3x with the transpose of 2x."""
+
+    domain = "f"
+    arity = 1
+
+    def array(self, xp: Any, x: Any) -> Any:
+        return 3 * x
+
+    def jvp(self, xs: Any, dxs: Any) -> Any:
+        return self.apply(*xs), self.apply(*dxs)
+
+    def transpose(self, ct: Any, x: Any) -> Any:
+        return (2.0 * ct,)
+
+
+@final
+@dataclass(frozen=True)
+class WrongBatch(Sine):
+    """sin x, which confuses the problems of a batch."""
+
+    def batch(self, n: int, batched: Any, x: Any) -> Any:
+        return 0.0 * x
+
+
+@final
+@dataclass(frozen=True)
+class WrongExpansion(Sine):
+    """sin x, expanded as something else."""
+
+    def expand(self, x: Any) -> Any:
+        return cos(x)
+
+
+MISTAKES = [
+    (WrongDtype(), "made float32"),
+    (WrongTangent(), "tangents of operands .* against differences"),
+    (WrongSecondTangent(), "second derivatives"),
+    (WrongTranspose(), "cotangents of operands .* against tangents"),
+    (WrongBatch(), "batch of operands .* against a loop"),
+    (WrongExpansion(), "array against expand"),
+]
+
+
+@pytest.mark.parametrize(("op", "message"), MISTAKES, ids=lambda m: getattr(m, "name", ""))
+def test_check_primitive_names_the_broken_law(op, message):
+    with pytest.raises(AssertionError, match=message):
+        check_primitive(op, F64)
+
+
+def test_check_primitive_accepts_a_right_one_and_compares_with_an_oracle():
+    check_primitive(GoodSine(), F64, oracle=np.sin)
+    with pytest.raises(AssertionError, match="values against the oracle"):
+        check_primitive(GoodSine(), F64, oracle=np.cos)
+
+
+@rule
+def false_rule(x: Any) -> tuple[Any, Any]:
+    """sin x → cos x, which is wrong."""
+    return sin(x), cos(x)
+
+
+@rule
+def inexact_rule(x: Any) -> tuple[Any, Any]:
+    """log(eˣ) → x, which is exact for numbers of modest size only."""
+    return log(exp(x)), x
+
+
+@rule(where=lambda x: x.dtype == "f32")
+def shy_rule(x: Any) -> tuple[Any, Any]:
+    """1·x → x, for few."""
+    return 1.0 * x, x
+
+
+@rule
+def late_rule(x: Any) -> tuple[Any, Any]:
+    """−(−x)·1 → x, of which other rules take parts away."""
+    return 1.0 * elementwise.neg(-x), x
+
+
+@rewrite(elementwise.Neg)
+def step(value: Any) -> Any:
+    """Nothing."""
+    return None
+
+
+RULES = [
+    (false_rule, "Not equal"),
+    (inexact_rule, "Not equal|special numbers"),
+    (shy_rule, "does not fire alone: .*`where` refuses"),
+    (late_rule, "never fires: others come first"),
+    (step, "needs a program"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), RULES, ids=lambda r: getattr(r, "name", ""))
+def test_check_rule_says_what_is_wrong(wrong, message):
+    with pytest.raises(AssertionError, match=message):
+        check_rule(wrong, Type("f64", (40,)))
+
+
+def test_check_rule_accepts_a_right_one():
+    check_rule(elementwise.times_one, Type("f64", (40,)))
