@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -13,6 +15,7 @@ matplotlib.use("Agg")
 settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
 settings.register_profile("fuzz", settings.get_profile("quick"), max_examples=5000)
+os.environ.setdefault("PLIANT_VERIFY", "1")  # after every pass
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 
@@ -26,3 +29,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for item in items:
                 if item.get_closest_marker(extra):
                     item.add_marker(pytest.mark.skip(reason=f"needs the {extra} extra"))
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with the file `<name>.txt` beside the test; `--update-golden` rewrites the file."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(request.path).parent / f"{name}.txt"
+        if request.config.getoption("--update-golden"):
+            path.write_text(text)
+        assert text == path.read_text(), f"{path.name} differs; look, then run pytest --update-golden"
+
+    return check
