@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -47,7 +48,7 @@ class Lu(Matrices):
     def numpy(self, np: Namespace, a: Any) -> Any:
         # The textbook loop, on all matrices of the batch at once: the oracle of LAPACK's getrf.
         n = a.shape[-1]
-        lu = np.reshape(a, (-1, n, n)).copy()
+        lu = np.reshape(a, (math.prod(a.shape[:-2]), n, n)).copy()
         perm = np.tile(np.arange(n, dtype=np.int64), (lu.shape[0], 1))
         every = np.arange(lu.shape[0])
         for k in range(n):
