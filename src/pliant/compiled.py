@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -21,7 +22,7 @@ from pliant.frontend.signature import flatten, leaf_names, signature
 from pliant.frontend.tracing import current, is_tracing
 from pliant.pipeline import optimise
 
-DEFAULT_BACKEND: Final = "llvm"
+DEFAULT_BACKEND: Final = "reference"
 
 
 class _Debug(threading.local):
@@ -46,6 +47,19 @@ def disable_jit() -> Generator[None]:
         yield
     finally:
         _debug.is_jit_disabled = before
+
+
+@contextmanager
+def uncollected() -> Generator[None]:
+    """No cyclic garbage collection inside: a trace makes many objects and drops few, and each
+    collection would walk all of them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @final
@@ -104,7 +118,7 @@ class Compiled:
         for entry in self.entries.get(key, ()):
             if entry.program.guards.hold():
                 return entry
-        with self.lock:
+        with self.lock, uncollected():
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
             entry = Entry(program, backend_named(backend).compile(optimise(program.fn)))
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
@@ -128,7 +142,8 @@ class Compiled:
         leaves, structure = flatten(tree)
         for leaf in leaves:
             signature(leaf)
-        return trace_program(self._thawed, leaves, structure, leaf_names(self.names, (args, kwargs)))
+        with uncollected():
+            return trace_program(self._thawed, leaves, structure, leaf_names(self.names, (args, kwargs)))
 
 
 @final

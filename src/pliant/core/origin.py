@@ -54,7 +54,7 @@ class TextOrigin:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # never changed; `frozen` would triple the cost of making one
 class DerivedOrigin:
     """Made by a transform from what `base` made; it has no name of its own."""
 
@@ -80,7 +80,7 @@ def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # never changed; `frozen` would triple the cost of making one
 class CodeOrigin:
     """A point in user code: the code object and the instruction that ran.
 
@@ -173,20 +173,21 @@ def here() -> Origin:
     if override is not None:
         return override
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and _is_ours(frame.f_code):
+    while frame is not None:
+        name = frame.f_code.co_filename
+        ours = _ours.get(name)
+        if ours is None:
+            ours = _ours[name] = _is_ours(name)
+        if not ours:
+            return CodeOrigin(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    return CodeOrigin(frame.f_code, frame.f_lasti) if frame else _UNKNOWN
+    return _UNKNOWN
 
 
-_ours: dict[CodeType, bool] = {}
+_ours: dict[str, bool] = {}  # by file name: this runs for every value
 
 
-def _is_ours(code: CodeType) -> bool:
-    """Whether a frame belongs to Pliant or NumPy; a cache, since this runs for every value."""
-    known = _ours.get(code)
-    if known is None:
-        name = code.co_filename
-        known = _ours[code] = (
-            name.startswith((_PLIANT, "<frozen", "<__array_function__")) or "/numpy/" in name or "\\numpy\\" in name
-        )
-    return known
+def _is_ours(name: str) -> bool:
+    """Whether a file belongs to Pliant, NumPy or Python's own machinery."""
+    inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
+    return inside or "/numpy/" in name or "\\numpy\\" in name

@@ -13,7 +13,7 @@ from pliant.errors import PliantError, ShapeError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.array import TracedArray
 from pliant.frontend.creation import adopt, has_traced
-from pliant.frontend.functions import ACCUMULATIONS, AT, FUNCTIONS, METHODS, NAMED_UFUNCS, REDUCTIONS, UFUNCS
+from pliant.frontend.functions import ACCUMULATIONS, AT, FUNCTIONS, METHODS, NAMED_UFUNCS, PROPERTIES, REDUCTIONS, UFUNCS
 
 
 @final
@@ -81,7 +81,9 @@ class Tables:
             raise error.at(("written here", here()))
 
     def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
-        """A method of ndarray, bound to x."""
+        """A method of ndarray, bound to x; what `x.at` and the like are."""
+        if name in PROPERTIES:
+            return PROPERTIES[name](x)
         found = METHODS.get(name)
         return partial(found, x) if found is not None else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -261,8 +262,11 @@ def gathered(x: Value, key: Key) -> Value:
     return reshape(y, shape)
 
 
-def scattered(x: Value, key: Key, y: Value) -> Value:
-    """x with `x[key] = y` done, for a key with index arrays; the last write to a place wins."""
+def scattered(x: Value, key: Key, y: Value, scatter: Callable[..., Value] = scatter_set) -> Value:
+    """x with `x[key] = y` done, for a key with index arrays; the last write to a place wins.
+
+    With `scatter_add`, x after `np.add.at(x, key, y)`.
+    """
     source, first, indices = arrange(x, key)
     rank = len(indices[0].shape)
     order, new = result_order(key, rank)
@@ -273,7 +277,7 @@ def scattered(x: Value, key: Key, y: Value) -> Value:
     y = with_type(y, Type(x.dtype, tuple(shape)))
     y = reshape(y, [made[o] for o in order])
     y = permute(y, tuple(sorted(range(len(order)), key=lambda n: order[n])))
-    written = permute(scatter_set(source, indices, y), tuple(sorted(range(len(first)), key=lambda n: first[n])))
+    written = permute(scatter(source, indices, y), tuple(sorted(range(len(first)), key=lambda n: first[n])))
     starts = tuple(0 if a.array is not None else a.start if a.length else 0 for a in key.axes)
     steps = tuple(1 if a.array is not None else a.step for a in key.axes)
     if written.shape == x.shape and all(d == 1 for d in steps):

@@ -17,7 +17,7 @@ from pliant.ops.shape import Iota, broadcast
 
 
 @final
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Storage:
     """One allocation of the user's program: what it holds now.
 

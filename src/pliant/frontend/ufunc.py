@@ -30,6 +30,10 @@ Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the re
 
 def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...], **options: Any) -> Any:
     """`ufunc(*args)` with NumPy's keywords."""
+    if not options:
+        made = quick(builders, ufunc, args)
+        if made is not None:
+            return made
     out, where, dtype = options.pop("out", None), options.pop("where", True), options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
     unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
@@ -47,6 +51,57 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         return made[0] if ufunc.nout == 1 else made
     given = tuple(store(v, o, casting, ufunc) for v, o in zip(values, outs, strict=True))
     return given[0] if ufunc.nout == 1 else given
+
+
+_quick: dict[tuple[Any, ...], tuple[tuple[str, ...], str]] = {}  # loops by ufunc and operand types
+
+
+def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]) -> TracedArray | None:
+    """The usual call, fast: traced arrays and Python floats, one result; None for anything else."""
+    key: list[Any] = [ufunc]
+    values: list[Any] = []
+    shape: tuple[int, ...] = ()
+    for a in args:
+        if type(a) is TracedArray:
+            storage = a.storage
+            if storage.concrete is not None:
+                return None
+            value = a.value if a.lenses else storage.value
+            type_ = value.node.types[value.index]
+            if type_.shape != shape and type_.shape:
+                if shape:
+                    return None
+                shape = type_.shape
+            values.append(value)
+            key.append((type_.dtype,) if a.is_weak else type_.dtype)
+        elif type(a) is float:
+            values.append(a)
+            key.append(float)
+        else:
+            return None
+    found = _quick.get(tuple(key))
+    if found is None:
+        found = _quick_loop(builders, ufunc, args)
+        if found is None:
+            return None
+        _quick[tuple(key)] = found
+    for n, t in enumerate(found[0]):
+        value = values[n]
+        if type(value) is float:
+            values[n] = value_of(value, t)
+        elif value.node.types[value.index].dtype != t:
+            values[n] = value_of(args[n], t)
+    made = builders[ufunc](*values)
+    if type(made) is not Value:
+        return None
+    return fresh(made if made.dtype == found[1] else cast_value(made, found[1]))
+
+
+def _quick_loop(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]) -> tuple[tuple[str, ...], str] | None:
+    if len(args) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None or ufunc not in builders:
+        return None
+    ins, outs = _loop(ufunc, [as_traced(a) for a in args], None)
+    return ins, outs[0]
 
 
 def results(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None) -> tuple[Value, ...]:
@@ -92,9 +147,12 @@ def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
 
 def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
     """A Python operator: as the ufunc, but Python numbers among themselves stay weak."""
+    made = quick(builders, ufunc, args)
+    if made is not None and made.storage.value.shape:
+        return made
     if any(a is None or isinstance(a, str | dict | set) for a in args):
         return NotImplemented
-    made = call(builders, ufunc, args)
+    made = call(builders, ufunc, args) if made is None else made
     xs = [a for a in args if not isinstance(a, int | float | complex)]
     if all(type(a) is TracedArray and a.is_weak for a in xs) and made.type.dtype != "bool":
         return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)

@@ -1,0 +1,362 @@
+"""The public transformations, on programs that a NumPy user would write."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+RNG = np.random.default_rng(0)
+X = np.array([0.1, 0.2, 0.3])
+
+
+def differences(f: Any, x: Any, step: float = 1e-6) -> Any:
+    """The gradient of f at x by central differences."""
+    g = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        e = np.zeros_like(x)
+        e[i] = step
+        g[i] = (f(x + e) - f(x - e)) / (2 * step)
+    return g
+
+
+WEIGHTS = np.arange(3.0)
+
+
+def mutating(x: Any) -> Any:
+    y = np.zeros(3)
+    y[1:] = x[:-1] * 2
+    y += WEIGHTS
+    return np.sum(np.sin(y) * x)
+
+
+def loss(w: Any, X: Any, y: Any) -> Any:
+    p = 1 / (1 + np.exp(-(X @ w)))
+    return -np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))
+
+
+def test_jit_equals_numpy_on_a_mutating_program():
+    assert pliant.jit(mutating)(X) == pytest.approx(mutating(X), rel=1e-14)
+
+
+def test_gradient_of_a_mutating_program_equals_differences():
+    value, g = pliant.value_and_grad(mutating)(X)
+    assert value == pytest.approx(mutating(X), rel=1e-14)
+    np.testing.assert_allclose(g, differences(mutating, X), rtol=1e-7)
+
+
+def test_gradient_of_logistic_regression_equals_its_formula():
+    data, labels = RNG.normal(size=(20, 3)), RNG.integers(0, 2, 20).astype(float)
+    g = pliant.grad(loss)(X, data, labels)
+    p = 1 / (1 + np.exp(-(data @ X)))
+    np.testing.assert_allclose(g, data.T @ (p - labels) / 20, rtol=1e-12)
+
+
+def test_hessian_and_hvp_agree():
+    h = pliant.hessian(mutating)(X)
+    np.testing.assert_allclose(h, h.T, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(pliant.hvp(mutating)(X, np.ones(3)), h.sum(1), rtol=1e-12)
+
+
+def test_jacobian_forward_equals_reverse():
+    def f(x: Any) -> Any:
+        return np.outer(x, np.sin(x))
+
+    forward = pliant.jacobian(f, mode="forward")(X)
+    assert forward.shape == (3, 3, 3)
+    np.testing.assert_allclose(forward, pliant.jacobian(f, mode="reverse")(X), rtol=1e-12)
+
+
+def test_jacobian_of_a_complex_function_is_the_same_in_both_modes():
+    z = np.array([1 + 2j, 0.5 - 1j])
+    forward = pliant.jacobian(lambda z: z**2 * 1j, mode="forward")(z)
+    np.testing.assert_allclose(forward, np.diag(2j * z), rtol=1e-12)
+    np.testing.assert_allclose(pliant.jacobian(lambda z: z**2 * 1j, mode="reverse")(z), forward, rtol=1e-12)
+
+
+def test_gradient_of_squared_modulus_is_twice_the_number():
+    z = np.array([1 + 2j, 3 - 1j])
+    np.testing.assert_allclose(pliant.grad(lambda z: np.sum(np.abs(z) ** 2))(z), 2 * z, rtol=1e-12)
+
+
+def test_vmap_is_a_python_loop_and_a_stack():
+    xs = RNG.normal(size=(4, 3))
+    np.testing.assert_allclose(pliant.vmap(mutating)(xs), [mutating(x) for x in xs], rtol=1e-13)
+    gradients = pliant.vmap(pliant.grad(mutating))(xs)
+    np.testing.assert_allclose(gradients, [pliant.grad(mutating)(x) for x in xs], rtol=1e-13)
+
+
+def test_vmap_axes_in_and_out():
+    a, b = RNG.normal(size=(3, 5)), RNG.normal(size=(2, 4))
+    got = pliant.vmap(np.outer, in_axes=(1, None), out_axes=-1)(a, b)
+    np.testing.assert_allclose(got, np.stack([np.outer(a[:, i], b) for i in range(5)], -1))
+
+
+def test_gradient_of_a_vmapped_function():
+    xs = RNG.normal(size=(4, 3))
+    g = pliant.grad(lambda xs: np.sum(pliant.vmap(mutating)(xs)))(xs)
+    np.testing.assert_allclose(g, [pliant.grad(mutating)(x) for x in xs], rtol=1e-13)
+
+
+def test_vjp_and_linearize_are_transposes():
+    def f(x: Any, y: Any) -> Any:
+        return np.sin(x) * y, x[::-1]
+
+    x, y = X, X + 1
+    dx, dy = RNG.normal(size=3), RNG.normal(size=3)
+    ct = RNG.normal(size=3), RNG.normal(size=3)
+    value, derivative = pliant.linearize(f, x, y)
+    again, pullback = pliant.vjp(f, x, y)
+    for got, want in zip((*value, *again), (*f(x, y), *f(x, y)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14)
+    forward = sum(np.vdot(c, d) for c, d in zip(ct, derivative(dx, dy), strict=True))
+    back = sum(np.vdot(c, d) for c, d in zip(pullback(ct), (dx, dy), strict=True))
+    assert forward == pytest.approx(back, rel=1e-12)
+
+
+def test_jvp_pairs_value_and_tangent():
+    y, dy = pliant.jvp(np.exp, (1.0,), (2.0,))
+    assert (y, dy) == (pytest.approx(np.e), pytest.approx(2 * np.e))
+
+
+def test_containers_go_in_and_come_out():
+    params = {"w": np.ones((2, 3)), "b": [np.zeros(2), 1.5]}
+    g = pliant.grad(lambda p: np.sum(p["w"] @ X + p["b"][0]) * p["b"][1])(params)
+    np.testing.assert_allclose(g["w"], np.tile(1.5 * X, (2, 1)))
+    np.testing.assert_allclose(g["b"][0], [1.5, 1.5])
+    assert g["b"][1] == pytest.approx(np.sum(np.ones((2, 3)) @ X))
+
+
+def test_argnums_order_the_gradients():
+    f = lambda x, n, y: np.sum(x * y**2) * n  # noqa: E731
+    gy, gx = pliant.grad(f, argnums=(2, 0))(np.ones(2), 3, np.full(2, 2.0))
+    np.testing.assert_allclose(gx, [12, 12])
+    np.testing.assert_allclose(gy, [12, 12])
+
+
+def test_has_aux_returns_what_is_not_differentiated():
+    (value, aux), g = pliant.value_and_grad(lambda x: (np.sum(x), {"twice": 2 * x, "name": "f"}), has_aux=True)(X)
+    assert value == pytest.approx(0.6) and aux["name"] == "f"
+    np.testing.assert_allclose(aux["twice"], 2 * X)
+    np.testing.assert_allclose(g, np.ones(3))
+
+
+def test_python_numbers_are_values_not_constants():
+    calls: list[int] = []
+
+    def f(x: Any, s: Any) -> Any:
+        calls.append(1)
+        return x * s
+
+    g = pliant.jit(f)
+    np.testing.assert_allclose(g(X, 2.0), 2 * X)
+    np.testing.assert_allclose(g(X, 3.0), 3 * X)
+    assert len(calls) == 1
+
+
+def test_python_float_takes_the_dtype_of_what_it_meets():
+    got = pliant.jit(lambda x, s: x * s)(np.ones(2, np.float32), 2.0)
+    assert got.dtype == np.float32
+    assert pliant.jit(lambda s: s * 2)(1.5) == 3.0 and type(pliant.jit(lambda s: s * 2)(1.5)) is float
+
+
+def test_scalar_results_are_numpy_scalars_and_0d_arrays_stay_arrays():
+    assert type(pliant.jit(np.sum)(X)) is np.float64
+    made = pliant.jit(lambda x: np.array(x[0]))(X)
+    assert isinstance(made, np.ndarray) and made.shape == ()
+
+
+def test_captured_arrays_are_read_anew_at_every_call():
+    w = np.ones(3)
+    f = pliant.jit(lambda x: x * w)
+    np.testing.assert_array_equal(f(X), X)
+    w[:] = 2
+    np.testing.assert_array_equal(f(X), 2 * X)
+
+
+def test_rebound_names_are_seen():
+    holder: dict[str, Any] = {"scale": 2.0, "w": np.ones(3)}
+
+    def inner(x: Any) -> Any:
+        return x * holder["scale"] + holder["w"]
+
+    f = pliant.jit(lambda x: inner(x))
+    np.testing.assert_allclose(f(X), 2 * X + 1)
+    holder["scale"] = 3.0
+    holder["w"] = np.zeros(3)
+    np.testing.assert_allclose(f(X), 3 * X)
+
+
+class Model:
+    """An object with arrays and numbers, as users have."""
+
+    def __init__(self) -> None:
+        self.w, self.bias = np.ones(3), 1.0
+
+    def predict(self, x: Any) -> Any:
+        return np.sum(self.w * x) + self.bias
+
+
+def test_attributes_are_read_anew_at_every_call():
+    model = Model()
+    f = pliant.jit(model.predict)
+    assert f(X) == pytest.approx(1.6)
+    model.w = np.full(3, 2.0)
+    assert f(X) == pytest.approx(2.2)
+    model.bias = 0.0
+    assert f(X) == pytest.approx(1.2)
+    model.w[:] = 0
+    assert f(X) == 0
+
+
+def test_writes_reach_the_caller_under_jit():
+    def shift(x: Any) -> Any:
+        x[1:] = x[:-1]
+        return x
+
+    a, b = np.arange(100.0), np.arange(100.0)
+    made = pliant.jit(shift)(a)
+    shift(b)
+    np.testing.assert_array_equal(a, b)
+    assert np.shares_memory(made, a)
+
+
+def test_writes_stay_inside_under_derivatives_and_vmap():
+    def f(x: Any) -> Any:
+        x *= 2
+        return np.sum(x)
+
+    a = np.ones(3)
+    np.testing.assert_array_equal(pliant.grad(f)(a), [2, 2, 2])
+    np.testing.assert_array_equal(pliant.vmap(f)(np.ones((2, 3))), [6, 6])
+    np.testing.assert_array_equal(a, np.ones(3))
+
+
+def test_results_that_share_memory_share_it():
+    y, t = pliant.jit(lambda x: (z := x + np.zeros((2, 3)), z.T))(X)
+    assert np.shares_memory(y, t)
+
+
+def test_duplicate_indices_have_exact_gradients():
+    i = np.array([1, 1])
+
+    def assign(x: Any, y: Any) -> Any:
+        z = x.copy()
+        z[i] = y
+        return np.sum(z * np.array([1.0, 10.0, 100.0]))
+
+    def increment(x: Any, y: Any) -> Any:
+        z = x.copy()
+        z[i] += y
+        return np.sum(z * np.array([1.0, 10.0, 100.0]))
+
+    y = np.array([5.0, 7.0])
+    dx, dy = pliant.grad(assign, argnums=(0, 1))(X, y)
+    np.testing.assert_array_equal(dx, [1, 0, 100])
+    np.testing.assert_array_equal(dy, [0, 10])
+    dx, dy = pliant.grad(increment, argnums=(0, 1))(X, y)
+    np.testing.assert_array_equal(dx, [1, 10, 100])
+    np.testing.assert_array_equal(dy, [0, 10])
+
+
+def test_a_dead_store_leaves_no_nan_in_the_gradient():
+    def f(x: Any) -> Any:
+        y = np.zeros(1)
+        y[0] = np.sqrt(x[0])
+        y[0] = x[0] - 1
+        return y[0]
+
+    np.testing.assert_array_equal(pliant.grad(f)(np.zeros(1)), [1])
+
+
+def test_where_has_a_zero_gradient_where_it_is_not_taken():
+    g = pliant.grad(lambda x: np.sum(np.where(x > 0, np.log(x), 0)))(np.array([0.0, 2.0]))
+    np.testing.assert_array_equal(g, [0, 0.5])
+
+
+def test_transformations_nest_in_any_order():
+    f = lambda x: np.sin(x) * x  # noqa: E731
+    assert pliant.jit(pliant.grad(pliant.jit(pliant.grad(f))))(0.5) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5))
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(pliant.grad(f)))(X), 2 * np.cos(X) - X * np.sin(X))
+
+
+def test_gradient_inside_a_compiled_function_closes_over_traced_values():
+    @pliant.jit
+    def step(w: Any, X: Any) -> Any:
+        g = pliant.grad(lambda v: np.sum((X @ v) ** 2))(w)
+        return w - 0.1 * g
+
+    data = RNG.normal(size=(4, 3))
+    np.testing.assert_allclose(step(X, data), X - 0.2 * data.T @ (data @ X), rtol=1e-12)
+
+
+def test_checkpoint_changes_no_derivative():
+    f = lambda x: np.sum(np.sin(np.exp(x)))  # noqa: E731
+    np.testing.assert_allclose(pliant.grad(pliant.checkpoint(f))(X), pliant.grad(f)(X), rtol=1e-14)
+    np.testing.assert_allclose(pliant.hessian(pliant.checkpoint(f))(X), pliant.hessian(f)(X), rtol=1e-12)
+
+
+def test_custom_derivative_serves_both_modes():
+    by_jvp = pliant.custom_derivative(np.sin, jvp=lambda xs, dxs: 10 * dxs[0])
+    by_vjp = pliant.custom_derivative(np.sin, forward=lambda x: (np.sin(x), x), backward=lambda x, ct: (ct * x,))
+    assert pliant.grad(by_jvp)(2.0) == 10 and pliant.jvp(by_jvp, (2.0,), (1.0,))[1] == 10
+    assert pliant.grad(by_vjp)(2.0) == 2 and pliant.jvp(by_vjp, (2.0,), (1.0,))[1] == 2
+    assert by_jvp(2.0) == np.sin(2.0)
+
+
+def test_stop_gradient_is_a_constant():
+    assert pliant.grad(lambda x: x * pliant.stop_gradient(x))(3.0) == 3
+
+
+def test_vectorize_broadcasts_leading_axes():
+    a, b = RNG.normal(size=(4, 1, 2, 3)), RNG.normal(size=(5, 3))
+    got = pliant.vectorize(lambda m, v: m @ v, "(m,n),(n)->(m)")(a, b)
+    np.testing.assert_allclose(got, np.einsum("abmn,bn->abm", np.broadcast_to(a, (4, 5, 2, 3)), b), rtol=1e-12)
+
+
+def test_static_arguments_may_be_shapes():
+    f = pliant.jit(lambda x, n: x.reshape(n, -1), static="n")
+    assert f(np.arange(6.0), 2).shape == (2, 3) and f(np.arange(6.0), n=3).shape == (3, 2)
+
+
+def test_disable_jit_runs_the_function_itself():
+    with pliant.disable_jit():
+        assert pliant.jit(lambda x: type(x))(X) is np.ndarray
+        np.testing.assert_allclose(pliant.grad(np.sum)(X), np.ones(3))
+
+
+def test_one_function_from_many_threads():
+    f = pliant.value_and_grad(mutating)
+    wrong: list[Any] = []
+
+    def work(seed: int) -> None:
+        xs = np.random.default_rng(seed).normal(size=(20, 3))
+        wrong.extend(x for x in xs if abs(f(x)[0] - mutating(x)) > 1e-12)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_methods_can_be_compiled_by_decorator():
+    class Linear:
+        def __init__(self) -> None:
+            self.w = np.arange(3.0)
+
+        @pliant.jit
+        def apply(self, x: Any) -> Any:
+            return self.w @ x
+
+    assert Linear().apply(X) == pytest.approx(0.8)
+
+
+def test_explain_names_the_rules_that_fired():
+    text = str(pliant.explain(lambda x: np.sum(x * 1.0 + np.zeros(3)), X))
+    assert "reduce_sum" in text and "rules fired" in text
