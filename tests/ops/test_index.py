@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.core import ir
 from pliant.core.build import trace
 from pliant.core.ir import const
 from pliant.core.types import Type
@@ -26,8 +27,10 @@ from pliant.ops.index import (
     wrap,
 )
 from pliant.ops.reduce import reduce_sum
+from pliant.ops.shape import iota, permute
+from pliant.ops.update import UpdateSlice
 from pliant.rewrite.engine import simplify
-from pliant.testing import check_primitive, reverse, run, sample
+from pliant.testing import check_primitive, check_rule, reverse, run, sample
 
 CASES = [  # shape of x, number of indices, their shape, leading axes shared
     ((5,), 1, (4,), 0),
@@ -226,3 +229,35 @@ def test_augmented_assignment_is_a_scatter_add_only_where_places_are_unique():
 
     assert "scatter_add" in texts(f, Type("f64", (5, 3)), Type("i64"), Type("f64", (3,)))
     assert "scatter_add" not in texts(f, Type("f64", (5,)), Type("i64", (2,)), Type("f64", (2,)))
+
+
+def zeros(*shape):
+    return ir.operators.zeros(Type("f64", shape))
+
+
+IDENTITIES = [
+    (index.add_of_write_into_zeros, lambda x, u: x + scatter_add(zeros(4, 3), (iota(2),), u)),
+    (index.add_of_write_into_zeros, lambda x, u: UpdateSlice((1, 0), (1, 1))(zeros(4, 3), u) + x),
+    (
+        index.add_of_write_into_zeros,
+        lambda x, u: (
+            x
+            + permute(UpdateSlice((0, 1), (1, 1))(ir.operators.zeros(Type("f64", (3, 4))), permute(u, (1, 0))), (1, 0))
+        ),
+    ),
+    (index.gather_of_scatter_set, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
+    (
+        index.scatter_set_of_own_sum,
+        lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) + u, unique=True),
+    ),
+    (index.scatter_add_of_zeros, lambda x, u: scatter_add(x, (iota(2),), zeros(2, 3))),
+]
+
+
+@pytest.mark.parametrize(("rule", "f"), IDENTITIES)
+def test_rules_are_true(rule, f):
+    check_rule(rule, Type("f64", (4, 3)), Type("f64", (2, 3)), program=f)
+
+
+def test_every_rule_is_checked():
+    assert {rule for rule, _ in IDENTITIES} == set(index.RULES) <= set(RULES)

@@ -10,14 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from pliant.core import ir
 from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import RULES, update
+from pliant.ops.power import sqrt
+from pliant.ops.reduce import reduce_sum
 from pliant.ops.shape import Slice, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
 from pliant.rewrite.engine import simplify
-from pliant.testing import check_primitive, reverse, run
+from pliant.testing import check_primitive, check_rule, reverse, run
 
 X = Type("f64", (5, 4))
 WINDOWS = [((0, 0), (1, 1), (2, 3)), ((4, 3), (-2, -1), (3, 2)), ((1, 0), (1, 3), (0, 2)), ((0, 0), (1, 1), (5, 4))]
@@ -71,9 +74,6 @@ def gradient(f, x):
 
 
 def test_a_store_that_is_overwritten_has_no_gradient():
-    from pliant.ops.power import sqrt
-    from pliant.ops.reduce import reduce_sum
-
     def f(x):
         y = put(x, 0, sqrt(at(x, 0)))
         return reduce_sum(put(put(y, 1, at(x, 1)), 0, at(x, 0) - 1.0))
@@ -116,6 +116,38 @@ def test_cotangents_of_windows_accumulate_without_dense_zeros():
     assert str(backward).count("broadcast(0.0") == 1
     assert str(backward).count("add_slice") == 3
     assert_array_equal(run(backward, (np.arange(1.0, 7), np.ones(())))[0], [2, 1, 0, 1, 0, 1])
+
+
+V, U = Type("f64", (6,)), Type("f64", (2,))
+PUT, ADD, READ = UpdateSlice((1,), (2,)), AddSlice((1,), (2,)), Slice((1,), (2,), (2,))
+
+
+def zeros(n):
+    return ir.operators.zeros(Type("f64", (n,)))
+
+
+IDENTITIES = [
+    (update.slice_of_update, lambda x, u: READ(PUT(x, u))),
+    (update.slice_of_update, lambda x, u: READ(ADD(x, u))),
+    (update.slice_of_update, lambda x, u: Slice((0,), (2,), (3,))(PUT(x, u))),
+    (update.update_of_dead_write, lambda x, u: PUT(ADD(UpdateSlice((3,), (1,))(x, slice_axis(u, 0, 0, 1)), u), u)),
+    (update.write_of_everything, lambda x, u: UpdateSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
+    (update.write_of_everything, lambda x, u: AddSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
+    (update.update_of_own_slice, lambda x, u: PUT(x, READ(x))),
+    (update.update_of_own_sum, lambda x, u: PUT(x, u + READ(x))),
+    (update.update_of_zeros_with_update_of_zeros, lambda x, u: PUT(zeros(9), UpdateSlice((0,), (2,))(zeros(3), u))),
+    (update.add_slice_of_zeros, lambda x, u: ADD(x, zeros(2))),
+    (update.add_slice_of_zeros, lambda x, u: ADD(zeros(6), u)),
+]
+
+
+@pytest.mark.parametrize(("rule", "f"), IDENTITIES)
+def test_rules_are_true(rule, f):
+    check_rule(rule, V, U, program=f)
+
+
+def test_every_rule_is_checked():
+    assert {rule for rule, _ in IDENTITIES} == set(update.RULES) <= set(RULES)
 
 
 PROGRESSIONS = [(s, d, n) for s, d, n in product(range(6), (-2, -1, 1, 2, 3), range(4)) if 0 <= s + d * (n - 1) < 6]

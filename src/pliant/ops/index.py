@@ -387,7 +387,7 @@ def scatter_set_of_own_sum(value: Value) -> Value | None:
     return None
 
 
-@rewrite(ScatterAdd)
+@rewrite(ScatterAdd, level="stable")
 def scatter_add_of_zeros(value: Value) -> Value | None:
     """Adding zeros changes nothing (but the sign of -0.0)."""
     return value.args[0] if is_zero(value.args[-1]) else None

@@ -344,9 +344,9 @@ def reduction_of_permute(value: Value) -> Value | None:
             return None
 
 
-@rewrite(Reduction)
+@rewrite(Reduction, level="stable")
 def reduction_of_single(value: Value) -> Value | None:
-    """One element alone is its own sum, product or extremum."""
+    """One element alone is its own sum, product or extremum; NumPy's sum of -0.0 alone is 0.0."""
     (x,), op = value.args, value.op
     assert isinstance(op, Reduction)
     return reshape(x, value.shape) if all(x.shape[a] == 1 for a in op.axes) else None

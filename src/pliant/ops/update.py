@@ -268,7 +268,7 @@ def update_of_zeros_with_update_of_zeros(value: Value) -> Value | None:
     return UpdateSlice(window.start, window.step)(x, u.args[1])
 
 
-@rewrite(AddSlice)
+@rewrite(AddSlice, level="stable")
 def add_slice_of_zeros(value: Value) -> Value | None:
     """Adding into zeros is writing into them; adding zeros changes nothing (but the sign of -0.0)."""
     x, u = value.args
