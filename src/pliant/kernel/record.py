@@ -177,7 +177,7 @@ class Recorder:
 
     def const(self, number: Number, dtype: str) -> Scalar:
         """A literal."""
-        return self.emit(Literal(dtype, number))
+        return self.remember(("const", repr(number), dtype), lambda: Literal(dtype, number))
 
     def affine(self, j: Affine | int, step: int, start: int) -> Affine:
         """The index step·j + start."""

@@ -14,13 +14,12 @@ from pliant.core.ir import Function, Op, param, scope
 from pliant.core.types import Type
 from pliant.errors import MissingRuleError
 from pliant.kernel.build import build
-from pliant.kernel.ir import Apply, Buffer, Fold, Program, Region
-from pliant.kernel.record import EMPTY, Recorder, fold_shape
-from pliant.kernel.ir import Affine, Index, Var
+from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, Region, Var
+from pliant.kernel.record import EMPTY, Recorder
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise, Movement
 
-__all__ = ["LLVM", "Executable", "can"]
+__all__ = ["BACKEND", "LLVM", "Executable", "can"]
 
 LONG_PROGRAM = 20_000  # scalars; from here on LLVM optimises less
 
@@ -40,7 +39,7 @@ class LLVM:
         return Executable(program, code, order)
 
 
-def assembly(program: Program) -> tuple[str, list[object]]:
+def assembly(program: Program) -> tuple[str, list[Segment | Host]]:
     """LLVM IR of a program, and the order to run its functions in."""
     target = host_target()
     module = Module(target.vectors)
@@ -90,4 +89,4 @@ def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:
     return True
 
 
-_ = fold_shape
+BACKEND = LLVM()
