@@ -33,8 +33,9 @@ def is_users(fn: types.FunctionType) -> bool:
     """Whether to look into a function: not into Python's own and NumPy's."""
     name = fn.__code__.co_filename
     in_standard = name.startswith(_STANDARD) and "site-packages" not in name
-    is_library = any(part in name for part in _LIBRARIES) and fn.__module__.partition(".")[0] in sys.modules
-    library = fn.__module__.partition(".")[0] in ("numpy", "scipy", "pliant", "optree", "jax", "torch")
+    package = (fn.__module__ or "").partition(".")[0]
+    is_library = any(part in name for part in _LIBRARIES) and package in sys.modules
+    library = package in ("numpy", "scipy", "pliant", "optree", "jax", "torch")
     return not in_standard and not (is_library and library) and not name.startswith("<frozen")
 
 
