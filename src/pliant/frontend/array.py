@@ -31,7 +31,7 @@ class Dispatch(Protocol):
         """Apply a NumPy function."""
         ...
 
-    def getitem(self, x: TracedArray, key: Any) -> TracedArray:
+    def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
         ...
 

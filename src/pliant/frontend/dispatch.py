@@ -69,7 +69,7 @@ class Tables:
                 raise
             raise UnsupportedError(f"np.{func.__name__}: {error}").at(("here", here())) from error
 
-    def getitem(self, x: TracedArray, key: Any) -> TracedArray:
+    def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
         return index.getitem(x, key)
 

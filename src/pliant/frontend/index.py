@@ -15,6 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.selection import Selection, selection
 from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
 from pliant.ops.compare import less
 from pliant.ops.elementwise import add
@@ -54,14 +55,12 @@ class Key:
         return all(a.array is None for a in self.axes)
 
 
-def getitem(x: TracedArray, key: Any) -> TracedArray:
+def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]`: a view for basic keys, else a copy."""
     mask = traced_mask(key)
     if mask is not None:
-        raise UnsupportedError(
-            "the number of elements that a traced mask selects is not known while tracing",
-            hint="np.where(mask, x, fill) keeps the shape; x.sum(where=mask) reduces; x[mask] = y assigns",
-        ).at(("selected here", here()), ("the mask was made here", mask.value.origin))
+        check_mask(x, mask)
+        return selection(x, mask)
     parsed = parse(key, x.type)
     if not parsed.is_basic:
         return fresh(gathered(x.value, parsed), is_array=True)
@@ -78,6 +77,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y`, with NumPy's unsafe cast to x's dtype."""
     mask = traced_mask(key)
     if mask is not None:
+        check_mask(x, mask)
         x.replace(masked(x.value, mask.value, y))
         return
     parsed = parse(key, x.type)
@@ -299,10 +299,19 @@ def traced_mask(key: Any) -> TracedArray | None:
     return None
 
 
+def check_mask(x: TracedArray, mask: TracedArray) -> None:
+    """IndexRangeError unless the mask has the shape of x's leading axes."""
+    if mask.shape != x.shape[: mask.ndim]:
+        raise _error(f"boolean index of shape {mask.shape} does not match {x.type}")
+
+
 def masked(x: Value, mask: Value, y: Any) -> Value:
     """x with `x[mask] = y` done, for one y per place that follows the mask, or for all."""
-    if mask.shape != x.shape[: len(mask.shape)]:
-        raise _error(f"boolean index of shape {mask.shape} does not match {x.type}")
+    if isinstance(y, Selection):
+        if y.mask.value is not mask:
+            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(("here", here()))
+        wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
+        return select(wide, with_type(y.whole.value, x.type), x)
     value = value_of(y)
     rest = x.shape[len(mask.shape) :]
     if len(value.shape) > len(rest) and value.type.size != 1:

@@ -2,14 +2,77 @@
 
 from __future__ import annotations
 
-from pliant.frontend.functions import fft, index, join, linalg, norms, products, reduce, shape
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.functions import (
+    create,
+    edit,
+    fft,
+    index,
+    join,
+    linalg,
+    math,
+    norms,
+    order,
+    products,
+    reduce,
+    scan,
+    shape,
+    statistics,
+    unsupported,
+)
 from pliant.frontend.functions.at import AT
 from pliant.frontend.functions.methods import METHODS, PROPERTIES
 from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
+from pliant.ops import scan as scans
 
-MODULES = (reduce, shape, join, index, products, linalg, norms, fft)
-FUNCTIONS = {function: ours for module in MODULES for function, ours in module.FUNCTIONS.items()}
-REDUCTIONS = {}
-ACCUMULATIONS = {}
+MODULES: Final = (
+    reduce, statistics, scan, order, shape, join, edit, index, math, create, products, linalg, norms, fft,
+)  # fmt: skip
 
-__all__ = ["ACCUMULATIONS", "AT", "FUNCTIONS", "METHODS", "NAMED_UFUNCS", "PROPERTIES", "REDUCTIONS", "UFUNCS"]
+FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
+    **unsupported.FUNCTIONS,
+    **{function: ours for module in MODULES for function, ours in module.FUNCTIONS.items()},
+}
+"""NumPy function → the same over primitives."""
+
+UNSUPPORTED: Final = {f: hint for f, hint in unsupported.HINTS.items() if FUNCTIONS[f] is unsupported.FUNCTIONS[f]}
+"""NumPy function that always raises UnsupportedError → what to do instead."""
+
+REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
+    np.add: reduce.sum_,
+    np.multiply: reduce.prod,
+    np.maximum: reduce.max_,
+    np.minimum: reduce.min_,
+    np.logical_and: reduce.all_,
+    np.logical_or: reduce.any_,
+    np.logaddexp: reduce.logaddexp_reduce,
+    **{u: reduce.tree(UFUNCS[u]) for u in (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm)},
+    **{u: reduce.tree(UFUNCS[u], 0) for u in (np.bitwise_or, np.bitwise_xor)},
+    np.bitwise_and: reduce.tree(UFUNCS[np.bitwise_and]),
+    np.logical_xor: reduce.truth_tree(UFUNCS[np.logical_xor]),
+}
+"""Ufunc → its `reduce`."""
+
+ACCUMULATIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
+    np.add: scan.accumulate(scans.cumsum, is_sum=True),
+    np.multiply: scan.accumulate(scans.cumprod, is_sum=True),
+    np.maximum: scan.accumulate(scans.cummax),
+    np.minimum: scan.accumulate(scans.cummin),
+}
+"""Ufunc → its `accumulate`."""
+
+__all__ = [
+    "ACCUMULATIONS",
+    "AT",
+    "FUNCTIONS",
+    "METHODS",
+    "NAMED_UFUNCS",
+    "PROPERTIES",
+    "REDUCTIONS",
+    "UFUNCS",
+    "UNSUPPORTED",
+]

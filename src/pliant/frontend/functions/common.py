@@ -1,0 +1,129 @@
+"""What NumPy's functions share: arguments, `out=`, dtypes asked of NumPy, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import DTYPES
+from pliant.errors import DTypeError, ShapeError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, cast_value, short, value_of
+from pliant.ops.elementwise import convert
+
+NO_VALUE: Final = cast("Any", np)._NoValue
+
+
+def array_of(a: Any) -> TracedArray:
+    """Anything array-like as an array that can be viewed: scalars are copied, weak numbers become solid."""
+    x = as_traced(a)
+    return fresh(x.value, is_array=True) if x.is_scalar or x.is_weak else x
+
+
+def solid(a: Any) -> TracedArray:
+    """Anything array-like with a dtype of its own: `np.asarray(1.0)` is a float64."""
+    x = as_traced(a)
+    return TracedArray(x.storage, x.lenses, is_scalar=x.is_scalar) if x.is_weak else x
+
+
+def store_out(value: Value, out: Any = None, name: str = "this function", *, is_array: bool = False) -> Any:
+    """`value` as a fresh array; or written to `out`, of the same shape, with a same-kind cast."""
+    if out is None:
+        return fresh(value, is_array=is_array)
+    target = as_traced(out[0] if isinstance(out, tuple) else out)
+    if not np.can_cast(np.dtype(DTYPES[value.dtype]), target.dtype, "same_kind"):
+        raise DTypeError(f"{name}: cannot write a result {value.type} to out= of {target.type}").at(("here", here()))
+    if target.shape != value.shape:
+        raise ShapeError(f"{name}: the result {value.type} does not have the shape of out= {target.type}").at(
+            ("here", here())
+        )
+    target.replace(cast_value(value, target.type.dtype))
+    return out[0] if isinstance(out, tuple) else out
+
+
+def unsupported(message: str, hint: str = "") -> UnsupportedError:
+    """The error for what is not compiled, at the user's line."""
+    return UnsupportedError(message, hint=hint).at(("here", here()))
+
+
+def only(name: str, **given: Any) -> None:
+    """Refuse keywords that are neither absent nor None."""
+    bad = [k for k, v in given.items() if v is not None and v is not NO_VALUE]
+    if bad:
+        raise unsupported(f"np.{name}: {', '.join(bad)}= is not supported")
+
+
+def known(x: Any, what: str) -> Any:
+    """A number, sequence or array that must be known while tracing, as NumPy sees it."""
+    if isinstance(x, list | tuple):
+        return type(x)(known(v, what) for v in x)
+    if isinstance(x, TracedArray):
+        if x.concrete is None:
+            raise unsupported(f"{what} must be known while tracing, got {x.type}", "pass it as a static number")
+        return x.concrete[()]
+    if isinstance(x, np.ndarray):
+        return known(as_traced(x), what)
+    return x
+
+
+def constant(number: Any, dtype: str) -> Value:
+    """A literal of a dtype."""
+    return const(number, dtype)
+
+
+def widened(x: TracedArray, dtype: Any) -> Value:
+    """The value that `sum` and `prod` add up: narrow integers and bools as 64 bits."""
+    if dtype is not None:
+        return cast_value(x.value, short(dtype))
+    kind = x.type.kind
+    return convert(x.value, {"b": "i64", "i": "i64", "u": "u64"}.get(kind, x.type.dtype))
+
+
+def inexact(x: TracedArray, dtype: Any = None) -> Value:
+    """The value as a float: integers and bools become f64."""
+    if dtype is not None:
+        return cast_value(x.value, short(dtype))
+    return x.value if x.type.is_float else convert(x.value, "f64")
+
+
+def numpy_dtype(call: Callable[..., Any], *xs: Any) -> str:
+    """The dtype of a NumPy function's result, asked of NumPy on samples of one element."""
+    samples = [np.ones(1, DTYPES[x.type.dtype]) if isinstance(x, TracedArray) and not x.is_weak else x for x in xs]
+    with np.errstate(all="ignore"):
+        return short(np.asarray(call(*samples)).dtype)
+
+
+def refuse(name: str, hint: str) -> Callable[..., Any]:
+    """A NumPy function that Pliant does not compile, and what to do instead."""
+
+    def refused(*args: Any, **options: Any) -> Any:
+        raise unsupported(f"np.{name} is not supported", hint)
+
+    refused.__name__ = name
+    return refused
+
+
+def int_value(x: Any) -> Value:
+    """Integers as i64."""
+    return value_of(x, "i64")
+
+
+__all__ = [
+    "NO_VALUE",
+    "array_of",
+    "constant",
+    "inexact",
+    "int_value",
+    "known",
+    "numpy_dtype",
+    "only",
+    "refuse",
+    "solid",
+    "store_out",
+    "unsupported",
+    "widened",
+]

@@ -1,0 +1,279 @@
+"""Elements chosen by index or condition: where, take, choose, clip and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.errors import ArgumentError, ShapeError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.convert import (
+    as_traced,
+    axis_of,
+    broadcast_shapes,
+    broadcast_value,
+    cast_value,
+    result_dtype,
+    value_of,
+    with_type,
+)
+from pliant.frontend.functions.common import (
+    NO_VALUE,
+    array_of,
+    int_value,
+    known,
+    solid,
+    store_out,
+    unsupported,
+)
+from pliant.frontend.functions.reduce import truth_of
+from pliant.frontend.functions.shape import ravel, reshape, sliced
+from pliant.frontend.index import getitem, masked
+from pliant.ops import compare, rounding
+from pliant.ops.index import put_along, take_along, wrap
+from pliant.ops.select import select as choice
+
+
+def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
+    """np.where of three arguments; with one the size of the result would not be known."""
+    given = (*branches, *(b for b in (x, y) if b is not NO_VALUE))
+    if len(given) != 2:
+        raise unsupported(
+            "np.where(condition) has a result whose size is not known while tracing",
+            "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
+        )
+    dtype = result_dtype(*given)
+    values = [truth_of(condition), *(value_of(b, dtype) for b in given)]
+    shape = broadcast_shapes(*(v.shape for v in values))
+    full = [v if not v.shape else broadcast_value(v, shape) for v in values]
+    return fresh(choice(*full), is_array=True)
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """np.take."""
+    x = ravel(solid(a)) if axis is None else array_of(a)
+    at = axis_of(0 if axis is None else axis, x.ndim)
+    places = in_mode(as_traced(indices), x.shape[at], mode)
+    picked = getitem(x, (slice(None),) * at + (places,))
+    return store_out(picked.value, out, "np.take", is_array=bool(picked.shape))
+
+
+def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
+    """Indices brought into range as `mode` says."""
+    if mode == "raise":
+        return indices
+    if mode not in ("wrap", "clip"):
+        raise ArgumentError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}").at(("here", here()))
+    if indices.concrete is not None:
+        plain = indices.concrete
+        return fresh_concrete(np.asarray(plain % n if mode == "wrap" else np.clip(plain, 0, n - 1)))
+    i = int_value(indices)
+    return fresh(rounding.remainder(i, n) if mode == "wrap" else compare.clip(i, 0, n - 1), is_array=True)
+
+
+def _aligned(x: TracedArray, indices: Any, at: int) -> Value:
+    """Non-negative indices of x's shape but for one axis."""
+    i = int_value(indices)
+    shape = tuple(i.shape[a] if a == at else n for a, n in enumerate(x.shape))
+    return wrap(broadcast_value(i, shape), x.shape[at])
+
+
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    """np.take_along_axis."""
+    x, i = solid(arr), as_traced(indices)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of(axis, x.ndim)
+    value = x.value
+    if i.shape[:at] + i.shape[at + 1 :] != x.shape[:at] + x.shape[at + 1 :]:
+        wide = broadcast_shapes(
+            tuple(1 if a == at else n for a, n in enumerate(x.shape)),
+            tuple(1 if a == at else n for a, n in enumerate(i.shape)),
+        )
+        value = broadcast_value(value, tuple(x.shape[at] if a == at else n for a, n in enumerate(wide)))
+        x = fresh(value, is_array=True)
+    return fresh(take_along(value, _aligned(x, i, at), at), is_array=True)
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """np.put_along_axis: writes into `arr`."""
+    x = as_traced(arr)
+    if axis is None:
+        x, axis = reshape(x, -1), 0
+    at = axis_of(axis, x.ndim)
+    i = _aligned(x, indices, at)
+    u = broadcast_value(value_of(values, x.type.dtype), i.shape)
+    x.replace(put_along(x.value, i, u, at))
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """np.choose; an index out of range is not noticed while mode="raise"."""
+    options = [choices[i] for i in range(len(choices))]
+    which = int_value(in_mode(as_traced(a), len(options), mode))
+    dtype = result_dtype(*map(solid, options))
+    values = [value_of(o, dtype) for o in options]
+    shape = broadcast_shapes(which.shape, *(v.shape for v in values))
+    made = broadcast_value(values[-1], shape)
+    for number in reversed(range(len(values) - 1)):
+        test = broadcast_value(compare.equal(which, const(number, "i64")), shape)
+        made = choice(test, broadcast_value(values[number], shape), made)
+    return store_out(made, out, "np.choose")
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """np.select: the choice of the first condition that holds."""
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ShapeError("np.select: list of cases must be same length as list of conditions").at(("here", here()))
+    choices = [choicelist[i] for i in range(len(choicelist))]
+    dtype = result_dtype(*choices, default)
+    conditions = [value_of(condlist[i], "bool") for i in range(len(condlist))]
+    values = [value_of(c, dtype) for c in (*choices, default)]
+    shape = broadcast_shapes(*(v.shape for v in (*conditions, *values)))
+    made = broadcast_value(values[-1], shape)
+    for condition, value in zip(reversed(conditions), reversed(values[:-1]), strict=True):
+        made = choice(broadcast_value(condition, shape), broadcast_value(value, shape), made)
+    return fresh(made, is_array=True)
+
+
+def clip(
+    a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """np.clip."""
+    low, high = (first if first is not NO_VALUE else second for first, second in ((a_min, min), (a_max, max)))
+    x, bounds = as_traced(a), [None if b is NO_VALUE else b for b in (low, high)]
+    dtype = result_dtype(x, *(b for b in bounds if b is not None))
+    if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
+        raise unsupported("np.clip: other keywords than min, max and out are not supported")
+    y = value_of(x, dtype)
+    for bound, combine in zip(bounds, (compare.maximum, compare.minimum), strict=True):
+        if bound is not None:
+            b = value_of(bound, dtype)
+            shape = broadcast_shapes(y.shape, b.shape)
+            y = combine(broadcast_value(y, shape), b if not b.shape else broadcast_value(b, shape))
+    return store_out(y, out, "np.clip")
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """np.copyto: writes into `dst`."""
+    x, y = as_traced(dst), as_traced(src)
+    if not y.is_weak and not np.can_cast(y.dtype, x.dtype, casting):  # type: ignore[arg-type]
+        raise unsupported(
+            f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}", "convert with .astype"
+        )
+    value = with_type(cast_value(y.value, x.type.dtype), x.type)
+    if where is not True:
+        mask = broadcast_value(value_of(where, "bool"), x.shape)
+        value = choice(mask, value, x.value)
+    x.replace(value)
+
+
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """np.put: writes into `a`."""
+    x, places = as_traced(a), as_traced(ind)
+    flat = reshape(x, -1)
+    i = ravel(in_mode(places, x.size, mode))
+    values = ravel(solid(v))
+    if not i.size or not values.size:
+        return
+    if values.size != i.size:
+        values = np.resize(values, i.size)  # type: ignore[call-overload,assignment]
+    if flat.storage is x.storage:
+        flat[i] = values
+    else:  # a reshape of this view is a copy
+        flat[i] = values
+        x[...] = reshape(flat, x.shape)
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """np.putmask: writes into `a`."""
+    x, y = as_traced(a), solid(values)
+    if y.size != x.size and y.size:
+        y = np.resize(y, x.shape)  # type: ignore[call-overload,assignment]
+    full = reshape(y, x.shape)
+    x.replace(choice(broadcast_value(value_of(mask, "bool"), x.shape), value_of(full, x.type.dtype), x.value))
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """np.place for one value; more would go to places not known while tracing."""
+    y = solid(vals)
+    if y.size != 1:
+        raise unsupported("np.place with several values is not supported", "use np.copyto(arr, values, where=mask)")
+    x = as_traced(arr)
+    x.replace(masked(x.value, value_of(mask, "bool"), reshape(y, ())))
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """np.fill_diagonal: writes into `a`."""
+    x = as_traced(a)
+    if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) > 1):
+        raise ShapeError(f"np.fill_diagonal: all dimensions of {x.type} must be of equal length").at(("here", here()))
+    step = 1 + x.shape[1] if x.ndim == 2 else 1 + sum(x.shape[0] ** p for p in range(1, x.ndim))
+    end = x.size if x.ndim > 2 or wrap else min(x.size, x.shape[1] ** 2)
+    flat = reshape(x, -1)
+    count = len(range(0, end, step))
+    y = solid(val)
+    if y.size != 1:
+        y = np.resize(ravel(y), count)  # type: ignore[call-overload,assignment]
+    part = sliced(flat, 0, 0, count, step)
+    part.replace(with_type(reshape(y, ()).value if y.size == 1 else as_traced(y).value, part.type))
+    if flat.storage is not x.storage:
+        x[...] = reshape(flat, x.shape)
+
+
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    """np.compress with a condition known while tracing."""
+    mask = np.asarray(known(condition, "the condition of np.compress"), bool)
+    return take(a, fresh_concrete(np.flatnonzero(mask)), axis, out)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """np.extract with a condition known while tracing."""
+    mask = np.asarray(known(condition, "the condition of np.extract"), bool)
+    return take(ravel(arr), fresh_concrete(np.flatnonzero(mask)), 0)
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArray, ...]:
+    """np.unravel_index; indices out of range are not noticed."""
+    extents, i = known(shape, "shape="), int_value(indices)
+    extents = (extents,) if isinstance(extents, int) else tuple(extents)
+    made = list[TracedArray]()
+    for n in reversed(extents) if order == "C" else extents:
+        made.append(fresh(rounding.remainder(i, n)))
+        i = rounding.floor_divide(i, n)
+    return tuple(reversed(made)) if order == "C" else tuple(made)
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
+    """np.ravel_multi_index; indices out of range are not noticed while mode="raise"."""
+    extents = tuple(known(dims, "dims="))
+    total: Any = 0
+    pairs = list(zip([as_traced(i) for i in multi_index], extents, strict=True))
+    for i, n in pairs if order == "C" else reversed(pairs):
+        total = total * n + in_mode(i, n, mode)
+    return total
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.where: where,
+    np.take: take,
+    np.take_along_axis: take_along_axis,
+    np.put_along_axis: put_along_axis,
+    np.choose: choose,
+    np.select: select,
+    np.clip: clip,
+    np.copyto: copyto,
+    np.put: put,
+    np.putmask: putmask,
+    np.place: place,
+    np.fill_diagonal: fill_diagonal,
+    np.compress: compress,
+    np.extract: extract,
+    np.unravel_index: unravel_index,
+    np.ravel_multi_index: ravel_multi_index,
+}
+"""NumPy's choices by index or condition."""

@@ -1,0 +1,252 @@
+"""Functions of each element that are no ufuncs, and comparisons of whole arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.types import real_dtype
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, cast_value, result_dtype, value_of
+from pliant.frontend.functions.common import array_of, inexact, known, only, solid, store_out
+from pliant.frontend.functions.reduce import truth_of
+from pliant.ops import bits, compare, elementwise, rounding, transcendental
+from pliant.ops.complex import Complex, imag, real
+from pliant.ops.reduce import reduce_and
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+
+
+def round_(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """np.round: to the even neighbour of two, as NumPy by scaling."""
+    x, places = as_traced(a), int(known(decimals, "decimals="))
+    value = elementwise.convert(x.value, "f16") if x.type.dtype == "bool" else x.value
+    if value.dtype[0] in "iu":
+        if places < 0:
+            unit = const(10.0**-places, "f64")
+            near = rounding.rint(elementwise.div(elementwise.convert(value, "f64"), unit))
+            value = elementwise.convert(elementwise.mul(near, unit), value.dtype)
+        return store_out(value, out, "np.round")
+    if places:
+        unit = const(10.0 ** abs(places), value.dtype)
+        up, down = (elementwise.mul, elementwise.div) if places > 0 else (elementwise.div, elementwise.mul)
+        return store_out(down(rounding.rint(up(value, unit)), unit), out, "np.round")
+    return store_out(rounding.rint(value), out, "np.round")
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    """np.fix."""
+    a = as_traced(x)
+    value = a.value if a.type.kind in "biu" else rounding.trunc(a.value)
+    return store_out(value, out, "np.fix")
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """np.angle."""
+    x = inexact(as_traced(z))
+    made = transcendental.arctan2(imag(x), real(x))
+    return fresh(rounding.rad2deg(made) if deg else made)
+
+
+def isreal(x: Any) -> Any:
+    """np.isreal."""
+    a = as_traced(x).value
+    if a.dtype[0] != "c":
+        return fresh(broadcast(const(True, "bool"), a.shape, ()))
+    return fresh(compare.equal(imag(a), const(0, real_dtype(a.dtype))))
+
+
+def iscomplex(x: Any) -> Any:
+    """np.iscomplex."""
+    return fresh(bits.invert(as_traced(isreal(x)).value))
+
+
+def _infinite(sign: int) -> Callable[..., Any]:
+    def test(x: Any, out: Any = None) -> Any:
+        a = as_traced(x).value
+        if a.dtype[0] in "biu":
+            return store_out(broadcast(const(False, "bool"), a.shape, ()), out)
+        return store_out(compare.equal(a, const(sign * math.inf, a.dtype)), out)
+
+    return test
+
+
+isposinf, isneginf = _infinite(1), _infinite(-1)
+
+_LARGEST = {"f16": 65504.0, "f32": float(np.finfo(np.float32).max), "f64": float(np.finfo(np.float64).max)}
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """np.nan_to_num; with copy=False it writes into `x`."""
+    a = as_traced(x)
+    value = a.value
+
+    def cleaned(part: Value) -> Value:
+        dtype = part.dtype
+        top, low = (posinf, neginf)
+        high = const(_LARGEST[dtype], dtype) if top is None else value_of(top, dtype)
+        below = const(-_LARGEST[dtype], dtype) if low is None else value_of(low, dtype)
+        made = select(compare.isnan(part), value_of(nan, dtype), part)
+        made = select(compare.equal(part, const(math.inf, dtype)), high, made)
+        return select(compare.equal(part, const(-math.inf, dtype)), below, made)
+
+    if value.dtype[0] == "c":
+        value = Complex()(cleaned(real(value)), cleaned(imag(value)))
+    elif value.dtype[0] == "f":
+        value = cleaned(value)
+    if copy or a.is_scalar:
+        return fresh(value)
+    a.replace(value)
+    return a
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+    """np.isclose."""
+    x, y = as_traced(a), as_traced(b)
+    if y.type.kind in "iu":
+        y = y.astype(result_dtype_of(y))
+    with_tolerance = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y)
+    made = with_tolerance | np.equal(x, y)
+    return made | (np.isnan(x) & np.isnan(y)) if equal_nan else made
+
+
+def result_dtype_of(x: TracedArray) -> Any:
+    """The float dtype that NumPy compares integers in."""
+    return np.result_type(x.dtype, 1.0)
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
+    """np.allclose, a traced bool."""
+    return fresh(reduce_and(as_traced(isclose(a, b, rtol, atol, equal_nan)).value))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """np.array_equal: a traced bool, or False if the shapes differ."""
+    x, y = as_traced(a1), as_traced(a2)
+    if x.shape != y.shape:
+        return False
+    same = np.equal(x, y)
+    if equal_nan and x.type.is_float and y.type.is_float:
+        same = same | (np.isnan(x) & np.isnan(y))
+    return fresh(reduce_and(as_traced(same).value))
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """np.array_equiv: a traced bool, or False if the shapes do not fit."""
+    x, y = as_traced(a1), as_traced(a2)
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return False
+    return fresh(reduce_and(as_traced(np.equal(x, y)).value))
+
+
+def sinc(x: Any) -> Any:
+    """np.sinc: sin(πx) / πx, with the right derivatives at 0 of the first order."""
+    a = inexact(as_traced(x))
+    scaled = elementwise.mul(a, const(math.pi, a.dtype))
+    at_zero = compare.equal(scaled, const(0, a.dtype))
+    safe = select(at_zero, const(1, a.dtype), scaled)
+    ratio = elementwise.div(transcendental.sin(safe), safe)
+    near = elementwise.sub(const(1, a.dtype), elementwise.div(elementwise.mul(scaled, scaled), const(6, a.dtype)))
+    return fresh(select(at_zero, near, ratio))
+
+
+def i0(x: Any) -> Any:
+    """np.i0: the modified Bessel function of order 0, (1/π)·∫ exp(x·cos t) dt over [0, π].
+
+    The trapezoidal rule on a smooth periodic function converges geometrically: 64 nodes give full
+    precision to |x| = 30; beyond, the asymptotic series does.
+    """
+    a = inexact(as_traced(x))
+    a = elementwise.convert(a, "f64") if a.dtype != "f64" else a
+    size = elementwise.absolute(a)
+    near = compare.minimum(size, const(30.0, "f64"))
+    total = None
+    count = 64
+    for k in range(count + 1):
+        weight = (0.5 if k in (0, count) else 1.0) / count
+        term = elementwise.mul(transcendental.exp(elementwise.mul(near, math.cos(math.pi * k / count))), weight)
+        total = term if total is None else elementwise.add(total, term)
+    assert total is not None
+    far = compare.maximum(size, const(30.0, "f64"))
+    u = elementwise.div(const(0.125, "f64"), far)
+    factor, terms = 1.0, [1.0]
+    for k in range(1, 16):
+        factor *= (2 * k - 1) ** 2 / k
+        terms.append(factor)
+    series = const(terms[-1], "f64")
+    for term in reversed(terms[:-1]):
+        series = elementwise.add(elementwise.mul(series, u), const(term, "f64"))
+    size_far = elementwise.mul(far, const(2 * math.pi, "f64"))
+    root = transcendental.exp(elementwise.sub(far, elementwise.mul(0.5, transcendental.log(size_far))))
+    return fresh(select(compare.less(size, const(30.0, "f64")), total, elementwise.mul(root, series)))
+
+
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    """np.real_if_close of a real array; of a complex one the dtype would depend on the numbers."""
+    x = as_traced(a)
+    only("real_if_close", tol=None if x.type.kind != "c" else "of a complex array")
+    return x
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """np.piecewise: every function is applied to all of x, and the results are chosen from."""
+    a = array_of(solid(x))
+    conditions = condlist if isinstance(condlist, list | tuple) else [condlist]
+    conditions = [fresh(truth_of(c), is_array=True) for c in conditions]
+    functions = list(funclist)
+    made: Any = np.zeros_like(a)  # type: ignore[call-overload]
+    if len(functions) == len(conditions) + 1:
+        made = _applied(functions.pop(), a, args, kw)
+    for condition, function in zip(conditions, functions, strict=True):
+        made = np.where(condition, _applied(function, a, args, kw), made)
+    return made
+
+
+def _applied(function: Any, x: TracedArray, args: tuple[Any, ...], options: dict[str, Any]) -> TracedArray:
+    y = function(x, *args, **options) if callable(function) else function
+    return fresh(cast_value(value_of(y), x.type.dtype), is_array=True)
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> TracedArray:
+    """np.vander."""
+    a = array_of(solid(x))
+    count = a.shape[0] if N is None else int(known(N, "N="))
+    dtype = result_dtype(a, fresh(const(0, "i64")))
+    column = fresh(value_of(a, dtype), is_array=True)
+    columns: list[Any] = []
+    power: Any = np.ones_like(column)  # type: ignore[call-overload]
+    for _ in range(count):
+        columns.append(power)
+        power = power * column
+    if not columns:
+        return np.zeros_like(column)[:, None][:, :0]  # type: ignore[call-overload,return-value]
+    return np.stack(columns if increasing else columns[::-1], 1)  # type: ignore[return-value]
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.round: round_,
+    np.around: round_,
+    np.fix: fix,
+    np.angle: angle,
+    np.isreal: isreal,
+    np.iscomplex: iscomplex,
+    np.isposinf: isposinf,
+    np.isneginf: isneginf,
+    np.nan_to_num: nan_to_num,
+    np.isclose: isclose,
+    np.allclose: allclose,
+    np.array_equal: array_equal,
+    np.array_equiv: array_equiv,
+    np.sinc: sinc,
+    np.i0: i0,
+    np.real_if_close: real_if_close,
+    np.piecewise: piecewise,
+    np.vander: vander,
+}
+"""NumPy's functions of each element."""

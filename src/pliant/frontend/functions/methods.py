@@ -1,0 +1,202 @@
+"""Methods of ndarray, on traced arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.origin import here
+from pliant.errors import ReadOnlyError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import cast_value, short
+from pliant.frontend.functions import index, shape
+from pliant.frontend.functions.at import AtIndexer
+from pliant.frontend.functions.common import unsupported
+from pliant.frontend.functions.join import repeat
+
+Method = Callable[..., Any]
+_class = type  # `view` has an argument of that name
+
+
+def _shape_args(args: tuple[Any, ...]) -> Any:
+    """`x.reshape(2, 3)` and `x.reshape((2, 3))` are the same."""
+    return args[0] if len(args) == 1 else args
+
+
+def reshape(x: TracedArray, *shape_: Any, order: str = "C", copy: Any = None) -> TracedArray:
+    """ndarray.reshape."""
+    return shape.reshape(x, _shape_args(shape_), order, copy=copy)
+
+
+def transpose(x: TracedArray, *axes: Any) -> TracedArray:
+    """ndarray.transpose."""
+    return shape.transpose(x, _shape_args(axes) if axes else None)
+
+
+def astype(
+    x: TracedArray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> TracedArray:
+    """ndarray.astype."""
+    to = np.dtype(dtype)
+    if not np.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
+        raise unsupported(f"cannot cast {x.type} to {to} according to the rule {casting!r}")
+    if not copy and short(to) == x.type.dtype and not x.is_weak:
+        return x
+    return fresh(cast_value(x.value, short(to)), is_array=not x.is_scalar and not x.is_weak)
+
+
+def copy(x: TracedArray, order: str = "C") -> TracedArray:
+    """ndarray.copy."""
+    return fresh(x.value, is_array=not x.is_scalar)
+
+
+def fill(x: TracedArray, value: Any) -> None:
+    """ndarray.fill: writes into the array."""
+    x[...] = value
+
+
+def sort(x: TracedArray, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    """ndarray.sort: writes into the array."""
+    x[...] = np.sort(x, axis, kind, order, stable=stable)  # type: ignore[call-overload]
+
+
+def partition(x: TracedArray, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    """ndarray.partition: writes into the array."""
+    x[...] = np.partition(x, kth, axis, kind, order)  # type: ignore[call-overload]
+
+
+def compress(x: TracedArray, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    """ndarray.compress."""
+    return index.compress(condition, x, axis, out)
+
+
+def clip(x: TracedArray, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    """ndarray.clip."""
+    return index.clip(x, min, max, out, **options)
+
+
+def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
+    """ndarray.resize would change the array's own shape."""
+    raise unsupported("ndarray.resize is not supported", "np.resize(x, shape) and np.pad make a new array")
+
+
+def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
+    """ndarray.view without a new dtype."""
+    if dtype is not None and not (isinstance(dtype, np.dtype | str) or dtype in (bool, int, float, complex)):
+        is_scalar_type = isinstance(dtype, _class) and issubclass(dtype, np.generic)
+        if not is_scalar_type:
+            return shape.view(x)
+    if dtype is not None and short(dtype) != x.type.dtype:
+        raise unsupported(
+            f"a view of {x.type} as {short(dtype)} is not supported: bits have no derivative and no common meaning",
+            "use .astype(...) for numbers, .real and .imag for the parts of complex ones",
+        )
+    return shape.view(x)
+
+
+def setflags(x: TracedArray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """ndarray.setflags: only `write=True` on what is writeable changes nothing."""
+    if write is False or not x.storage.writeable:
+        raise ReadOnlyError("setflags is not supported in a traced function", hint="leave the flags as they are").at(
+            ("here", here())
+        )
+
+
+def put(x: TracedArray, indices: Any, values: Any, mode: str = "raise") -> None:
+    """ndarray.put: writes into the array."""
+    index.put(x, indices, values, mode)
+
+
+def conj(x: TracedArray) -> Any:
+    """ndarray.conj."""
+    return np.conjugate(x)  # type: ignore[call-overload]
+
+
+def _through_numpy(function: Callable[..., Any]) -> Method:
+    """The method that is NumPy's function of the same name, with the array first."""
+
+    def method(x: TracedArray, *args: Any, **options: Any) -> Any:
+        return TracedArray.dispatch.function(function, (x, *args), options)
+
+    method.__name__ = function.__name__
+    return method
+
+
+def _refused(name: str, hint: str) -> Method:
+    def method(x: TracedArray, *args: Any, **options: Any) -> Any:
+        raise unsupported(f"ndarray.{name} is not supported in a traced function", hint)
+
+    return method
+
+
+_BYTES = "a traced array has no bytes yet: do this outside, with the result"
+
+METHODS: dict[str, Method] = {
+    "sum": _through_numpy(np.sum),
+    "prod": _through_numpy(np.prod),
+    "max": _through_numpy(np.max),
+    "min": _through_numpy(np.min),
+    "mean": _through_numpy(np.mean),
+    "var": _through_numpy(np.var),
+    "std": _through_numpy(np.std),
+    "all": _through_numpy(np.all),
+    "any": _through_numpy(np.any),
+    "argmax": _through_numpy(np.argmax),
+    "argmin": _through_numpy(np.argmin),
+    "argsort": _through_numpy(np.argsort),
+    "argpartition": _through_numpy(np.argpartition),
+    "cumsum": _through_numpy(np.cumsum),
+    "cumprod": _through_numpy(np.cumprod),
+    "dot": _through_numpy(np.dot),
+    "trace": _through_numpy(np.trace),
+    "round": _through_numpy(np.round),
+    "nonzero": _through_numpy(np.nonzero),
+    "searchsorted": _through_numpy(np.searchsorted),
+    "choose": _through_numpy(np.choose),
+    "diagonal": shape.diagonal,
+    "ravel": shape.ravel,
+    "flatten": shape.flatten,
+    "squeeze": shape.squeeze,
+    "swapaxes": shape.swapaxes,
+    "take": index.take,
+    "repeat": repeat,
+    "reshape": reshape,
+    "transpose": transpose,
+    "astype": astype,
+    "copy": copy,
+    "fill": fill,
+    "sort": sort,
+    "partition": partition,
+    "compress": compress,
+    "clip": clip,
+    "put": put,
+    "conj": conj,
+    "conjugate": conj,
+    "view": view,
+    "resize": resize,
+    "setflags": setflags,
+    "ptp": _refused("ptp", "NumPy 2 removed it: use np.ptp(x)"),
+    "byteswap": _refused("byteswap", "convert the array before the call"),
+    "setfield": _refused("setfield", _BYTES),
+    "getfield": _refused("getfield", _BYTES),
+    "tobytes": _refused("tobytes", _BYTES),
+    "tofile": _refused("tofile", _BYTES),
+    "dump": _refused("dump", _BYTES),
+    "dumps": _refused("dumps", _BYTES),
+}
+"""Name of a method of ndarray → the function of the array and its arguments."""
+
+_LAYOUT = "where elements lie in memory is decided after tracing"
+
+PROPERTIES: dict[str, Callable[[TracedArray], Any]] = {
+    "at": AtIndexer,
+    "flat": _refused("flat", "use x.ravel(), or x.reshape(-1)[i] = y to write"),
+    "strides": _refused("strides", _LAYOUT),
+    "flags": _refused("flags", _LAYOUT),
+    "base": _refused("base", _LAYOUT),
+    "data": _refused("data", _BYTES),
+    "ctypes": _refused("ctypes", _BYTES),
+}
+"""Name of an attribute of ndarray → the function that answers for it."""

@@ -1,0 +1,201 @@
+"""Order: sort, searchsorted, digitize, interp, isin and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.errors import ShapeError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, value_of
+from pliant.frontend.functions.common import array_of, known, only, solid, unsupported
+from pliant.frontend.functions.shape import ravel
+from pliant.ops import bits, compare, elementwise
+from pliant.ops import sort as sorting
+from pliant.ops.index import gather
+from pliant.ops.reduce import reduce_or
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, slice_axis
+
+
+def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArray:
+    """`build` along one axis; along all elements in order for None."""
+    x = array_of(solid(a))
+    if axis is None:
+        x, axis = ravel(x), 0
+    return fresh(build(x.value, axis_of(axis, x.ndim)), is_array=True)
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
+    """np.sort; every kind is stable here."""
+    only("sort", order=order)
+    return _along(a, axis, sorting.sort)
+
+
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
+    """np.argsort; every kind is stable here, so equal elements may come in another order than NumPy's quicksort."""
+    only("argsort", order=order)
+    return _along(a, axis, sorting.argsort)
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
+    """np.partition: all elements sorted, which is one of its results."""
+    _check_kth(a, kth, axis)
+    return sort(a, axis, None, order)
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
+    """np.argpartition: all elements sorted, which is one of its results."""
+    _check_kth(a, kth, axis)
+    return argsort(a, axis, None, order)
+
+
+def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+    x = as_traced(a)
+    n = x.size if axis is None else x.shape[axis_of(axis, x.ndim)]
+    places = np.atleast_1d(known(kth, "kth="))
+    if places.size and not (-n <= places.min() and places.max() < n):
+        raise ShapeError(f"kth(={kth}) out of bounds ({n})").at(("here", here()))
+
+
+def sort_complex(a: Any) -> TracedArray:
+    """np.sort_complex."""
+    x = sort(a)
+    to = {"f32": np.complex64, "f16": np.complex64}.get(x.type.dtype, np.complex128)
+    return x if x.type.kind == "c" else x.astype(to)
+
+
+def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
+    """np.lexsort: the last key decides first."""
+    parts = [as_traced(k) for k in (keys if not isinstance(keys, TracedArray) else list(keys))]
+    at = axis_of(axis, parts[0].ndim)
+    order = argsort(parts[0], at)
+    for key in parts[1:]:
+        found = argsort(np.take_along_axis(key, order, at), at)  # type: ignore[call-overload]
+        order = np.take_along_axis(order, found, at)  # type: ignore[call-overload]
+    return order
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> TracedArray:
+    """np.searchsorted."""
+    line, wanted = solid(a), as_traced(v)
+    if line.ndim != 1:
+        raise ShapeError(f"np.searchsorted: a must be 1-d, got {line.type}").at(("here", here()))
+    if side not in ("left", "right"):
+        raise ShapeError(f"side must be 'left' or 'right', got {side!r}").at(("here", here()))
+    if sorter is not None:
+        line = as_traced(line[as_traced(sorter)])
+    dtype = result_dtype(line, wanted)
+    return fresh(sorting.searchsorted(value_of(line, dtype), value_of(wanted, dtype), side))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
+    """np.digitize; the bins may go up or down."""
+    edges, wanted = array_of(bins), as_traced(x)
+    if edges.ndim != 1:
+        raise ShapeError(f"np.digitize: bins must be 1-d, got {edges.type}").at(("here", here()))
+    up = searchsorted(edges, wanted, "left" if right else "right")
+    n = edges.size
+    if n < 2 or (edges.concrete is not None and edges.concrete[0] <= edges.concrete[-1]):
+        return up
+    down = n - searchsorted(edges[::-1], wanted, "right" if right else "left")
+    if edges.concrete is not None:
+        return down
+    return np.where(edges[0] <= edges[-1], up, down)  # type: ignore[return-value]
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """np.interp: differentiable in x, xp and fp."""
+    at, line, heights = as_traced(x), solid(xp), solid(fp)
+    if line.ndim != 1 or line.shape != heights.shape or not line.size:
+        raise ShapeError(f"np.interp: xp and fp must be 1-d, of one length, not empty: {line.type}, {heights.type}").at(
+            ("here", here())
+        )
+    if period is not None:
+        at, line, heights = _periodic(at, line, heights, period)
+        left = right = None
+    dtype = "c128" if heights.type.kind == "c" else "f64"
+    u, grid, f = value_of(at, "f64"), value_of(line, "f64"), value_of(heights, dtype)
+    n = line.size
+    low = broadcast_value(slice_axis(f, 0, 0, 1) if left is None else value_of(left, dtype), u.shape)
+    high = broadcast_value(slice_axis(f, 0, n - 1, 1) if right is None else value_of(right, dtype), u.shape)
+    first, last = gather_at(grid, 0), gather_at(grid, n - 1)
+    below, above = compare.less(u, first), compare.greater(u, last)
+    y = _between(u, grid, f, n) if n > 1 else broadcast_value(f, u.shape)
+    y = select(below, low, select(above, high, y))
+    nan = const(float("nan"), dtype)
+    return fresh(select(compare.isnan(u), nan, y))
+
+
+def gather_at(x: Value, i: int) -> Value:
+    """One element of a vector."""
+    return broadcast_value(slice_axis(x, 0, i, 1), ())
+
+
+def _between(u: Value, grid: Value, f: Value, n: int) -> Value:
+    """Linear interpolation at points inside the grid."""
+    above = elementwise.sub(sorting.searchsorted(grid, u, "right"), const(1, "i64"))
+    j = compare.clip(above, 0, n - 2)
+    k = elementwise.add(j, const(1, "i64"))
+    x0, x1, f0, f1 = gather(grid, j), gather(grid, k), gather(f, j), gather(f, k)
+    t = elementwise.div(elementwise.sub(u, x0), elementwise.sub(x1, x0))
+    t = elementwise.convert(t, f.dtype)
+    y = elementwise.add(f0, elementwise.mul(t, elementwise.sub(f1, f0)))
+    return select(compare.equal(u, x1), f1, select(compare.equal(u, x0), f0, y))
+
+
+def _periodic(x: TracedArray, xp: TracedArray, fp: TracedArray, period: Any) -> tuple[Any, Any, Any]:
+    """Points brought into one period, and the grid sorted and continued by a point on both sides."""
+    p = abs(period)
+    x, xp = np.mod(x, p), np.mod(xp, p)
+    order = argsort(xp)
+    xp, fp = xp[order], fp[order]
+    grid = np.concatenate((xp[-1:] - p, xp, xp[:1] + p))
+    return x, grid, np.concatenate((fp[-1:], fp, fp[:1]))
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    """np.isin: every element against every other."""
+    x, y = as_traced(element), ravel(solid(test_elements))
+    dtype = result_dtype(x, y)
+    a, b = value_of(x, dtype), value_of(y, dtype)
+    full = (*a.shape, y.size)
+    same = compare.equal(broadcast(a, full, tuple(range(len(a.shape)))), broadcast(b, full, (len(a.shape),)))
+    found = reduce_or(same, (len(a.shape),))
+    return fresh(bits.invert(found) if invert else found, is_array=True)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
+    """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
+    n = int(known(minlength, "minlength="))
+    if not n:
+        raise unsupported(
+            "np.bincount of traced numbers has a size that is not known while tracing",
+            "give minlength=: the result then has just that many bins",
+        )
+    places = as_traced(x)
+    total = fresh_concrete(np.zeros(n, np.int64 if weights is None else np.float64))
+    np.add.at(total, places, 1 if weights is None else as_traced(weights))  # type: ignore[call-overload]
+    return total
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.sort: sort,
+    np.argsort: argsort,
+    np.partition: partition,
+    np.argpartition: argpartition,
+    np.sort_complex: sort_complex,
+    np.lexsort: lexsort,
+    np.searchsorted: searchsorted,
+    np.digitize: digitize,
+    np.interp: interp,
+    np.isin: isin,
+    np.bincount: bincount,
+}
+"""NumPy's sorting and searching."""

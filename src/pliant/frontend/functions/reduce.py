@@ -1,0 +1,341 @@
+"""Reductions: sum, prod, max, min, all, any, mean, argmax and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.errors import ShapeError
+from pliant.frontend.array import fresh
+from pliant.frontend.convert import (
+    as_traced,
+    axes_of,
+    axis_of,
+    broadcast_shapes,
+    broadcast_value,
+    cast_value,
+    result_dtype,
+    short,
+    value_of,
+)
+from pliant.frontend.functions.common import NO_VALUE, inexact, store_out, unsupported, widened
+from pliant.ops import compare, elementwise, transcendental
+from pliant.ops import reduce as folds
+from pliant.ops.bits import truth
+from pliant.ops.complex import imag, real
+from pliant.ops.custom import stop_gradient
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, concatenate, permute, reshape, slice_axis
+
+Combine = Callable[[Value, Value], Value]
+
+
+def is_given(x: Any) -> bool:
+    """Whether an optional argument was given."""
+    return x is not None and x is not NO_VALUE
+
+
+def masked(x: Value, where: Any, fill: Any) -> Value:
+    """`x` with `fill` where the mask `where` does not hold."""
+    if where is True or where is NO_VALUE:
+        return x
+    mask = value_of(where, "bool")
+    shape = broadcast_shapes(x.shape, mask.shape)
+    filler = fill if isinstance(fill, Value) else const(fill, x.dtype)
+    return select(broadcast_value(mask, shape), broadcast_value(x, shape), filler)
+
+
+def kept(y: Value, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any) -> Value:
+    """The result of a reduction, with axes of extent 1 where `keepdims` asks for them."""
+    if keepdims is NO_VALUE or not keepdims:
+        return y
+    return reshape(y, tuple(1 if a in axes else n for a, n in enumerate(shape)))
+
+
+def sum_(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
+    """np.sum."""
+    x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 0)
+    axes = axes_of(axis, x.type.rank)
+    y = truth_sum(x, axes) if x.dtype == "bool" else folds.reduce_sum(x, axes)
+    if is_given(initial):
+        y = elementwise.add(y, broadcast_value(value_of(initial, y.dtype), y.shape))
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.sum")
+
+
+def truth_sum(x: Value, axes: tuple[int, ...]) -> Value:
+    """The sum of bools as a bool."""
+    return folds.reduce_or(x, axes)
+
+
+def _out_dtype(out: Any) -> Any:
+    """A sum is made in the dtype of `out=`, as `np.add.reduce` does, where that is the same kind."""
+    if out is None:
+        return None
+    return as_traced(out[0] if isinstance(out, tuple) else out).dtype
+
+
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    initial: Any = NO_VALUE, where: Any = True,
+) -> Any:  # fmt: skip
+    """np.prod."""
+    x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 1)
+    axes = axes_of(axis, x.type.rank)
+    y = folds.reduce_and(x, axes) if x.dtype == "bool" else folds.reduce_prod(x, axes)
+    if is_given(initial):
+        y = elementwise.mul(y, broadcast_value(value_of(initial, y.dtype), y.shape))
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.prod")
+
+
+def _extremum(
+    name: str, fold: Callable[..., Value], whole: Callable[..., Value], combine: Combine
+) -> Callable[..., Any]:
+    """np.max or np.min; `whole` is the fold for bools."""
+
+    def extremum(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NO_VALUE,
+        where: Any = True, dtype: Any = None,
+    ) -> Any:  # fmt: skip
+        x = inexact(as_traced(a), dtype) if dtype is not None else as_traced(a).value
+        start = value_of(initial, x.dtype) if is_given(initial) else None
+        if where is not True and where is not NO_VALUE:
+            if start is None:
+                raise ShapeError(f"np.{name}: where= needs initial=, there is no identity").at(("here", here()))
+            x = masked(x, where, start)
+        axes = axes_of(axis, x.type.rank)
+        rest = x.type.without(axes)
+        if not x.type.size and rest.size:
+            if start is None:
+                raise ShapeError(f"np.{name} of {x.type} along axes {axes} has no elements; give initial=").at(
+                    ("here", here())
+                )
+            return store_out(kept(broadcast_value(start, rest.shape), x.shape, axes, keepdims), out, f"np.{name}")
+        if not x.type.size:
+            y = broadcast(const(0, x.dtype), rest.shape, ())
+        else:
+            y = whole(x, axes) if x.dtype == "bool" else fold(x, axes)
+        if start is not None:
+            y = combine(y, broadcast_value(start, y.shape))
+        return store_out(kept(y, x.shape, axes, keepdims), out, f"np.{name}")
+
+    extremum.__name__ = name
+    return extremum
+
+
+def _complex_fold(name: str, fold: Callable[..., Value]) -> Callable[..., Value]:
+    """A fold that says what is missing for complex numbers."""
+
+    def checked(x: Value, axes: tuple[int, ...]) -> Value:
+        if x.dtype[0] == "c":
+            raise unsupported(f"np.{name} of complex numbers {x.type} is not supported", "use np.abs, .real or .imag")
+        return fold(x, axes)
+
+    return checked
+
+
+max_ = _extremum("max", _complex_fold("max", folds.reduce_max), folds.reduce_or, compare.maximum)
+min_ = _extremum("min", _complex_fold("min", folds.reduce_min), folds.reduce_and, compare.minimum)
+
+
+def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
+    """np.all."""
+    x = masked(truth_of(a), where, True)
+    axes = axes_of(axis, x.type.rank)
+    y = kept(folds.reduce_and(x, axes), x.shape, axes, keepdims)
+    return store_out(_in_dtype(y, options), out, "np.all")
+
+
+def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
+    """np.any."""
+    x = masked(truth_of(a), where, False)
+    axes = axes_of(axis, x.type.rank)
+    y = kept(folds.reduce_or(x, axes), x.shape, axes, keepdims)
+    return store_out(_in_dtype(y, options), out, "np.any")
+
+
+def _in_dtype(y: Value, options: dict[str, Any]) -> Value:
+    dtype = options.pop("dtype", None)
+    options.pop("initial", None)
+    if options:
+        raise unsupported(f"keyword {', '.join(options)} is not supported")
+    return y if dtype is None else cast_value(y, short(dtype))
+
+
+def truth_of(a: Any) -> Value:
+    """Which elements are not zero."""
+    x = as_traced(a).value
+    return x if x.dtype == "bool" else truth(x)
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """np.count_nonzero."""
+    return sum_(fresh(truth_of(a)), axis, keepdims=keepdims)
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """np.ptp."""
+    y = max_(a, axis, keepdims=keepdims) - min_(a, axis, keepdims=keepdims)
+    return store_out(as_traced(y).value, out, "np.ptp")
+
+
+def counted(shape: tuple[int, ...], axes: tuple[int, ...], where: Any, dtype: str) -> Value:
+    """How many elements each result of a reduction is made from."""
+    if where is True or where is NO_VALUE:
+        return const(int(np.prod([shape[a] for a in axes], dtype=np.int64)), dtype)
+    mask = broadcast_value(value_of(where, "bool"), shape)
+    return elementwise.convert(folds.reduce_sum(elementwise.convert(mask, "i64"), axes), dtype)
+
+
+def mean_value(x: Value, axes: tuple[int, ...], where: Any = True) -> Value:
+    """The mean over `axes`; half floats are added up as f32."""
+    wide = elementwise.convert(x, "f32") if x.dtype == "f16" else x
+    total = folds.reduce_sum(masked(wide, where, 0), axes)
+    return elementwise.convert(elementwise.div(total, counted(x.shape, axes, where, total.dtype)), x.dtype)
+
+
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """np.mean."""
+    array = as_traced(a)
+    if dtype is not None and short(dtype)[0] in "iub":  # the sum in that dtype, then divided
+        total = sum_(array, axis, dtype, keepdims=keepdims, where=where)
+        count = counted(array.shape, axes_of(axis, array.ndim), where, "f64")
+        return store_out(cast_value(as_traced(total / fresh(count)).value, short(dtype)), out, "np.mean")
+    x = inexact(array, dtype)
+    if is_given(where) and where is not True:
+        x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
+    axes = axes_of(axis, x.type.rank)
+    return store_out(kept(mean_value(x, axes, where), x.shape, axes, keepdims), out, "np.mean")
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    """np.average."""
+    x = as_traced(a)
+    if weights is None:
+        y = mean(x, axis, keepdims=keepdims)
+        axes = axes_of(axis, x.ndim)
+        count = counted(x.shape, axes, True, as_traced(y).type.dtype)
+        return (y, fresh(broadcast_value(count, y.shape))) if returned else y
+    w = as_traced(weights)
+    dtype = result_dtype(x, w)
+    if not x.type.is_float and dtype[0] in "biu":
+        dtype = "f64"
+    axes = axes_of(axis, x.ndim)
+    wide = value_of(w, dtype)
+    if wide.shape != x.shape:
+        if axis is None or wide.shape != tuple(x.shape[a] for a in axes):
+            raise ShapeError(f"np.average: weights {w.type} do not fit axes {axes} of {x.type}").at(("here", here()))
+        order = sorted(range(len(axes)), key=lambda i: axes[i])
+        wide = broadcast(permute(wide, order), x.shape, tuple(sorted(axes)))
+    total = folds.reduce_sum(wide, axes)
+    top = folds.reduce_sum(elementwise.mul(value_of(x, dtype), wide), axes)
+    y = fresh(kept(elementwise.div(top, total), x.shape, axes, keepdims))
+    return (y, fresh(kept(total, x.shape, axes, keepdims))) if returned else y
+
+
+def _arg(name: str, fold: Callable[[Value, int], Value]) -> Callable[..., Any]:
+    """np.argmax or np.argmin."""
+
+    def arg(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        array = as_traced(a)
+        x = elementwise.convert(array.value, "u8") if array.type.dtype == "bool" else array.value
+        if x.dtype[0] == "c":
+            raise unsupported(f"np.{name} of complex numbers {x.type} is not supported", "use np.abs, .real or .imag")
+        rank, shape = x.type.rank, x.shape
+        if axis is None:
+            x, at, axes = reshape(x, (x.type.size,)), 0, tuple(range(rank))
+        else:
+            at = axis_of(axis, rank)
+            axes = (at,)
+        if not x.shape[at]:
+            raise ShapeError(f"np.{name} of an empty sequence: {array.type}").at(("here", here()))
+        return store_out(kept(fold(x, at), shape, axes, keepdims), out, f"np.{name}")
+
+    arg.__name__ = name
+    return arg
+
+
+argmax = _arg("argmax", folds.argmax)
+argmin = _arg("argmin", folds.argmin)
+
+
+def tree(combine: Combine, identity: Any = None) -> Callable[..., Any]:
+    """`ufunc.reduce` of an associative ufunc that has no fold: halves are combined until one is left."""
+
+    def reduce(
+        a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+        initial: Any = NO_VALUE, where: Any = True,
+    ) -> Any:  # fmt: skip
+        x = as_traced(a).value if dtype is None else cast_value(as_traced(a).value, short(dtype))
+        if where is not True:
+            if identity is None:
+                raise unsupported("where= needs a ufunc with an identity")
+            x = masked(x, where, identity)
+        axes, y, shape = axes_of(axis, x.type.rank), x, x.shape
+        for at in sorted(axes, reverse=True):
+            if not y.shape[at]:
+                raise unsupported("this ufunc's reduction of no elements is not supported")
+            while (n := y.shape[at]) > 1:
+                half = n // 2
+                made = combine(slice_axis(y, at, 0, half), slice_axis(y, at, half, half))
+                y = concatenate((made, slice_axis(y, at, n - 1, 1)), at) if n % 2 else made
+            y = reshape(y, y.type.without((at,)).shape)
+        if is_given(initial):
+            y = combine(y, broadcast_value(value_of(initial, y.dtype), y.shape))
+        return store_out(kept(y, shape, axes, keepdims), out)
+
+    return reduce
+
+
+def truth_tree(combine: Combine) -> Callable[..., Any]:
+    """`ufunc.reduce` of a logical ufunc: of which elements are not zero."""
+    of_bools = tree(combine, False)
+    return lambda a, *args, **options: of_bools(fresh(truth_of(a), is_array=True), *args, **options)
+
+
+def logaddexp_reduce(a: Any, axis: Any = 0, out: Any = None, keepdims: Any = False, dtype: Any = None) -> Any:
+    """np.logaddexp.reduce, as one pass that does not overflow."""
+    x = inexact(as_traced(a), dtype)
+    axes = axes_of(axis, x.type.rank)
+    top = folds.reduce_max(x, axes) if x.type.size else const(0, x.dtype)
+    safe = select(compare.isfinite(top), top, const(0, x.dtype))
+    rest = tuple(a for a in range(x.type.rank) if a not in axes)
+    shifted = elementwise.sub(x, broadcast(stop_gradient(safe), x.shape, rest) if safe.shape or not rest else safe)
+    total = folds.reduce_sum(transcendental.exp(shifted), axes)
+    y = elementwise.add(transcendental.log(total), stop_gradient(safe))
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.logaddexp.reduce")
+
+
+def squared_size(x: Value) -> Value:
+    """|x|², real."""
+    if x.dtype[0] != "c":
+        return elementwise.mul(x, x)
+    re, im = real(x), imag(x)
+    return elementwise.add(elementwise.mul(re, re), elementwise.mul(im, im))
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.sum: sum_,
+    np.prod: prod,
+    np.max: max_,
+    np.amax: max_,
+    np.min: min_,
+    np.amin: min_,
+    np.all: all_,
+    np.any: any_,
+    np.count_nonzero: count_nonzero,
+    np.ptp: ptp,
+    np.mean: mean,
+    np.average: average,
+    np.argmax: argmax,
+    np.argmin: argmin,
+}
+"""NumPy's reductions."""

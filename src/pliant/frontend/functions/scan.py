@@ -1,0 +1,229 @@
+"""Running sums and differences: cumsum, diff, gradient, trapezoid and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.errors import ShapeError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, axes_of, axis_of
+from pliant.frontend.functions.common import array_of, known, solid, store_out, unsupported, widened
+from pliant.frontend.functions.join import concatenate
+from pliant.frontend.functions.shape import moveaxis, ravel, reshape, sliced
+from pliant.ops import scan as scans
+from pliant.ops.compare import isnan
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+from pliant.ops.shape import concatenate as put_together
+from pliant.ops.shape import reshape as reshape_value
+
+Scan = Callable[[Value, int], Value]
+
+
+def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callable[..., Any]:
+    """np.cumsum or np.cumprod; the nan versions put `skip_nan` for NaN."""
+
+    def cumulative(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        array = as_traced(a)
+        to = dtype if dtype is not None or out is None else as_traced(out).dtype
+        x = widened(array, to)
+        if skip_nan is not None and x.type.is_float:
+            x = select(isnan(x), const(skip_nan, x.dtype), x)
+        if axis is None:
+            x, axis = reshape_value(x, (x.type.size,)), 0
+        made = scan(x, axis_of(axis, x.type.rank)) if x.type.size else x
+        return store_out(made, out, f"np.{name}", is_array=True)
+
+    cumulative.__name__ = name
+    return cumulative
+
+
+cumsum = _cumulative("cumsum", scans.cumsum)
+cumprod = _cumulative("cumprod", scans.cumprod)
+nancumsum = _cumulative("nancumsum", scans.cumsum, 0)
+nancumprod = _cumulative("nancumprod", scans.cumprod, 1)
+
+
+def _cumulative_array_api(name: str, scan: Callable[..., Any], start: int) -> Callable[..., Any]:
+    """np.cumulative_sum or np.cumulative_prod."""
+
+    def cumulative(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
+        array = array_of(solid(x))
+        if axis is None and array.ndim > 1:
+            raise ShapeError("For arrays which have more than one dimension ``axis`` argument is required.").at(
+                ("here", here())
+            )
+        at = axis_of(0 if axis is None else axis, array.ndim)
+        made = scan(array, at, dtype, out if not include_initial else None)
+        if not include_initial:
+            return made
+        shape = tuple(1 if a == at else n for a, n in enumerate(made.shape))
+        first = broadcast(const(start, made.type.dtype), shape, ())
+        return store_out(put_together((first, made.value), at), out, f"np.{name}", is_array=True)
+
+    cumulative.__name__ = name
+    return cumulative
+
+
+cumulative_sum = _cumulative_array_api("cumulative_sum", cumsum, 0)
+cumulative_prod = _cumulative_array_api("cumulative_prod", cumprod, 1)
+
+
+def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
+    """`ufunc.accumulate` as a scan; sums and products of narrow integers are made in 64 bits."""
+
+    def accumulated(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+        x = as_traced(array)
+        value = widened(x, dtype) if is_sum or dtype is not None else x.value
+        made = scan(value, axis_of(axis, x.ndim)) if x.size else value
+        return store_out(made, out, "accumulate", is_array=True)
+
+    return accumulated
+
+
+def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+    """np.diff."""
+    x, times = array_of(solid(a)), int(known(n, "n="))
+    if times < 0:
+        raise ShapeError(f"order must be non-negative but got {times}").at(("here", here()))
+    if x.ndim == 0:
+        raise ShapeError("diff requires input that is at least one dimensional").at(("here", here()))
+    at = axis_of(axis, x.ndim)
+    ends = [e if e is None else _end(e, x, at) for e in (prepend, append)]
+    if times and any(e is not None for e in ends):
+        x = concatenate([p for p in (ends[0], x, ends[1]) if p is not None], at)
+    for _ in range(times):
+        length = max(x.shape[at] - 1, 0)
+        high, low = sliced(x, at, 1 if length else 0, length), sliced(x, at, 0, length)
+        x = np.not_equal(high, low) if x.type.dtype == "bool" else high - low
+    return fresh(as_traced(x).value, is_array=True)
+
+
+def _end(values: Any, x: TracedArray, axis: int) -> Any:
+    """What diff puts before or after `x`; a scalar is repeated."""
+    y = solid(values)
+    if y.ndim:
+        return y
+    return np.broadcast_to(array_of(y), tuple(1 if a == axis else n for a, n in enumerate(x.shape)))  # type: ignore[call-overload]
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """np.ediff1d."""
+    x = ravel(solid(ary))
+    steps = diff(x)
+    parts = [p if p is None else ravel(solid(p)).astype(x.dtype) for p in (to_begin, to_end)]
+    return concatenate([p for p in (parts[0], steps, parts[1]) if p is not None])
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    """np.trapezoid."""
+    values = array_of(solid(y))
+    at = axis_of(axis, values.ndim)
+    n = values.shape[at]
+    if x is None:
+        steps: Any = dx
+    else:
+        steps = diff(x, axis=0 if as_traced(x).ndim == 1 else axis)
+        if steps.ndim == 1:
+            steps = reshape(steps, tuple(-1 if a == at else 1 for a in range(values.ndim)))
+    pairs = sliced(values, at, 1, n - 1) + sliced(values, at, 0, n - 1)
+    return np.sum(steps * pairs / 2.0, axis=at)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """np.gradient."""
+    x = array_of(solid(f))
+    if not x.type.is_float:
+        x = x.astype(np.float64)
+    axes = axes_of(axis, x.ndim)
+    if len(varargs) not in (0, 1, len(axes)):
+        raise ShapeError("invalid number of arguments").at(("here", here()))
+    if edge_order not in (1, 2):
+        raise unsupported("np.gradient: edge_order must be 1 or 2")
+    spacings = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
+    made = tuple(_slope(x, at, h, edge_order) for at, h in zip(axes, spacings, strict=True))
+    return made[0] if len(made) == 1 else made
+
+
+def _slope(x: TracedArray, axis: int, spacing: Any, edge_order: int) -> TracedArray:
+    """Central differences along one axis, one-sided ones at its ends."""
+    f = moveaxis(x, axis, 0)
+    n = f.shape[0]
+    if n < edge_order + 1:
+        raise ShapeError(f"np.gradient: axis {axis} of {x.type} needs at least {edge_order + 1} elements").at(
+            ("here", here())
+        )
+    h = as_traced(spacing)
+    if h.ndim == 0:
+        inner, first, last = _uniform(f, spacing if not isinstance(spacing, TracedArray) else h, edge_order)
+    else:
+        if h.shape != (n,):
+            raise ShapeError(f"np.gradient: coordinates {h.type} do not fit axis {axis} of {x.type}").at(
+                ("here", here())
+            )
+        inner, first, last = _uneven(f, diff(h).astype(x.dtype) if h.type.kind in "biu" else diff(h), edge_order)
+    parts = [reshape(first, (1, *first.shape)), inner, reshape(last, (1, *last.shape))]
+    made = concatenate([p.astype(x.dtype) for p in parts])
+    return fresh(moveaxis(made, 0, axis).value, is_array=True)
+
+
+def _uniform(f: TracedArray, h: Any, edge_order: int) -> tuple[Any, Any, Any]:
+    inner = (f[2:] - f[:-2]) / (2.0 * h)
+    if edge_order == 1:
+        return inner, (f[1] - f[0]) / h, (f[-1] - f[-2]) / h
+    first = (-1.5 / h) * f[0] + (2.0 / h) * f[1] + (-0.5 / h) * f[2]
+    last = (0.5 / h) * f[-3] + (-2.0 / h) * f[-2] + (1.5 / h) * f[-1]
+    return inner, first, last
+
+
+def _uneven(f: TracedArray, h: TracedArray, edge_order: int) -> tuple[Any, Any, Any]:
+    wide = (-1, *(1,) * (f.ndim - 1))
+    a, b = reshape(h[:-1], wide), reshape(h[1:], wide)
+    inner = -b / (a * (a + b)) * f[:-2] + (b - a) / (a * b) * f[1:-1] + a / (b * (a + b)) * f[2:]
+    if edge_order == 1:
+        return inner, (f[1] - f[0]) / h[0], (f[-1] - f[-2]) / h[-1]
+    p, q = h[0], h[1]
+    first = -(2.0 * p + q) / (p * (p + q)) * f[0] + (p + q) / (p * q) * f[1] - p / (q * (p + q)) * f[2]
+    p, q = h[-2], h[-1]
+    last = q / (p * (p + q)) * f[-3] - (q + p) / (p * q) * f[-2] + (2.0 * q + p) / (q * (p + q)) * f[-1]
+    return inner, first, last
+
+
+def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.283185307179586) -> Any:
+    """np.unwrap."""
+    x = array_of(solid(p))
+    at = axis_of(axis, x.ndim)
+    is_whole = x.type.kind in "iu" and isinstance(period, int)
+    steps = diff(x, axis=at)
+    limit = period / 2 if discont is None else discont
+    half: Any = period // 2 if is_whole else period / 2
+    turned = np.mod(steps + half, period) - half
+    if not is_whole or period % 2 == 0:
+        turned = np.where((turned == -half) & (steps > 0), half, turned)
+    correction = np.where(np.abs(steps) < limit, 0, turned - steps)
+    total = cumsum(correction, at)
+    rest = sliced(x, at, 1, x.shape[at] - 1) + total
+    return concatenate([sliced(x, at, 0, 1), rest], at)
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.cumsum: cumsum,
+    np.cumprod: cumprod,
+    np.nancumsum: nancumsum,
+    np.nancumprod: nancumprod,
+    np.cumulative_sum: cumulative_sum,
+    np.cumulative_prod: cumulative_prod,
+    np.diff: diff,
+    np.ediff1d: ediff1d,
+    np.trapezoid: trapezoid,
+    np.gradient: gradient,
+    np.unwrap: unwrap,
+}
+"""NumPy's running sums and differences."""

@@ -1,0 +1,219 @@
+"""NumPy's ufuncs over primitives. A builder takes values of the loop's dtypes, one shape or rank 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import loop_dtypes, sample, value_of
+from pliant.ops import bits, compare, elementwise, power, rounding, transcendental
+from pliant.ops.complex import conj, imag, real
+from pliant.ops.einsum import einsum
+from pliant.ops.einsum import matmul as matrix_product
+from pliant.ops.select import select
+
+Builder = Callable[..., Any]
+
+
+def _absolute(x: Value) -> Value:
+    return x if x.dtype == "bool" else elementwise.absolute(x)
+
+
+def _whole(round_off: Builder) -> Builder:
+    """A rounding that leaves whole numbers as they are."""
+    return lambda x: round_off(x) if x.type.is_float else x
+
+
+def _ordered(test: Builder) -> Builder:
+    """A comparison; complex numbers are ordered by real part, then by imaginary part."""
+
+    def ordered(x: Value, y: Value) -> Value:
+        if x.dtype[0] != "c":
+            return test(x, y)
+        same = bits.bitwise_and(compare.equal(real(x), real(y)), test(imag(x), imag(y)))
+        strict = compare.less if test in (compare.less, compare.less_equal) else compare.greater
+        return bits.bitwise_or(strict(real(x), real(y)), same)
+
+    return ordered
+
+
+def _reciprocal(x: Value) -> Value:
+    if x.type.is_float:
+        return power.reciprocal(x)
+    return select(compare.equal(_absolute(x), const(1, x.dtype)), x, const(0, x.dtype))
+
+
+def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
+    return rounding.floor_divide(x, y), rounding.remainder(x, y)
+
+
+def _square(x: Value) -> Value:
+    return elementwise.mul(x, x)
+
+
+def _product(ufunc: np.ufunc, build: Builder) -> Builder:
+    """A ufunc over vectors or matrices: its operands come as arrays."""
+
+    def product(a: TracedArray, b: TracedArray) -> Any:
+        samples = tuple(s if isinstance(s, np.dtype) else np.result_type(s) for s in (sample(a), sample(b)))
+        ins, _ = loop_dtypes(ufunc, samples)
+        return build(value_of(a, ins[0]), value_of(b, ins[1]))
+
+    return product
+
+
+_FLOATING: Final[dict[np.ufunc, Builder]] = {
+    np.exp: transcendental.exp,
+    np.exp2: transcendental.exp2,
+    np.expm1: transcendental.expm1,
+    np.log: transcendental.log,
+    np.log2: transcendental.log2,
+    np.log10: transcendental.log10,
+    np.log1p: transcendental.log1p,
+    np.logaddexp: transcendental.logaddexp,
+    np.logaddexp2: transcendental.logaddexp2,
+    np.sin: transcendental.sin,
+    np.cos: transcendental.cos,
+    np.tan: transcendental.tan,
+    np.arcsin: transcendental.arcsin,
+    np.arccos: transcendental.arccos,
+    np.arctan: transcendental.arctan,
+    np.arctan2: transcendental.arctan2,
+    np.sinh: transcendental.sinh,
+    np.cosh: transcendental.cosh,
+    np.tanh: transcendental.tanh,
+    np.arcsinh: transcendental.arcsinh,
+    np.arccosh: transcendental.arccosh,
+    np.arctanh: transcendental.arctanh,
+    np.sqrt: power.sqrt,
+    np.cbrt: power.cbrt,
+    np.hypot: power.hypot,
+    np.float_power: power.power,
+    np.deg2rad: rounding.deg2rad,
+    np.radians: rounding.deg2rad,
+    np.rad2deg: rounding.rad2deg,
+    np.degrees: rounding.rad2deg,
+}
+
+_ARITHMETIC: Final[dict[np.ufunc, Builder]] = {
+    np.add: elementwise.add,
+    np.subtract: elementwise.sub,
+    np.multiply: elementwise.mul,
+    np.divide: elementwise.div,
+    np.floor_divide: rounding.floor_divide,
+    np.remainder: rounding.remainder,
+    np.fmod: rounding.fmod,
+    np.divmod: _divmod,
+    np.power: power.power,
+    np.negative: elementwise.neg,
+    np.positive: lambda x: x,
+    np.absolute: _absolute,
+    np.fabs: _absolute,
+    np.sign: elementwise.sign,
+    np.square: _square,
+    np.reciprocal: _reciprocal,
+    np.conjugate: conj,
+    np.maximum: compare.maximum,
+    np.minimum: compare.minimum,
+    np.fmax: compare.fmax,
+    np.fmin: compare.fmin,
+    np.rint: _whole(rounding.rint),
+    np.floor: _whole(rounding.floor),
+    np.ceil: _whole(rounding.ceil),
+    np.trunc: _whole(rounding.trunc),
+    np.modf: rounding.modf,
+    np.frexp: rounding.frexp,
+    np.ldexp: rounding.ldexp,
+    np.copysign: rounding.copysign,
+    np.nextafter: rounding.nextafter,
+    np.spacing: rounding.spacing,
+    np.heaviside: rounding.heaviside,
+    np.gcd: bits.gcd,
+    np.lcm: bits.lcm,
+}
+
+_TESTS: Final[dict[np.ufunc, Builder]] = {
+    np.equal: compare.equal,
+    np.not_equal: compare.not_equal,
+    np.less: _ordered(compare.less),
+    np.less_equal: _ordered(compare.less_equal),
+    np.greater: _ordered(compare.greater),
+    np.greater_equal: _ordered(compare.greater_equal),
+    np.isnan: compare.isnan,
+    np.isinf: compare.isinf,
+    np.isfinite: compare.isfinite,
+    np.signbit: compare.signbit,
+    np.logical_and: bits.logical_and,
+    np.logical_or: bits.logical_or,
+    np.logical_xor: bits.logical_xor,
+    np.logical_not: bits.logical_not,
+    np.bitwise_and: bits.bitwise_and,
+    np.bitwise_or: bits.bitwise_or,
+    np.bitwise_xor: bits.bitwise_xor,
+    np.invert: bits.invert,
+    np.left_shift: bits.left_shift,
+    np.right_shift: bits.right_shift,
+    np.bitwise_count: bits.bitwise_count,
+}
+
+_PRODUCTS: Final[dict[np.ufunc, Builder]] = {
+    np.matmul: _product(np.matmul, matrix_product),
+    np.vecdot: _product(np.vecdot, lambda x, y: einsum("...i,...i->...", conj(x), y)),
+    np.matvec: _product(np.matvec, lambda x, y: einsum("...ij,...j->...i", x, y)),
+    np.vecmat: _product(np.vecmat, lambda x, y: einsum("...i,...ij->...j", conj(x), y)),
+}
+
+UFUNCS: Final[dict[np.ufunc, Builder]] = {**_ARITHMETIC, **_FLOATING, **_TESTS, **_PRODUCTS}
+"""Every ufunc of NumPy's but `isnat`: what makes its results."""
+
+
+# --- SciPy's, known by name so that SciPy need not be imported
+
+
+def _expit(x: Value) -> Value:
+    """1 / (1 + e⁻ˣ), which overflows on neither side."""
+    half = const(0.5, x.dtype)
+    return elementwise.add(half, elementwise.mul(half, transcendental.tanh(elementwise.mul(half, x))))
+
+
+def _logit(p: Value) -> Value:
+    return elementwise.sub(transcendental.log(p), transcendental.log1p(elementwise.neg(p)))
+
+
+def _log_expit(x: Value) -> Value:
+    zero = const(0, x.dtype)
+    return elementwise.neg(transcendental.logaddexp(zero, elementwise.neg(x)))
+
+
+def _xlog(log: Builder) -> Builder:
+    """x·log y, which is 0 where x is 0 and y is no NaN."""
+
+    def xlog(x: Value, y: Value) -> Value:
+        is_zero = bits.bitwise_and(compare.equal(x, const(0, x.dtype)), bits.invert(compare.isnan(y)))
+        one = const(1, y.dtype)
+        return select(is_zero, const(0, x.dtype), elementwise.mul(x, log(select(is_zero, one, y))))
+
+    return xlog
+
+
+def _entr(x: Value) -> Value:
+    """−x·log x; 0 at 0, −∞ for negative x."""
+    zero = const(0, x.dtype)
+    inside = elementwise.neg(_xlog(transcendental.log)(x, x))
+    return select(compare.less(x, zero), const(float("-inf"), x.dtype), inside)
+
+
+NAMED_UFUNCS: Final[dict[str, Builder]] = {
+    "expit": _expit,
+    "logit": _logit,
+    "log_expit": _log_expit,
+    "xlogy": _xlog(transcendental.log),
+    "xlog1py": _xlog(transcendental.log1p),
+    "entr": _entr,
+    "exp10": lambda x: power.power(const(10, x.dtype), x),
+}
+"""Ufuncs of `scipy.special`."""

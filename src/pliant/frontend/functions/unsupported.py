@@ -1,0 +1,65 @@
+"""NumPy's functions that Pliant does not compile, each with what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.frontend.functions.common import refuse
+
+_SIZE = "the size of the result would depend on the numbers"
+_UNIQUE = f"{_SIZE}: np.sort(x) and comparing neighbours keeps the shape"
+_WHERE = f"{_SIZE}: use np.where(condition, x, y), or sums with where=condition"
+_HISTOGRAM = "np.searchsorted(edges, x) numbers the bins, np.bincount(..., minlength=n) counts them"
+_SETS = f"{_SIZE}: np.isin(x, y) tells which elements are in both"
+_FILES = "write the result to a file after the call"
+_POLYNOMIALS = "np.polyval evaluates, np.convolve multiplies; fits by np.linalg.lstsq(np.vander(x, n), y)"
+
+HINTS: dict[Callable[..., Any], str] = {
+    np.nonzero: _WHERE,
+    np.argwhere: _WHERE,
+    np.flatnonzero: _WHERE,
+    np.trim_zeros: _SIZE,
+    np.unique: _UNIQUE,
+    np.unique_all: _UNIQUE,
+    np.unique_counts: _UNIQUE,
+    np.unique_inverse: _UNIQUE,
+    np.unique_values: _UNIQUE,
+    np.union1d: _SETS,
+    np.intersect1d: _SETS,
+    np.setdiff1d: _SETS,
+    np.setxor1d: _SETS,
+    np.histogram: _HISTOGRAM,
+    np.histogram2d: _HISTOGRAM,
+    np.histogramdd: _HISTOGRAM,
+    np.histogram_bin_edges: "np.linspace(x.min(), x.max(), n + 1) makes n bins",
+    np.nanmedian: "np.quantile of the numbers that are no NaN needs their count; use np.median of clean data",
+    np.nanquantile: "use np.quantile of clean data",
+    np.nanpercentile: "use np.percentile of clean data",
+    np.poly: _POLYNOMIALS,
+    np.polyadd: _POLYNOMIALS,
+    np.polysub: _POLYNOMIALS,
+    np.polymul: _POLYNOMIALS,
+    np.polydiv: _POLYNOMIALS,
+    np.polyder: _POLYNOMIALS,
+    np.polyint: _POLYNOMIALS,
+    np.polyfit: _POLYNOMIALS,
+    np.roots: "use np.linalg.eigvals of the companion matrix",
+    np.packbits: "bits have no derivative; use shifts and np.sum",
+    np.unpackbits: "bits have no derivative; use shifts and masks",
+    np.array2string: "print the result after the call",
+    np.array_repr: "print the result after the call",
+    np.array_str: "print the result after the call",
+    np.save: _FILES,
+    np.savez: _FILES,
+    np.savez_compressed: _FILES,
+    np.savetxt: _FILES,
+}
+"""NumPy function → what to do instead."""
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    function: refuse(function.__name__, hint) for function, hint in HINTS.items()
+}
+"""NumPy function → what raises UnsupportedError."""

@@ -1,0 +1,128 @@
+"""`x[mask]` with a traced mask: how many elements it has is not known, so they stay in place.
+
+A selection holds a value of the whole shape and the mask. Elementwise operations act on all
+places; what is written back, or reduced, is what the mask selects. Anything that needs to know how
+many elements there are raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.tracing import Storage, current
+
+REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min of nothing would have to raise
+
+
+@final
+class Selection:
+    """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function."""
+
+    __slots__ = ("mask", "whole")
+    __array_priority__ = 2000.0
+
+    def __init__(self, whole: TracedArray, mask: TracedArray) -> None:
+        self.whole, self.mask = whole, mask
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype."""
+        return self.whole.dtype
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            raise self._refuse(f"np.{ufunc.__name__}.{method} or a keyword")
+        made = ufunc(*(self._whole_of(a) for a in args))
+        if isinstance(made, tuple):
+            return tuple(Selection(m, self.mask) for m in made)
+        return Selection(made, self.mask)
+
+    def _whole_of(self, other: Any) -> Any:
+        """An operand at all places: another selection by the same mask, or a number."""
+        if isinstance(other, Selection):
+            if other.mask.value is not self.mask.value:
+                raise self._refuse("arithmetic between selections by different masks")
+            return other.whole
+        if np.ndim(other) and self.mask.ndim == self.whole.ndim:
+            raise self._refuse(f"an operand of shape {np.shape(other)}")
+        return other
+
+    def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = func.__name__.removeprefix("a")
+        if name in REDUCTIONS and len(args) == 1 and not kwargs:
+            return self._reduced(name)
+        raise self._refuse(f"np.{func.__name__}")
+
+    def _reduced(self, name: str) -> Any:
+        """A reduction of the selected elements."""
+        if self.mask.ndim != self.whole.ndim:
+            raise self._refuse(f"a reduction {name} of rows")
+        return getattr(np, name)(self.whole, where=self.mask)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in REDUCTIONS:
+            return lambda: self._reduced(name)
+        if name == "copy":
+            return lambda: Selection(fresh(self.whole.value, is_array=True), self.mask)
+        if name == "astype":
+            return lambda dtype: Selection(self.whole.astype(dtype), self.mask)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self._refuse(f".{name}")
+
+    def __getitem__(self, key: Any) -> Any:
+        raise self._refuse("indexing it again")
+
+    def __len__(self) -> int:
+        raise self._refuse("len()")
+
+    def __iter__(self) -> Any:
+        raise self._refuse("iteration")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise self._refuse("conversion to a NumPy array")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def _refuse(self, what: str) -> UnsupportedError:
+        error = UnsupportedError(
+            f"the number of elements that a traced mask selects is not known while tracing: {what} needs it",
+            hint="np.where(mask, x, fill) keeps the shape; x[mask].sum(), x[mask] = y and np.max(x, where=mask, initial=low) work",
+        )
+        return error.at(("needed here", here()), ("the mask was made here", self.mask.value.origin))
+
+
+def selection(x: TracedArray, mask: TracedArray) -> Selection:
+    """`x[mask]`: a copy, as NumPy's, so later writes to x do not show."""
+    return Selection(TracedArray(Storage(current(), x.value)), mask)
+
+
+def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Selection, Any], Any]:
+    if is_reflected:
+        return lambda self, other: self.__array_ufunc__(ufunc, "__call__", other, self)
+    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+
+
+def _unary(ufunc: np.ufunc) -> Callable[[Selection], Any]:
+    return lambda self: self.__array_ufunc__(ufunc, "__call__", self)
+
+
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
+COMPARED = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+for _name, _ufunc in BINARY.items():
+    setattr(Selection, f"__{_name}__", _operator(_ufunc))
+    setattr(Selection, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
+for _name, _ufunc in COMPARED.items():
+    setattr(Selection, f"__{_name}__", _operator(_ufunc))
+for _name, _ufunc in {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}.items():
+    setattr(Selection, f"__{_name}__", _unary(_ufunc))
