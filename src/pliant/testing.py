@@ -143,15 +143,15 @@ class _Check:
         self.op, self.types, self.draw = op, types, draw
         self.rng = np.random.default_rng(seed)
         self.fn = verify(trace(op.apply, *types))
-        self.tolerance = {"rtol": rtol, "atol": atol}
+        self.rtol, self.atol = rtol, atol
         every = (*types, *(r.type for r in self.fn.results))
         self.wide = all(t.dtype in ("f64", "c128") for t in every if t.is_float)
         self.xs = tuple(self.draw(self.rng))
 
     def close(self, law: str, got: Sequence[Array], wanted: Sequence[Array], narrow: float = 2e-2) -> None:
-        tolerance = self.tolerance if self.wide else {"rtol": narrow, "atol": narrow}
+        rtol, atol = (self.rtol, self.atol) if self.wide else (narrow, narrow)
         for a, b in zip(got, wanted, strict=True):
-            assert_allclose(a, b, err_msg=f"{self.op}: {law}", **tolerance)
+            assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=f"{self.op}: {law}")
 
     def values(self, oracle: Callable[..., Any] | None) -> None:
         """Results have the inferred types, and the oracle's values."""
@@ -163,8 +163,8 @@ class _Check:
         if oracle is not None:
             with np.errstate(all="ignore"):
                 wanted = oracle(*self.xs)
-            wanted = wanted if isinstance(wanted, tuple | list) else (wanted,)
-            self.close("values against the oracle", ys, wanted)
+            several = cast("Sequence[Array]", wanted if isinstance(wanted, tuple | list) else (wanted,))
+            self.close("values against the oracle", ys, several)
 
     def text(self) -> None:
         """The printed function parses back."""

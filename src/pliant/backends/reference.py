@@ -25,9 +25,9 @@ class ReferenceBackend:
     def compile(self, fn: Function) -> Executable:
         """The function as a callable from arrays to fresh arrays of exactly the inferred types."""
 
-        def call(xs: Sequence[Any]) -> list[Any]:
+        def call(arrays: Sequence[Any]) -> list[Any]:
             with np.errstate(all="ignore"):
-                ys = evaluate(fn, tuple(np.asarray(x) for x in xs), np)
+                ys = evaluate(fn, tuple(np.asarray(x) for x in arrays), np)
             for y, r in zip(ys, fn.results, strict=True):
                 if (y.dtype, y.shape) != (np.dtype(DTYPES[r.dtype]), r.shape):
                     raise VerifyError(f"{r.op.name}: `array` made {y.dtype}{list(y.shape)}, `infer` says {r.type}")

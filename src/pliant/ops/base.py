@@ -34,7 +34,7 @@ class Elementwise(Op):
                 break
         return Op.__call__(self, *xs)
 
-    def infer(self, *xs: Type) -> Type:
+    def infer(self, *xs: Any, **no: Any) -> Type:
         if len(xs) != self.arity:
             raise ArgumentError(f"{self.name} takes {self.arity} operands, got {len(xs)}")
         dtype = xs[0].dtype
@@ -47,7 +47,7 @@ class Elementwise(Op):
             dtype = real_dtype(dtype) if self.makes == "real" else self.makes
         return Type(dtype, common_shape(self.name, xs))
 
-    def array(self, xp: Namespace, *xs: Any) -> Any:
+    def array(self, xp: Namespace, *xs: Any, **no: Any) -> Any:
         return getattr(xp, self.ufunc or self.name)(*xs)
 
     def partials(self, y: Value, *xs: Any, **no: Any) -> Tangents:
@@ -131,7 +131,7 @@ def like(x: Any, number: Any) -> Any:
     """A Python number as a literal of `x`'s dtype; a value or a pattern unchanged."""
     if not isinstance(x, Value) or not isinstance(number, bool | int | float | complex):
         return number
-    if isinstance(number, float | complex) and number != 0 and x.dtype[0] in "biu":
+    if number and isinstance(number, float | complex) and x.dtype[0] in "biu":
         raise DTypeError(f"{number} is no {KINDS[x.dtype[0]]}: {x.dtype}")
     return const(number, x.dtype)
 

@@ -125,6 +125,11 @@ def logical_not(x: Value) -> Value:
     return invert(truth(x))
 
 
+def is_bool(x: Value) -> bool:
+    """Whether the bits are truth values."""
+    return x.dtype == "bool"
+
+
 @rule
 def invert_of_invert(x: Any) -> tuple[Any, Any]:
     """¬¬x → x."""
@@ -143,7 +148,7 @@ def or_of_same(x: Any) -> tuple[Any, Any]:
     return bitwise_or(x, x), x
 
 
-@rule(where=lambda x: x.dtype == "bool")
+@rule(where=is_bool)
 def and_true(x: Any) -> tuple[Any, Any]:
     """x ∧ true → x."""
     return bitwise_and(x, True), x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -15,67 +16,65 @@ from pliant.ops.select import Find, select, sparing
 from pliant.rewrite.rule import rewrite, rule
 
 
-@final
-@dataclass(frozen=True)
-class Add(Linear, Elementwise):
-    """x + y; of bools, their `or`."""
+class Sum(Linear, Elementwise):
+    """a ± b."""
 
-    commutative = True
-    domain = "biufc"
     linear = (0, 1)
 
-    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
-        return x + y
+    @abstractmethod
+    def part(self, b: Value) -> Value:
+        """What the second operand adds to the result."""
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        (y,) = self.apply(*xs)
-        match dxs if y.type.is_float else (None, None):
-            case None, None:
-                return (y,), (None,)
-            case (dx, None) | (None, dx):
-                return (y,), (fit(dx, y.type),)
-            case dx, dy:
-                return (y,), (self(dx, dy),)
+        (y,), (da, db) = self.apply(*xs), dxs
+        if not y.type.is_float or (da is None and db is None):
+            return (y,), (None,)
+        if da is None:
+            assert db is not None
+            return (y,), (fit(self.part(db), y.type),)
+        return (y,), (fit(da, y.type) if db is None else self(da, db),)
 
-    def transpose(self, ct: Value, *xs: Value | Type) -> Tangents:
-        return tuple(unfit(ct, x) if isinstance(x, Type) else None for x in xs)
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        return (
+            unfit(ct, a) if isinstance(a, Type) else None,
+            self.part(unfit(ct, b)) if isinstance(b, Type) else None,
+        )
 
     def support(self, find: Find, x: Value, y: Value) -> Value | None:
         a = find(x)
         b = find(y) if a is not None else None
         if a is None or b is None or not (a.shape == b.shape == x.shape == y.shape):
             return None
-        return a if a is b else self(a, b)
+        return a if a is b else Add()(a, b)
 
 
 @final
 @dataclass(frozen=True)
-class Sub(Linear, Elementwise):
+class Add(Sum):
+    """x + y; of bools, their `or`."""
+
+    commutative = True
+    domain = "biufc"
+
+    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
+        return x + y
+
+    def part(self, b: Value) -> Value:
+        return b
+
+
+@final
+@dataclass(frozen=True)
+class Sub(Sum):
     """x − y; not of bools."""
 
     domain = "iufc"
-    linear = (0, 1)
 
     def array(self, xp: Namespace, x: Any, y: Any) -> Any:
         return x - y
 
-    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        (y,) = self.apply(*xs)
-        match dxs if y.type.is_float else (None, None):
-            case None, None:
-                return (y,), (None,)
-            case dx, None:
-                return (y,), (fit(dx, y.type),)
-            case None, dx:
-                return (y,), (fit(neg(dx), y.type),)
-            case dx, dy:
-                return (y,), (self(dx, dy),)
-
-    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
-        return (
-            unfit(ct, a) if isinstance(a, Type) else None,
-            neg(unfit(ct, b)) if isinstance(b, Type) else None,
-        )
+    def part(self, b: Value) -> Value:
+        return neg(b)
 
 
 @final
@@ -118,9 +117,9 @@ class Div(Elementwise):
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (_, b), (da, db) = xs, dxs
         y = self(*xs)
-        if da is None and db is None:
-            return (y,), (None,)
-        rise = neg(y * db) if da is None else da if db is None else da - y * db
+        if db is None:
+            return (y,), (None if da is None else fit(da / b, y.type),)
+        rise = neg(y * db) if da is None else da - y * db
         return (y,), (fit(rise / b, y.type),)
 
     def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
@@ -224,6 +223,11 @@ def is_whole(x: Value) -> bool:
     return x.dtype[0] in "biu"
 
 
+def is_float(x: Value) -> bool:
+    """Whether x is a real float."""
+    return x.dtype[0] == "f"
+
+
 def is_real(**xs: Value) -> bool:
     """Whether no value is complex: signs of zero parts are lost by moving a minus."""
     return all(x.dtype[0] != "c" for x in xs.values())
@@ -235,7 +239,7 @@ def times_one(x: Any) -> tuple[Any, Any]:
     return 1.0 * x, x
 
 
-@rule(where=lambda x: x.dtype[0] == "f")
+@rule(where=is_float)
 def times_minus_one(x: Any) -> tuple[Any, Any]:
     """−1·x → −x."""
     return -1.0 * x, -x

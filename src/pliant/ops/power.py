@@ -9,6 +9,7 @@ from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
+from pliant.ops.elementwise import is_float
 from pliant.ops.select import select
 from pliant.rewrite.rule import rewrite, rule
 
@@ -112,7 +113,7 @@ def power_two(x: Any) -> tuple[Any, Any]:
     return power(x, 2), x * x
 
 
-@rule(level="stable", where=lambda x: x.dtype[0] == "f")
+@rule(level="stable", where=is_float)
 def power_minus_one(x: Any) -> tuple[Any, Any]:
     """x⁻¹ → 1 / x, which is rounded once."""
     return power(x, -1.0), 1.0 / x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -77,10 +78,17 @@ class Fmod(Elementwise):
     domain = "iuf"
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        return without_multiple(self, xs, dxs, lambda x, y: trunc(x / y))
+        return without_multiple(self, xs, dxs, truncated_quotient)
 
 
-def without_multiple(op: Elementwise, xs: Values, dxs: Tangents, count: Any) -> tuple[Values, Tangents]:
+def truncated_quotient(x: Value, y: Value) -> Value:
+    """x / y without its fraction."""
+    return trunc(x / y)
+
+
+def without_multiple(
+    op: Elementwise, xs: Values, dxs: Tangents, count: Callable[[Value, Value], Value]
+) -> tuple[Values, Tangents]:
     """The derivative of x − y·count(x, y), count being constant between its steps."""
     (y,), (da, db) = op.apply(*xs), dxs
     if not y.type.is_float or (da is None and db is None):

@@ -77,7 +77,13 @@ def support(x: Value, depth: int = DEPTH) -> Value | None:
     A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand.
     """
     rule = getattr(x.op, "support", None)
-    return rule(lambda operand: support(operand, depth - 1), *x.args) if rule and depth else None
+    if rule is None or not depth:
+        return None
+
+    def find(operand: Value) -> Value | None:
+        return support(operand, depth - 1)
+
+    return rule(find, *x.args)
 
 
 def sparing(f: Callable[[Value], Value], ct: Value) -> Value:
