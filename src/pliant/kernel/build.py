@@ -37,7 +37,6 @@ def build(fn: Function, can: Can) -> Program:
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, [], host)
-    find_takeovers(fusion)
     share_after(fusion, program)
     for step in program.steps:
         match step:
@@ -81,16 +80,6 @@ def expandable(node: Node, can: Can) -> bool:
     return op.has("expand") and not can(op, tuple([a.type for a in node.args]))
 
 
-def find_takeovers(fusion: Fusion) -> None:
-    """Note for each fill whether it starts from an operand that nothing else in it reads."""
-    for step in fusion.steps:
-        if isinstance(step, Fill) and step.node.args:
-            first, *rest = step.node.args
-            buffer = fusion.buffers.get(first)
-            if buffer and buffer.type == step.out.type and first not in fusion.reached(rest):
-                step.copied = buffer
-
-
 def share_after(fusion: Fusion, program: Program) -> None:
     """Decide take-overs from what each step will read."""
     for number, step in enumerate(program.steps):
@@ -98,7 +87,7 @@ def share_after(fusion: Fusion, program: Program) -> None:
             leaves = [v for root in step.roots for v in root.leaves]
             step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
         elif isinstance(step, Fill):
-            step.reads = {fusion.buffers[v] for v in fusion.reached(step.node.args)}
+            step.reads = {fusion.buffers[v] for v in step.leaves}
     share(program.steps, {*program.params, *program.results, *program.host})
 
 
@@ -107,14 +96,15 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> 
     nest.vars = tuple([Var(n) for n in nest.space])
     if 0 in nest.space:
         return
-    # A value made here is not read from memory here: each point still has its scalar.
-    here = {r.value: buffers.pop(r.value) for r in nest.roots if r.owns}
-    recorder = Recorder(buffers, sites, nest.body)
+    # A value made here is not read from memory here: each point still has its scalar. Nor is a
+    # value that came to lie in memory only after this nest.
+    own = {root.value for root in nest.roots if root.owns}
+    read = {v: buffers[v] for root in nest.roots for v in root.leaves if v not in own}
+    recorder = Recorder(read, sites, nest.body)
     at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
     for root in nest.roots:
         record_root(root, nest, recorder, at_point)
     nest.reads = recorder.reads
-    buffers.update(here)
     prune(nest)
     schedule(nest)
 
@@ -137,7 +127,7 @@ def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> 
 
 def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
     """Record the statements of a filling rule."""
-    recorder = Recorder(buffers, sites, step.body)
+    recorder = Recorder({v: buffers[v] for v in step.leaves}, sites, step.body)
     recorder.node = step.node
     fill = getattr(step.node.op, "fill")  # noqa: B009 (only some primitives have it)
     fill(recorder, step.out, *recorder.sources(step.node))

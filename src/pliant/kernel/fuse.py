@@ -76,8 +76,13 @@ class Fusion:
             for a in node.args:
                 if self.cost(a) >= 4:
                     self.materialise(a)
-            self.append(Fill(node, out), node, (out,), ())
-            self.outside.update(self.reached(node.args))
+            leaves = self.reached(node.args)
+            fill = Fill(node, out, frozenset(leaves))
+            first, *rest = node.args
+            if first in leaves and self.buffers[first].type == out.type and first not in self.reached(rest):
+                fill.copied = self.buffers[first]
+            self.append(fill, node, (out,), ())
+            self.outside.update(leaves)
         else:
             self.pull(node)
 

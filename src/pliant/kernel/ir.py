@@ -355,7 +355,7 @@ class Root:
     fold: FoldShape | None = None
     buffer: Buffer | None = None  # None: nobody outside the nest reads it
     owns: bool = False  # computed point by point here, not a copy of what is made elsewhere
-    leaves: frozenset[Value] = frozenset()
+    leaves: frozenset[Value] = frozenset()  # what it reads from memory, or at its own point
     scalar: Scalar | None = None
     offset: Affine = field(default_factory=Affine)
     folded: tuple[Var, ...] = ()
@@ -386,6 +386,7 @@ class Fill:
 
     node: Node
     out: Buffer
+    leaves: frozenset[Value] = frozenset()
     body: Region = field(default_factory=lambda: Region(None))
     reads: set[Buffer] = field(default_factory=set)
     copied: Buffer | None = None  # the operand whose memory `out` could take over
