@@ -12,7 +12,7 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
-from pliant.ops.compare import equal, greater, less, not_equal
+from pliant.ops.compare import equal, not_equal
 from pliant.ops.elementwise import convert
 from pliant.ops.select import Select, select
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute, reshape
@@ -187,7 +187,7 @@ class ArgExtremum(Op):
     """Where the extremum along one axis is first reached, i64; the first NaN if there is one."""
 
     axis: int
-    beats: ClassVar[Op]  # whether a new element is better than the best so far
+    fold: ClassVar[str]
 
     def infer(self, x: Type) -> Type:
         if not 0 <= self.axis < x.rank:
@@ -204,25 +204,23 @@ class ArgExtremum(Op):
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return type(self)(self.axis + 1)(x)  # type: ignore[call-arg]
 
-    def fill(self, k: Any, out: Any, x: Any) -> None:
-        """The first index, then any index where a better element is found."""
-        axis, shape = self.axis, x.type.shape
+    def kernel(self, k: Any, i: Any, x: Any) -> Any:
+        # Two passes without a carried index: the extremum, then the least index of it.
+        count, axis = x.type.shape[self.axis], self.axis
+        none = k.const(count, "i64")
 
-        def start(j: Any) -> None:
-            k.store(out, j, k.const(0, "i64"))
+        def element(j: Any) -> Any:
+            return x((*i[:axis], j[0], *i[axis:]))
 
-        def go_on(j: Any) -> None:
-            place, kept = k.affine(j[axis], 1, 1), (*j[:axis], *j[axis + 1 :])
-            best = k.load(out, kept)
-            old = k.load(x, (*j[:axis], k.index(best), *j[axis + 1 :]))
-            new = k.load(x, (*j[:axis], place, *j[axis + 1 :]))
-            is_nan, was_nan = k.scalar(not_equal, new, new), k.scalar(not_equal, old, old)
-            better = k.scalar(Select(), was_nan, k.const(False, "bool"), k.scalar(self.beats, new, old))
-            better = k.scalar(Select(), is_nan, k.scalar(equal, was_nan, k.const(False, "bool")), better)
-            k.store(out, kept, k.scalar(Select(), better, place, best))
+        best = k.fold(self.fold, x.type.dtype, (count,), element)
+        is_nan = k.scalar(not_equal, best, best)
 
-        k.loop(out.type.shape, start)
-        k.loop((*shape[:axis], shape[axis] - 1, *shape[axis + 1 :]), go_on)
+        def place(j: Any) -> Any:
+            one = element(j)
+            found = k.scalar(Select(), is_nan, k.scalar(not_equal, one, one), k.scalar(equal, one, best))
+            return k.scalar(Select(), found, j[0], none)
+
+        return k.fold("min", "i64", (count,), place)
 
 
 @final
@@ -231,7 +229,7 @@ class Argmax(ArgExtremum):
     """Where the largest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
 
     axis: int
-    beats = greater
+    fold = "max"
 
     def array(self, xp: Namespace, x: Any) -> Any:
         return xp.argmax(x, axis=self.axis)
@@ -246,7 +244,7 @@ class Argmin(ArgExtremum):
     """Where the smallest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
 
     axis: int
-    beats = less
+    fold = "min"
 
     def array(self, xp: Namespace, x: Any) -> Any:
         return xp.argmin(x, axis=self.axis)
