@@ -25,7 +25,10 @@ _TOKEN = re.compile(
 def parse(text: str, ops: Mapping[str, type[Op]]) -> Function:
     """The function `text` describes. `ops` maps names to primitives."""
     with scope():
-        return Parser(text, ops).function()
+        parser = Parser(text, ops)
+        fn = parser.function()
+        parser.take(kind="end")
+        return fn
 
 
 @final
@@ -77,7 +80,7 @@ class Parser:
         """Consume one token, checking its kind or text."""
         got_kind, got, _ = self.tokens[self.next]
         if (kind and got_kind != kind) or (text and got != text):
-            raise self.error(f"expected {text or kind}, found {got or got_kind!r}")
+            raise self.error(f"expected {text or kind}, found {got or 'the end'}")
         self.next += 1
         return got
 
@@ -99,9 +102,15 @@ class Parser:
             self.accept(",")
         return Type(dtype, tuple(shape))
 
+    def label(self) -> str:
+        """A `%name` that is not in scope."""
+        if self.ahead in self.scope:
+            raise self.error(f"{self.ahead} is defined twice")
+        return self.take(kind="value")
+
     def binder(self) -> Value:
         """`%name: type` as a new parameter in scope."""
-        label = self.take(kind="value")
+        label = self.label()
         self.take(text=":")
         hint = label[1:].partition(".")[0]
         self.scope[label] = param(self.type(), "" if hint.isdigit() else hint)
@@ -137,10 +146,15 @@ class Parser:
         start, depth = self.tokens[self.next][2] + 1, 0
         self.take(text="=")
         while depth or self.ahead not in (",", ")"):
+            if self.tokens[self.next][0] == "end":
+                raise self.error(f"expected the value of {name}")
             depth += (self.ahead in ("(", "[")) - (self.ahead in (")", "]"))
             self.next += 1
         text = self.text[start : self.tokens[self.next][2]].strip()
-        return name, float(text) if text in ("inf", "-inf", "nan") else ast.literal_eval(text)
+        try:
+            return name, float(text) if text in ("inf", "-inf", "nan") else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            raise self.error(f"the value of {name} is no literal: {text}", start) from None
 
     def call(self) -> tuple[list[Value], dict[str, Any]]:
         """`(operands, name=literal, …)`."""
@@ -148,7 +162,7 @@ class Parser:
         keywords: dict[str, Any] = {}
         self.take(text="(")
         while not self.accept(")"):
-            if self.tokens[self.next + 1][1] == "=":
+            if self.tokens[self.next][0] == "word" and self.tokens[self.next + 1][1] == "=":
                 keywords.update([self.keyword()])
             else:
                 args.append(self.operand())
@@ -161,7 +175,7 @@ class Parser:
         labels: list[str] = []
         types: list[Type] = []
         while not self.accept("="):
-            labels.append(self.take(kind="value"))
+            labels.append(self.label())
             self.take(text=":")
             types.append(self.type())
             self.accept(",")
@@ -178,7 +192,7 @@ class Parser:
                     values = cls(**keywords).apply(*args)
             except ParseError:
                 raise
-            except (PliantError, TypeError) as error:
+            except (PliantError, TypeError, ValueError) as error:
                 message = error.message if isinstance(error, PliantError) else str(error)
                 raise self.error(message, start) from error
         if types != [v.type for v in values]:
@@ -194,10 +208,13 @@ class Parser:
         while not self.accept(")"):
             params.append(self.binder())
             self.accept(",")
-        while not self.accept("{"):
-            if self.ahead == "":
-                raise self.error("expected {")
-            self.next += 1
+        self.take(text="->")
+        declared, types = self.tokens[self.next][2], list[Type]()
+        self.take(text="(")
+        while not self.accept(")"):
+            types.append(self.type())
+            self.accept(",")
+        self.take(text="{")
         while not self.accept("return"):
             self.statement()
         results: list[Value] = []
@@ -205,4 +222,6 @@ class Parser:
             results.append(self.operand())
             self.accept(",")
         self.take(text="}")
+        if types != [r.type for r in results]:
+            raise self.error(f"@{name} returns ({', '.join(str(r.type) for r in results)})", declared)
         return Function(name, tuple(params), tuple(results))

@@ -97,10 +97,10 @@ class Holder(Op):
         text.take(text="{")
         held: list[Function] = []
         while not text.accept("}"):
-            outer = dict(text.scope)
+            outer, text.scope = text.scope, {}  # held functions are closed
             with scope():
                 held.append(text.function())
-            text.scope = outer  # names inside are seen only inside
+            text.scope = outer
         return cls(*held, **settings).apply(*xs)
 
 
