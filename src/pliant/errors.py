@@ -46,6 +46,10 @@ class IndexRangeError(PliantError, IndexError):
     """An index lies outside its axis, or is no index at all."""
 
 
+class AxisRangeError(PliantError, ValueError, IndexError):
+    """An axis number lies outside the array's axes."""
+
+
 class TracedValueError(PliantError, TypeError):
     """Python needs a concrete value where only a traced one is known."""
 

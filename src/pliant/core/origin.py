@@ -128,6 +128,25 @@ class CodeOrigin:
         return f"{where}\n      {text.lstrip()}\n      {carets}"
 
 
+@final
+@dataclass(slots=True, unsafe_hash=True)
+class ParameterOrigin:
+    """A parameter of a user's function."""
+
+    names: tuple[str, ...]
+    code: CodeType | None
+
+    @property
+    def short(self) -> str:
+        return f"{Path(self.code.co_filename).name}:{self.code.co_firstlineno}" if self.code else "an argument"
+
+    def render(self, label: str) -> str:
+        what = f"parameter {self.names[0]!r}" if self.names else "a parameter"
+        if self.code is None:
+            return f"  --> {what}: {label}"
+        return f"  --> {self.short}, {what} of {self.code.co_name}: {label}"
+
+
 @lru_cache(maxsize=65536)
 def _assigned(text: str, start: int, stop: int) -> tuple[str, ...]:
     """The variables assigned if columns `start:stop` are the whole right-hand side."""

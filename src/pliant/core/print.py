@@ -40,7 +40,7 @@ class Printer:
         self.lines: list[str] = []
         self.names: dict[Value, str] = {}
         self.taken: dict[str, int] = {}
-        self.depth = 0
+        self.depth = self.bound = 0
         self.canonical = canonical
 
     def line(self, text: str) -> None:
@@ -59,7 +59,8 @@ class Printer:
     def bind(self, value: Value, hint: str = "") -> str:
         """Name a value; its binder text is `%name: type`."""
         stem = "" if self.canonical else hint
-        name = stem or str(len(self.names))
+        name = stem or str(self.bound)
+        self.bound += 1  # not the number of names: a function held twice is printed twice
         for n in count(self.taken.get(name, 0)):
             tried = f"{name}.{n}" if n else name
             if tried not in self.taken:

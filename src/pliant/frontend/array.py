@@ -187,11 +187,11 @@ class TracedArray:
 
     def _needs_value(self, wanted: str, hint: str) -> TracedValueError:
         what = "a traced number" if not self.shape else "a traced array"
-        error = TracedValueError(f"{wanted} is needed here, but {what} {self.type} has no value yet", hint=hint)
+        error = TracedValueError(f"Python needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint)
         return error.at(("needed here", here()), ("made here", self.value.origin))
 
     def _known(self, convert: Callable[[Any], Any], wanted: str, hint: str) -> Any:
-        if self.size != 1 and not (wanted == "bool" and self.concrete is not None):
+        if self.size != 1 and not (wanted == "a bool" and self.concrete is not None):
             raise TracedValueError(f"only an array of one element can become {wanted}, this is {self.type}").at(
                 ("here", here())
             )
@@ -204,20 +204,20 @@ class TracedArray:
             raise TracedValueError(
                 "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
             ).at(("here", here()))
-        return self._known(bool, "bool", "write np.where(condition, x, y) instead of if; Python's `if` must know")
+        return self._known(bool, "a bool", "write np.where(condition, x, y) instead of if; Python's `if` must know")
 
     def __int__(self) -> int:
-        return self._known(lambda a: int(a.reshape(())), "int", "use x.astype(int), or pass this number as static")
+        return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or pass this number as static")
 
     def __float__(self) -> float:
-        return self._known(lambda a: float(a.reshape(())), "float", "use x.astype(float); math.* needs np.*")
+        return self._known(lambda a: float(a.reshape(())), "a float", "use x.astype(float); math.* needs np.*")
 
     def __complex__(self) -> complex:
-        return self._known(lambda a: complex(a.reshape(())), "complex", "use x.astype(complex)")
+        return self._known(lambda a: complex(a.reshape(())), "a complex number", "use x.astype(complex)")
 
     def __index__(self) -> int:
         hint = "shapes and range() must be known while tracing: take them from x.shape, or pass the number as static"
-        return self._known(lambda a: operator.index(a.reshape(())[()]), "int", hint)
+        return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 
     def item(self, *args: int) -> Any:
         """The element as a Python number, if it is known while tracing; else a traced scalar."""
@@ -229,7 +229,7 @@ class TracedArray:
     def tolist(self) -> Any:
         """Nested lists of Python numbers, if they are known while tracing."""
         if self.concrete is None:
-            raise self._needs_value("list", "iterate over the array, or keep it whole")
+            raise self._needs_value("a list", "iterate over the array, or keep it whole")
         return self.concrete.tolist()
 
     # --- reading and writing parts

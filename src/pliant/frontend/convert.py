@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES, SHORT, Type
-from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.errors import ArgumentError, AxisRangeError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.tracing import current
 from pliant.ops.complex import real
@@ -153,7 +153,7 @@ def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     """A non-negative axis number."""
     number = int(axis)
     if not -rank <= number < rank:
-        raise np.exceptions.AxisError(number, rank, name)
+        raise AxisRangeError(f"{name} {number} is out of bounds for an array of {rank} axes").at(("here", here()))
     return number % rank
 
 

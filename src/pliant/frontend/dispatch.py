@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import PliantError, ShapeError, UnsupportedError
+from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.array import TracedArray
 from pliant.frontend.creation import adopt, has_traced
@@ -22,6 +22,12 @@ class Tables:
 
     def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Apply a ufunc or one of its methods."""
+        try:
+            return self._ufunc(which, method, args, kwargs)
+        except PliantError as error:
+            raise error.at(("here", here()))
+
+    def _ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method == "__call__":
             return ufunc.call(self.builders(which), which, args, **kwargs)
         if method == "reduce":
@@ -43,11 +49,17 @@ class Tables:
 
     def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
-        return ufunc.operator(UFUNCS, which, *args)
+        try:
+            return ufunc.operator(UFUNCS, which, *args)
+        except PliantError as error:
+            raise error.at(("here", here()))
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
-        return ufunc.inplace(UFUNCS, which, x, y)
+        try:
+            return ufunc.inplace(UFUNCS, which, x, y)
+        except PliantError as error:
+            raise error.at(("written here", here()))
 
     def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Apply a NumPy function: by NumPy itself if all arrays are known, else by the table."""
@@ -62,8 +74,8 @@ class Tables:
             )
         try:
             return found(*args, **kwargs)
-        except (PliantError, np.exceptions.AxisError):
-            raise
+        except PliantError as error:
+            raise error.at(("here", here()))
         except TypeError as error:
             if "argument" not in str(error):
                 raise
@@ -77,7 +89,7 @@ class Tables:
         """`x[key] = y`."""
         try:
             index.setitem(x, key, y)
-        except ShapeError as error:
+        except PliantError as error:
             raise error.at(("written here", here()))
 
     def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:

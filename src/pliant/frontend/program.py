@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
+from pliant.core.origin import ParameterOrigin, at
 from pliant.errors import ReadOnlyError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, guards_of, instrument
@@ -104,7 +105,8 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
             if type_ is None:
                 given.append(leaf)
                 continue
-            value = param(type_, name if name.isidentifier() else f"x{i}")
+            with at(ParameterOrigin((name,), getattr(f, "__code__", None))):
+                value = param(type_, name if name.isidentifier() else f"x{i}")
             is_array = isinstance(leaf, np.ndarray)
             storage = Storage(trace, value, index=i, writeable=not is_array or leaf.flags.writeable)
             given.append(
@@ -194,7 +196,8 @@ def trace_closed(
             if not is_active:
                 given.append(leaf)
                 continue
-            value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
+            with at(ParameterOrigin((_hint(leaf, i),), getattr(f, "__code__", None))):
+                value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
             scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
             given.append(TracedArray(Storage(trace, value), is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
             params.append(value)

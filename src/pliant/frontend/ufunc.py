@@ -117,7 +117,11 @@ def results(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedA
     values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
     shapes = {v.shape for v in values if v.shape}
     if len(shapes) > 1:
-        shape = broadcast_shapes(*(v.shape for v in values))
+        try:
+            shape = broadcast_shapes(*(v.shape for v in values))
+        except ShapeError as error:
+            fresh_error = ShapeError(f"np.{ufunc.__name__}: {error.message}")
+            raise fresh_error.at(("here", here()), *((str(v.type), v.origin) for v in values)) from None
         values = [v if not v.shape else broadcast_value(v, shape) for v in values]
     made = _tuple(builder(*values))
     return tuple(cast_value(v, t) for v, t in zip(made, outs, strict=True))
@@ -133,7 +137,7 @@ def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str
     except TypeError:
         types = " and ".join(str(x.type) for x in xs)
         raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}").at(
-            ("here", here()), *((f"operand {i}: {x.type}", x.value.origin) for i, x in enumerate(xs))
+            ("here", here()), *((str(x.type), x.value.origin) for x in xs)
         ) from None
 
 

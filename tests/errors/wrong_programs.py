@@ -1,0 +1,185 @@
+"""Programs that must be refused, each with what it is given. The messages are golden texts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import pliant
+
+X = np.arange(3.0)
+FROZEN = np.arange(3.0)
+FROZEN.flags.writeable = False
+TABLE = np.zeros((2, 3))
+
+
+def shapes_that_do_not_fit(x: Any) -> Any:
+    u = np.sin(x)
+    y = np.ones(4)
+    return u + y
+
+
+def matrix_product_of_wrong_shapes(x: Any) -> Any:
+    return TABLE @ x[:2]
+
+
+def reshape_to_another_size(x: Any) -> Any:
+    return x.reshape(2, 2)
+
+
+def assignment_of_a_wrong_shape(x: Any) -> Any:
+    x[:2] = np.ones(3)
+    return x
+
+
+def concatenation_of_different_ranks(x: Any) -> Any:
+    return np.concatenate([x, TABLE * x])
+
+
+def float_added_into_integers(x: Any) -> Any:
+    n = np.zeros(3, int)
+    n += x
+    return n
+
+
+def bitwise_and_of_floats(x: Any) -> Any:
+    return x & x
+
+
+def subtraction_of_booleans(x: Any) -> Any:
+    return (x > 0) - (x > 1)
+
+
+def write_to_a_read_only_argument(x: Any) -> Any:
+    x[0] = 1
+    return x
+
+
+def write_to_a_broadcast_view(x: Any) -> Any:
+    y = np.broadcast_to(x, (2, 3))
+    y[0, 0] = 1
+    return y
+
+
+def branch_on_a_traced_number(x: Any) -> Any:
+    if x[0] > 0:
+        return x
+    return -x
+
+
+def truth_of_a_whole_array(x: Any) -> Any:
+    return x if x > 0 else -x
+
+
+def traced_loop_bound(x: Any, n: int) -> Any:
+    for _ in range(n):
+        x = x * 2
+    return x
+
+
+def math_of_a_traced_number(x: Any) -> Any:
+    return math.exp(x[0])
+
+
+def index_out_of_range(x: Any) -> Any:
+    return x[3]
+
+
+def index_array_out_of_range(x: Any) -> Any:
+    return x[[0, 5]]
+
+
+def too_many_indices(x: Any) -> Any:
+    return x[0, 1]
+
+
+def float_index(x: Any) -> Any:
+    return x[x]
+
+
+def mask_of_a_wrong_shape(x: Any) -> Any:
+    return x[np.array([True, False])]
+
+
+def traced_slice_bound(x: Any, n: int) -> Any:
+    return x[:n]
+
+
+def unknown_number_of_elements(x: Any) -> Any:
+    return np.sort(x[x > 1])
+
+
+def unsupported_function(x: Any) -> Any:
+    return np.unique(x)
+
+
+def unsupported_keyword(x: Any) -> Any:
+    return np.sin(x, where=x > 0)
+
+
+def axis_out_of_range(x: Any) -> Any:
+    return np.sum(x, axis=1)
+
+
+def random_numbers_while_tracing(x: Any) -> Any:
+    return x + np.random.normal(size=3)
+
+
+def a_string_among_the_operands(x: Any) -> Any:
+    return np.add(x, "one")
+
+
+def iteration_over_a_number(x: Any) -> Any:
+    return [y for y in x[0]]
+
+
+def maximum_of_nothing(x: Any) -> Any:
+    return np.max(x[:0])
+
+
+def gradient_of_a_vector(x: Any) -> Any:
+    return np.sin(x)
+
+
+def gradient_of_an_integer_result(x: Any) -> Any:
+    return np.argmax(x)
+
+
+def scalar_loss(x: Any) -> Any:
+    return np.sum(x**2)
+
+
+def into_an_array_of_numpy(x: Any) -> Any:
+    outside = [np.zeros(3)]
+    np.ndarray.__setitem__(outside[0], 0, x[0])
+    return outside
+
+
+WRONG: dict[str, Any] = {
+    f.__name__: (pliant.jit(f), (X.copy(),))
+    for f in (
+        shapes_that_do_not_fit, matrix_product_of_wrong_shapes, reshape_to_another_size, assignment_of_a_wrong_shape,
+        concatenation_of_different_ranks, float_added_into_integers, bitwise_and_of_floats, subtraction_of_booleans,
+        write_to_a_broadcast_view, branch_on_a_traced_number, truth_of_a_whole_array, math_of_a_traced_number,
+        index_out_of_range, index_array_out_of_range, too_many_indices, float_index, mask_of_a_wrong_shape,
+        unknown_number_of_elements, unsupported_function, unsupported_keyword, axis_out_of_range,
+        random_numbers_while_tracing, a_string_among_the_operands, iteration_over_a_number, maximum_of_nothing,
+    )
+}  # fmt: skip
+WRONG |= {
+    "write_to_a_read_only_argument": (pliant.jit(write_to_a_read_only_argument), (FROZEN,)),
+    "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, 3)),
+    "traced_slice_bound": (pliant.jit(traced_slice_bound), (X, 2)),
+    "gradient_of_a_vector": (pliant.grad(gradient_of_a_vector), (X,)),
+    "gradient_of_an_integer_result": (pliant.grad(gradient_of_an_integer_result), (X,)),
+    "gradient_of_an_integer": (pliant.grad(scalar_loss), (np.arange(3),)),
+    "wrong_argnums": (pliant.grad(scalar_loss, argnums=2), (X,)),
+    "object_array": (pliant.jit(scalar_loss), (np.array([1, "a"], object),)),
+    "not_an_array": (pliant.jit(scalar_loss), ({1, 2},)),
+    "tangent_of_another_shape": (lambda: pliant.jvp(scalar_loss, (X,), (np.ones(2),)), ()),
+    "vmap_over_different_sizes": (pliant.vmap(np.add), (X, np.ones(4))),
+    "vmap_axis_out_of_range": (pliant.vmap(scalar_loss, in_axes=1), (X,)),
+    "not_a_function": (pliant.grad, (3,)),
+}
