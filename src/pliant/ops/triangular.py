@@ -49,18 +49,29 @@ class TriangularSolve(Solver):
         return xp.linalg.solve(_adjoint_array(xp, a) if self.adjoint else a, b)
 
     def numpy(self, np: Namespace, a: Any, b: Any) -> Any:
-        # Substitution, a block product for each row: exact where the answer is exact.
-        a = _adjoint_array(np, a) if self.adjoint else a
-        n, x = a.shape[-1], np.array(b)
-        if not self.unit and x.size and not np.all(np.diagonal(a, axis1=-2, axis2=-1)):
+        # Substitution: exact where the answer is exact.
+        if not self.unit and a.size and not np.all(np.diagonal(a, axis1=-2, axis2=-1)):
             raise np.linalg.LinAlgError("Singular matrix")
+        x = np.array(b)
+        self.substitute(_adjoint_array(np, a) if self.adjoint else a, x, 0, a.shape[-1])
+        return x
+
+    def substitute(self, a: Any, x: Any, start: int, stop: int) -> None:
+        """Solve the equations from `start` to before `stop` in place, by halves: most of the work is products."""
         forward = self.lower != self.adjoint
-        for i in range(n) if forward else reversed(range(n)):
-            done = slice(0, i) if forward else slice(i + 1, n)
+        if stop - start > 16:
+            middle = (start + stop) // 2
+            halves = (start, middle), (middle, stop)
+            first, second = halves if forward else halves[::-1]
+            self.substitute(a, x, *first)
+            x[..., slice(*second), :] -= a[..., slice(*second), slice(*first)] @ x[..., slice(*first), :]
+            self.substitute(a, x, *second)
+            return
+        for i in range(start, stop) if forward else range(stop - 1, start - 1, -1):
+            done = slice(start, i) if forward else slice(i + 1, stop)
             x[..., i, :] -= (a[..., i : i + 1, done] @ x[..., done, :])[..., 0, :]
             if not self.unit:
                 x[..., i, :] /= a[..., i, i, None]
-        return x
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, b), (da, db) = xs, dxs
