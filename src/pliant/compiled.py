@@ -22,7 +22,7 @@ from pliant.frontend.signature import flatten, leaf_names, signature
 from pliant.frontend.tracing import current, is_tracing
 from pliant.pipeline import optimise
 
-DEFAULT_BACKEND: Final = "reference"
+DEFAULT_BACKEND: Final = "llvm"
 
 
 class _Debug(threading.local):
