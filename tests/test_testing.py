@@ -8,12 +8,13 @@ from typing import Any, final
 import numpy as np
 import pytest
 
+import pliant
 from pliant.core.types import Type
 from pliant.ops import elementwise
 from pliant.ops.base import Elementwise, Unary
 from pliant.ops.transcendental import cos, exp, log, sin
 from pliant.rewrite.rule import rewrite, rule
-from pliant.testing import check_primitive, check_rule
+from pliant.testing import check_gradient, check_primitive, check_rule
 
 F64 = Type("f64", (3,))
 
@@ -175,3 +176,22 @@ def test_check_rule_says_what_is_wrong(wrong, message):
 
 def test_check_rule_accepts_a_right_one():
     check_rule(elementwise.times_one, Type("f64", (40,)))
+
+
+def written(x):
+    """A function that writes its argument."""
+    x[0] *= x[1]
+    return np.sum(np.exp(x))
+
+
+def test_check_gradient_accepts_right_gradients():
+    check_gradient(lambda x: np.sum(np.sin(x) * x), np.array([0.3, 1.2]))
+    check_gradient(lambda w: np.sum(np.tanh(w["a"] @ w["b"])), {"a": np.ones((2, 3)), "b": np.arange(3.0)})
+    check_gradient(lambda s, z: np.sum(np.abs(z) ** 2) * s, 2.0, np.array([1 + 2j, 3j]), argnums=1)
+    check_gradient(written, np.array([0.3, 1.2]))
+
+
+def test_check_gradient_finds_a_wrong_gradient():
+    f = pliant.custom_derivative(lambda x: np.sum(x**2), jvp=lambda xs, dxs: np.sum(3 * xs[0] * dxs[0]))
+    with pytest.raises(AssertionError, match="gradient against differences"):
+        check_gradient(f, np.array([1.0, 2.0]))

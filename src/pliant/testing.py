@@ -1,4 +1,4 @@
-"""Checks that every primitive and every rewrite rule must pass; public, for users' own."""
+"""Checks that every primitive, rewrite rule and gradient must pass; public, for users' own."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from itertools import product
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
+import optree
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.api import grad
 from pliant.core.build import trace
 from pliant.core.ir import Function, Op, Tangents, Value, Values
 from pliant.core.parse import parse
-from pliant.core.types import DTYPES, Type
+from pliant.core.types import DTYPES, SHORT, Type
 from pliant.core.verify import verify
 from pliant.ops import ALL
 from pliant.ops import RULES as ALL_RULES
@@ -98,6 +100,50 @@ def check_rule(
     together = Log()
     simplify(before, rules, log=together)
     assert together.fired[rule.name], f"{rule.name} never fires: others come first: {together}"
+
+
+def check_gradient(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: int = 0,
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    directions: int = 3,
+    seed: int = 0,
+) -> None:
+    """Check `pliant.grad(f, argnums)` against differences of `f` run by NumPy itself.
+
+    f: a function of arrays and containers of them that returns one real float; it may write its
+    arguments. The gradient is compared along a few random directions, so this costs a few calls.
+    The arrays must be of double precision. Raises AssertionError where the derivatives differ.
+
+    >>> check_gradient(lambda x: np.sum(np.sin(x) * x), np.array([0.3, 1.2]))
+    """
+    rng = np.random.default_rng(seed)
+    leaves, structure = optree.tree_flatten(args[argnums])
+    slope, _ = optree.tree_flatten(grad(f, argnums)(*copies(args)))
+    xs = tuple(np.asarray(x) for x in leaves)
+
+    def line(*moved: Array) -> Arrays:
+        full = [*args]
+        full[argnums] = optree.tree_unflatten(structure, moved)
+        with np.errstate(all="ignore"):
+            return (np.asarray(f(*copies(full))),)
+
+    for _ in range(directions):
+        dxs = tuple(sample(rng, Type(SHORT[str(x.dtype)], x.shape), -1, 1) for x in xs)
+        (wanted,) = differences(line, xs, dxs, (True,) * len(xs))
+        got = inner(slope, dxs)
+        assert_allclose(got, wanted, rtol=rtol, atol=atol, err_msg="gradient against differences, along a direction")
+
+
+def copies(args: Sequence[Any]) -> Any:
+    """The arguments with copies of all arrays, which a function may write."""
+
+    def copied(x: Any) -> Any:
+        return np.array(x) if isinstance(x, np.ndarray) else x
+
+    return optree.tree_map(copied, cast("Any", tuple(args)))
 
 
 def assert_exact(name: str, before: Function, after: Function, xs: Sequence[Array]) -> None:
@@ -273,4 +319,4 @@ def inner(xs: Sequence[Array], ys: Sequence[Array]) -> float:
     return sum(float(np.vdot(np.asarray(x, complex), np.asarray(y, complex)).real) for x, y in zip(xs, ys, strict=True))
 
 
-__all__ = ["check_primitive", "check_rule", "sample"]
+__all__ = ["check_gradient", "check_primitive", "check_rule", "sample"]
