@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from itertools import count
 from typing import Any, Protocol, cast, final, runtime_checkable
 
 from pliant.core.build import hint_of
@@ -61,10 +60,11 @@ class Printer:
         stem = "" if self.canonical else hint
         name = stem or str(self.bound)
         self.bound += 1  # not the number of names: a function held twice is printed twice
-        for n in count(self.taken.get(name, 0)):
-            tried = f"{name}.{n}" if n else name
-            if tried not in self.taken:
-                break
+        n = self.taken.get(name, 0)
+        tried = f"{name}.{n}" if n else name
+        while tried in self.taken:
+            n += 1
+            tried = f"{name}.{n}"
         self.taken[name] = n + 1
         self.taken.setdefault(tried, 1)
         self.names[value] = tried

@@ -244,8 +244,10 @@ class CustomVjp(Holder):
         return ys, spread(dys, floats) if dys else (None,) * len(ys)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
-        backward = vmap(self.backward, n, (True,) * len(self.backward.params))  # results of `forward` are all batched
-        return CustomVjp(vmap(self.body, n, batched), vmap(self.forward, n, batched), backward).apply(*xs)
+        flags = tuple(b or x.type.is_float for b, x in zip(batched, xs, strict=True))  # as their cotangents are
+        body, forward = vmap(self.body, n, flags), vmap(self.forward, n, flags)
+        backward = vmap(self.backward, n, (True,) * len(self.backward.params))
+        return CustomVjp(body, forward, backward).apply(*lifted(n, xs, batched, flags))
 
 
 @final
