@@ -1,0 +1,127 @@
+"""numpy.linalg in traced functions: the same results, in value, dtype and shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy import linalg
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.errors import DTypeError, ShapeError, UnsupportedError
+from tests.frontend.functions.numpys import KINDS, assert_as_numpy, drawn, regular
+
+SQUARE = [
+    linalg.inv, linalg.det, linalg.slogdet, linalg.matrix_transpose, linalg.trace, linalg.diagonal, linalg.svdvals,
+    linalg.matrix_rank,
+]  # fmt: skip
+
+
+def gram(a):
+    """A Hermitian matrix that is positive definite."""
+    return (a @ np.conj(np.swapaxes(a, -1, -2))).astype(a.dtype)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lead", [(), (2,), (0,), (2, 1)])
+@pytest.mark.parametrize("f", SQUARE, ids=lambda f: f.__name__)
+def test_functions_of_square_matrices(f, lead, kind):
+    assert_as_numpy(f, regular(kind, *lead, 3, 3))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lead", [(), (2,), (0,)])
+def test_functions_of_hermitian_matrices(lead, kind):
+    a = gram(regular(kind, *lead, 3, 3))
+    assert_as_numpy(linalg.cholesky, a)
+    assert_as_numpy(lambda x: linalg.cholesky(x, upper=True), a)
+    assert_as_numpy(lambda x: linalg.eigh(x, "U").eigenvalues, a)
+    assert_as_numpy(lambda x: np.abs(linalg.eigh(x)[1]), a)
+    assert_as_numpy(linalg.eigvalsh, a)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 4, 3)])
+def test_factorisations_of_any_matrix(shape, kind):
+    (a,) = drawn(kind, shape)
+    for mode in ("reduced", "complete", "r"):
+        assert_as_numpy(lambda x, m=mode: linalg.qr(x, m), a)
+    for full in (True, False):
+        assert_as_numpy(lambda x, f=full: linalg.svd(x, full_matrices=f).S, a)
+        assert_as_numpy(lambda x, f=full: tuple(map(np.abs, linalg.svd(x, f))), a)
+    assert_as_numpy(lambda x: linalg.svd(x, compute_uv=False), a)
+    assert_as_numpy(linalg.pinv, a)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_solutions(kind):
+    a, stack = regular(kind, 3, 3), regular(kind, 2, 3, 3)
+    vector, matrix, many = drawn(kind, (3,), (3, 2), (5, 1, 3, 2))
+    for left, right in ((a, vector), (a, matrix), (a, many), (stack, vector), (stack, matrix), (stack, many)):
+        assert_as_numpy(linalg.solve, left, right)
+    tall, wide, right = drawn(kind, (5, 3), (3, 5), (5, 2))
+    assert_as_numpy(linalg.lstsq, tall, right)
+    assert_as_numpy(linalg.lstsq, tall, right[:, 0])
+    assert_as_numpy(linalg.lstsq, wide, vector)
+    square = regular(kind, 6, 6)
+    assert_as_numpy(linalg.tensorsolve, square.reshape(2, 3, 6), drawn(kind, (2, 3))[0])
+    assert_as_numpy(linalg.tensorinv, square.reshape(2, 3, 3, 2))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, -1, -2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_powers_of_matrices(kind, n):
+    assert_as_numpy(lambda x: linalg.matrix_power(x, n), regular(kind, 2, 3, 3))
+
+
+@pytest.mark.parametrize("kind", ["f8", "c16"])
+def test_eigenvalues_are_always_complex(kind):
+    (a,) = drawn(kind, (3, 3))
+    w, v = pliant.jit(linalg.eig)(a)
+    assert (w.dtype, v.dtype) == (np.complex128, np.complex128)
+    assert_allclose(a @ v, v * w, atol=1e-12)
+    assert_allclose(pliant.jit(linalg.eigvals)(a), w)
+
+
+@pytest.mark.parametrize(
+    ("f", "shapes"),
+    [
+        (linalg.inv, [(0, 0)]),
+        (linalg.det, [(0, 0)]),
+        (linalg.slogdet, [(0, 0)]),
+        (linalg.cholesky, [(0, 0)]),
+        (linalg.eigh, [(0, 0)]),
+        (linalg.qr, [(0, 3)]),
+        (linalg.svd, [(3, 0)]),
+        (linalg.pinv, [(0, 3)]),
+        (linalg.solve, [(3, 3), (3, 0)]),
+        (linalg.matrix_rank, [(0, 3)]),
+    ],
+)
+def test_empty_matrices(f, shapes):
+    assert_as_numpy(f, *drawn("f8", *shapes))
+
+
+def test_the_gradient_of_a_gaussian_likelihood():
+    def loss(a, y):
+        k = a @ a.T + np.eye(3)
+        return y @ linalg.solve(k, y) + linalg.slogdet(k).logabsdet
+
+    a, y = drawn("f8", (3, 3), (3,))
+    k = a @ a.T + np.eye(3)
+    inverse = linalg.inv(k)
+    wanted = 2 * (inverse - np.outer(inverse @ y, inverse @ y)) @ a
+    assert_allclose(pliant.grad(loss)(a, y), wanted, atol=1e-12)
+
+
+def test_wrong_operands_are_explained():
+    with pytest.raises(ShapeError, match="is not square"):
+        pliant.jit(linalg.inv)(np.ones((2, 3)))
+    with pytest.raises(ShapeError, match="less than two axes"):
+        pliant.jit(linalg.cholesky)(np.ones(3))
+    with pytest.raises(DTypeError, match="float16 is unsupported"):
+        pliant.jit(linalg.inv)(np.ones((2, 2), np.float16))
+    with pytest.raises(UnsupportedError, match="mode 'raw'"):
+        pliant.jit(lambda x: linalg.qr(x, "raw"))(np.ones((2, 2)))
+    with pytest.raises(linalg.LinAlgError, match="not positive definite"):
+        pliant.jit(linalg.cholesky)(-np.eye(2))
