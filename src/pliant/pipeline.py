@@ -26,6 +26,7 @@ from pliant.core.ir import Const, Function, Number, Op
 from pliant.core.types import DTYPES
 from pliant.core.verify import verify
 from pliant.ops.base import Elementwise
+from pliant.ops.dead_writes import drop_dead_writes
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
@@ -59,10 +60,11 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
+DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, SIMPLIFY, DEAD)
-COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD)
+BEFORE_DERIVATIVES = (DEAD, SIMPLIFY, DEAD_WRITES, DEAD)
+COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD_WRITES, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

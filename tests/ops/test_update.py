@@ -15,8 +15,6 @@ from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import RULES, update
-from pliant.ops.power import sqrt
-from pliant.ops.reduce import reduce_sum
 from pliant.ops.shape import Slice, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
 from pliant.rewrite.engine import simplify
@@ -68,19 +66,6 @@ def put(x, i, u):
     return UpdateSlice((i,), (1,))(x, reshape(u, (1,)))
 
 
-def gradient(f, x):
-    fn = simplify(trace(f, Type("f64", x.shape)), RULES)
-    return run(simplify(reverse(fn, (True,)), RULES), (x, np.ones(())))[0]
-
-
-def test_a_store_that_is_overwritten_has_no_gradient():
-    def f(x):
-        y = put(x, 0, sqrt(at(x, 0)))
-        return reduce_sum(put(put(y, 1, at(x, 1)), 0, at(x, 0) - 1.0))
-
-    assert_array_equal(gradient(f, np.zeros(3)), [1, 1, 1])
-
-
 def test_reads_find_what_was_written():
     x, u = Type("f64", (6,)), Type("f64", (3,))
     assert texts(lambda x, u: Slice((2,), (1,), (2,))(UpdateSlice((1,), (1,))(x, u)), x, u).count("slice") == 1
@@ -130,7 +115,6 @@ IDENTITIES = [
     (update.slice_of_update, lambda x, u: READ(PUT(x, u))),
     (update.slice_of_update, lambda x, u: READ(ADD(x, u))),
     (update.slice_of_update, lambda x, u: Slice((0,), (2,), (3,))(PUT(x, u))),
-    (update.update_of_dead_write, lambda x, u: PUT(ADD(UpdateSlice((3,), (1,))(x, slice_axis(u, 0, 0, 1)), u), u)),
     (update.write_of_everything, lambda x, u: UpdateSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
     (update.write_of_everything, lambda x, u: AddSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
     (update.update_of_own_slice, lambda x, u: PUT(x, READ(x))),

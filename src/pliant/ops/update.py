@@ -18,7 +18,6 @@ from pliant.ops.shape import Slice, broadcast, lift
 from pliant.rewrite.rule import rewrite
 
 FAR = 16  # how many writes a read looks back through
-NEAR = 8  # how many writes may lie between a dead one and the one that hides it
 
 
 class Window(Linear):
@@ -213,22 +212,6 @@ def slice_of_update(value: Value) -> Value | None:
     return window(x) if x is not value.args[0] else None
 
 
-@rewrite(UpdateSlice, reads=(Window,))
-def update_of_dead_write(value: Value) -> Value | None:
-    """A write whose window is written again before anybody reads it is dropped."""
-    hides, between = _written(value), list[Value]()
-    x = value.args[0]
-    while isinstance(x.op, Window) and len(between) < NEAR:
-        if within(hides, _written(x)) is not None:
-            x = x.args[0]
-            for write in reversed(between):
-                x = write.op(x, write.args[1])
-            return value.op(x, value.args[1])
-        between.append(x)
-        x = x.args[0]
-    return None
-
-
 @rewrite(Window)
 def write_of_everything(value: Value) -> Value | None:
     """`update_slice(x, u)` is u, and `add_slice(x, u)` is x + u, where the window is all of x."""
@@ -291,5 +274,4 @@ RULES = (
     update_of_own_sum,
     update_of_zeros_with_update_of_zeros,
     add_slice_of_zeros,
-    update_of_dead_write,
 )
