@@ -34,7 +34,8 @@ fuzz: $(READY)test
 	$(SINGLE) $(BIN)/python -m pytest -n 2 -q --hypothesis-profile=fuzz tests/programs tests/test_random_programs.py
 
 docs: $(READY)docs
-	$(BIN)/python -m pliant coverage --markdown > docs/coverage.md
+	$(BIN)/python -m pliant coverage --markdown > .venv/coverage.md
+	mv .venv/coverage.md docs/coverage.md
 
 format: $(READY)check
 	$(BIN)/ruff check --fix

@@ -35,9 +35,10 @@ def definitions(path: Path) -> list[Definition]:
 
 
 def public_definitions(path: Path) -> list[Definition]:
-    """Functions and classes at the top of a module that have no leading underscore."""
+    """Functions and classes at the top of a module that have no leading underscore; overloads once."""
     body = ast.parse(path.read_text()).body
-    return [node for node in body if isinstance(node, Definition) and not node.name.startswith("_")]
+    public = [node for node in body if isinstance(node, Definition) and not node.name.startswith("_")]
+    return [node for node in public if not any("overload" in ast.unparse(d) for d in node.decorator_list)]
 
 
 @pytest.mark.parametrize("path", OURS, ids=name_of)
@@ -69,10 +70,8 @@ def test_every_todo_names_its_issue(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_super_and_no_bare_type_ignore(path: Path) -> None:
-    text = path.read_text()
-    assert not re.search(r"\bsuper\(", text)
-    assert not re.search(r"#\s*type:\s*ignore(?!\[)", text)
+def test_every_ignored_type_error_is_named(path: Path) -> None:
+    assert not re.search(r"#\s*(?:type|pyright):\s*ignore(?!\[)", path.read_text())
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
