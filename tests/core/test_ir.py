@@ -7,12 +7,14 @@ import math
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Const, Function, Value, const, nodes, param, scope, substitute
+from pliant.core.ir import Const, Function, Value, const, implements, nodes, param, scope, substitute
 from pliant.core.types import Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
-from pliant.ops.elementwise import add, mul
+from pliant.ops.custom import Checkpoint
+from pliant.ops.elementwise import Add, add, mul
 from pliant.ops.shape import Reshape, reshape
 from pliant.ops.transcendental import exp
+from pliant.transforms.inline import Inlinable
 
 F3 = Type("f64", (3,))
 
@@ -114,3 +116,8 @@ def test_substitute_keeps_what_does_not_depend_on_the_replaced() -> None:
 def test_substituting_another_type_infers_again() -> None:
     f = trace(lambda x: exp(x), F3)
     assert Function("g", f.params, f.results)(param(Type("f32", (2, 2))))[0].type == Type("f32", (2, 2))
+
+
+def test_a_primitive_implements_a_protocol_if_it_has_its_methods():
+    assert implements(Checkpoint(trace(lambda x: x, Type("f64"))), Inlinable)
+    assert not implements(Add(), Inlinable)

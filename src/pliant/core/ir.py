@@ -13,9 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
-from typing import Any, ClassVar, Protocol, TypeAlias, cast, final
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard, TypeVar, cast, final
 
 from pliant.core.origin import Origin, here, swap
 from pliant.core.types import DTYPES, Type
@@ -25,6 +25,7 @@ Number: TypeAlias = "float | int | bool | complex"
 Values: TypeAlias = "tuple[Value, ...]"
 Tangents: TypeAlias = "tuple[Value | None, ...]"  # None is an exact zero
 Operand: TypeAlias = "Value | Number"
+T = TypeVar("T")
 Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
 
@@ -418,6 +419,16 @@ def rebuild(node: Node, args: Values) -> Values:
         return node.op.apply(*args)
     finally:
         swap(before)
+
+
+def implements(op: object, protocol: type[T]) -> TypeGuard[T]:
+    """Whether `op` has the methods of a protocol. `isinstance` says the same, 10 µs later."""
+    return _implements(type(op), protocol)
+
+
+@cache
+def _implements(cls: type, protocol: type) -> bool:
+    return issubclass(cls, protocol)
 
 
 def functions_of(op: Op) -> dict[str, Function]:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any, Protocol, cast, final, runtime_checkable
 
 from pliant.core.build import hint_of
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, nodes
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, implements, nodes
 
 _PLAIN = {"f64": float, "i64": int, "bool": bool, "c128": complex}
 
@@ -92,7 +92,7 @@ class Printer:
         """`%a: type, … = op(operands, parameters)`."""
         names: Sequence[str] = () if self.canonical else node.origin.names
         names = names if len(names) == len(node.values) else ("",) * len(node.values)
-        if isinstance(node.op, HasSyntax):
+        if implements(node.op, HasSyntax):
             node.op.write(node, names, self)
             return
         args = [self.use(a) for a in node.args]

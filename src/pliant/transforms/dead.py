@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, nodes, rebuild, scope
+from pliant.core.ir import (
+    Function,
+    Param,
+    Tangents,
+    Value,
+    Values,
+    functions_of,
+    implements,
+    map_functions,
+    nodes,
+    rebuild,
+    scope,
+)
 from pliant.core.origin import at
 
 
@@ -21,7 +33,7 @@ def eliminate_dead(fn: Function) -> Function:
     """`fn` computing only what its results need. Plain nodes die by not being reached; this is
     for primitives that hold functions or have results that nobody reads."""
     order = nodes(fn.results)
-    if not any(functions_of(n.op) or isinstance(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
+    if not any(functions_of(n.op) or implements(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
         return fn
     read = {a for node in order for a in node.args} | set(fn.results)
     env: dict[Value, Value] = {p: p for p in fn.params}
@@ -32,7 +44,7 @@ def eliminate_dead(fn: Function) -> Function:
             args = tuple([env[a] for a in node.args])
             op = map_functions(node.op, eliminate_dead)
             used = tuple([v in read for v in node.values])
-            if isinstance(op, Prunable) and not all(used):
+            if not all(used) and implements(op, Prunable):
                 with at(node.origin):
                     outs = op.prune(used, args)
             elif op is node.op:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Op, Param, Value, functions_of, map_functions, nodes, rebuild, scope
+from pliant.core.ir import Function, Op, Param, Value, functions_of, implements, map_functions, nodes, rebuild, scope
 from pliant.core.origin import at
 
 
@@ -26,7 +26,7 @@ def inline(fn: Function) -> Function:
 
 def _is_open(op: Op) -> bool:
     """Whether there is something to open in this primitive."""
-    if isinstance(op, Inlinable):
+    if implements(op, Inlinable):
         return True
     return any(_is_open(n.op) for f in functions_of(op).values() for n in nodes(f.results))
 
@@ -39,7 +39,7 @@ def _once(fn: Function) -> Function:
                 env.setdefault(node.values[0], node.values[0])
                 continue
             args = tuple([env[a] for a in node.args])
-            if isinstance(node.op, Inlinable):
+            if implements(node.op, Inlinable):
                 with at(node.origin):
                     outs = node.op.inline(*args)
             elif functions_of(node.op):

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
-from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, nodes, rebuild
+from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, implements, nodes, rebuild
 from pliant.core.origin import derived, swap
 
 
@@ -54,7 +54,7 @@ def _differentiate(node: Node, xs: Values, dxs: Tangents, split: bool) -> tuple[
 
 def _rule(op: Op, split: bool) -> Rule:
     """The op's own rule, or the derivative of its `expand`."""
-    if split and isinstance(op, Linearizable):
+    if split and implements(op, Linearizable):
         return op.linearize
     if op.has("jvp"):
         return op.jvp
