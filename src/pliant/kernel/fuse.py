@@ -114,12 +114,12 @@ class Fusion:
             inner = math.prod(fold.space) // max(value.type.size, 1)
             alone = len(users) == 1 and isinstance(users[0].op, Elementwise)
             return not (alone and inner <= 64 and value.type.size >= 4096)
-        cost = self.cost(value)
-        if len(users) > 1 and cost >= 8:
-            return True
         again = [u for u in users if not isinstance(u.op, Elementwise) and u.types[0].size > value.type.size]
         dots = [u for u in users if not isinstance(u.op, Elementwise | Movement) and len(u.args) > 1]
-        return (bool(again) and cost >= 4) or (bool(dots) and cost >= 1)
+        if len(users) < 2 and not again and not dots:
+            return False
+        cost = self.cost(value)
+        return (len(users) > 1 and cost >= 8) or (bool(again) and cost >= 4) or (bool(dots) and cost >= 1)
 
     def cost(self, value: Value) -> int:
         """About how many simple operations one element takes where it is read."""

@@ -84,7 +84,7 @@ class Module:
             listed = ", ".join(self.kept)
             kept = f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
         cpu, feature = features
-        own = f'attributes #0 = {{ nounwind "target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512" }}'
+        own = f'attributes #0 = {{ nounwind noinline "target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512" }}'
         parts = [
             f'target triple = "{triple}"',
             kept,
