@@ -149,5 +149,10 @@ def test_rules_are_true_and_leave_less(rule, f, after):
     assert [line.split(" = ")[1].split("(")[0] for line in text.splitlines() if " = " in line] == after
 
 
+def test_a_count_that_the_dtype_cannot_hold_is_summed():
+    fn = simplify(trace(lambda x: reduce_sum(broadcast(x, (300,), ())), Type("i8")), RULES)
+    assert_array_equal(run(fn, (np.asarray(1, "i1"),))[0], np.asarray(300 - 256, "i1"))
+
+
 def test_every_rule_is_checked():
     assert {rule for rule, _, _ in IDENTITIES} == set(reduce.RULES) <= set(RULES)

@@ -297,6 +297,9 @@ def argmin(x: Value, axis: int) -> Value:
     return Argmin(axis)(x)
 
 
+EXACT = {"i8": 127, "u8": 255, "i16": 32767, "u16": 65535, "f16": 2048, "f32": 1 << 24}
+"""The largest number up to which a small dtype holds every whole number."""
+
 REPEATABLE = ReduceSum | ReduceMax | ReduceMin | ReduceAnd | ReduceOr
 
 
@@ -309,7 +312,7 @@ def reduction_of_broadcast(value: Value) -> Value | None:
     (x,), axes = repeated.args, repeated.op.axes
     new = [a for a in op.axes if a not in axes]
     count = math.prod(repeated.shape[a] for a in new)
-    if not new or not count:
+    if not new or not count or count > EXACT.get(x.dtype, count):
         return None
     inner = tuple(i for i, a in enumerate(axes) if a in op.axes)
     y = type(op)(inner)(x) if inner else x
