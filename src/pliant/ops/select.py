@@ -21,7 +21,7 @@ from pliant.rewrite.rule import rewrite
 
 Find: TypeAlias = Callable[[Value], "Value | None"]
 
-DEPTH = 16  # how far back `support` looks; a mask that decides is a few steps away
+DEPTH = 8  # how far back `support` looks: a mask that decides is a few steps away
 
 
 @final
