@@ -49,10 +49,12 @@ class Indexed(Linear):
 
     def places(self, np: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
         """NumPy's index for the places, or IndexRangeError."""
-        for i, extent in zip(indices, x.shape[self.shared :], strict=False):
-            bad = i[(i < 0) | (i >= extent)]
+        for axis, i in enumerate(indices, self.shared):
+            bad = i[(i < 0) | (i >= x.shape[axis])]
             if bad.size:
-                raise IndexRangeError(f"{self.name}: index {bad[0]} is out of range for an axis of {extent}")
+                raise IndexRangeError(
+                    f"{self.name}: index {bad[0]} is out of range for axis {axis} of extent {x.shape[axis]}"
+                )
         return self.grid(np, indices)
 
     def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:
