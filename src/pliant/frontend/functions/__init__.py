@@ -50,10 +50,10 @@ REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
     np.logical_and: reduce.all_,
     np.logical_or: reduce.any_,
     np.logaddexp: reduce.logaddexp_reduce,
-    **{u: reduce.tree(UFUNCS[u]) for u in (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm)},
-    **{u: reduce.tree(UFUNCS[u], 0) for u in (np.bitwise_or, np.bitwise_xor)},
-    np.bitwise_and: reduce.tree(UFUNCS[np.bitwise_and]),
-    np.logical_xor: reduce.truth_tree(UFUNCS[np.logical_xor]),
+    **{u: reduce.tree(u) for u in (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm)},
+    **{u: reduce.tree(u, 0) for u in (np.bitwise_or, np.bitwise_xor)},
+    np.bitwise_and: reduce.tree(np.bitwise_and),
+    np.logical_xor: reduce.truth_tree(np.logical_xor),
 }
 """Ufunc → its `reduce`."""
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, ShapeError
+from pliant.core.types import DTYPES
+from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import (
     as_traced,
@@ -114,7 +115,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """np.choose; an index out of range is not noticed while mode="raise"."""
     options = [choices[i] for i in range(len(choices))]
     which = int_value(in_mode(as_traced(a), len(options), mode))
-    dtype = result_dtype(*map(solid, options))
+    dtype = result_dtype(*options)
     values = [value_of(o, dtype) for o in options]
     shape = broadcast_shapes(which.shape, *(v.shape for v in values))
     made = broadcast_value(values[-1], shape)
@@ -161,10 +162,10 @@ def clip(
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """np.copyto: writes into `dst`."""
     x, y = as_traced(dst), as_traced(src)
-    if not y.is_weak and not np.can_cast(y.dtype, x.dtype, casting):  # type: ignore[arg-type]
-        raise unsupported(
-            f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}", "convert with .astype"
-        )
+    made = np.dtype(DTYPES[result_dtype(x, y)]) if y.is_weak else y.dtype
+    if not np.can_cast(made, x.dtype, casting):  # type: ignore[arg-type]
+        message = f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}"
+        raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
     value = with_type(cast_value(y.value, x.type.dtype), x.type)
     if where is not True:
         mask = broadcast_value(value_of(where, "bool"), x.shape)

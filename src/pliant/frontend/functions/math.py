@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from pliant.core.ir import Value, const
+from pliant.core.origin import here
 from pliant.core.types import real_dtype
+from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, result_dtype, value_of
 from pliant.frontend.functions.common import array_of, inexact, known, only, solid, store_out
@@ -24,6 +26,8 @@ from pliant.ops.shape import broadcast
 def round_(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """np.round: to the even neighbour of two, as NumPy by scaling."""
     x, places = as_traced(a), int(known(decimals, "decimals="))
+    if x.type.dtype == "bool" and places:
+        raise DTypeError(f"np.round: {x.type} has no decimals").at(("here", here()))
     value = elementwise.convert(x.value, "f16") if x.type.dtype == "bool" else x.value
     if value.dtype[0] in "iu":
         if places < 0:
@@ -107,16 +111,11 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """np.isclose."""
     x, y = as_traced(a), as_traced(b)
-    if y.type.kind in "iu":
-        y = y.astype(result_dtype_of(y))
+    if not y.type.is_float and not y.is_weak:
+        y = y.astype(np.result_type(y.dtype, 1.0))
     with_tolerance = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y)
     made = with_tolerance | np.equal(x, y)
     return made | (np.isnan(x) & np.isnan(y)) if equal_nan else made
-
-
-def result_dtype_of(x: TracedArray) -> Any:
-    """The float dtype that NumPy compares integers in."""
-    return np.result_type(x.dtype, 1.0)
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
@@ -197,9 +196,12 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """np.piecewise: every function is applied to all of x, and the results are chosen from."""
     a = array_of(solid(x))
-    conditions = condlist if isinstance(condlist, list | tuple) else [condlist]
-    conditions = [fresh(truth_of(c), is_array=True) for c in conditions]
+    is_one = np.ndim(condlist[0]) == 0 and a.ndim > 0
+    conditions = [fresh(truth_of(c), is_array=True) for c in ([condlist] if is_one else list(condlist))]
     functions = list(funclist)
+    if len(functions) - len(conditions) not in (0, 1):
+        message = f"np.piecewise: {len(conditions)} conditions, but {len(functions)} functions"
+        raise ShapeError(message).at(("here", here()))
     made: Any = np.zeros_like(a)  # type: ignore[call-overload]
     if len(functions) == len(conditions) + 1:
         made = _applied(functions.pop(), a, args, kw)

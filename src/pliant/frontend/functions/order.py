@@ -102,7 +102,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
     n = edges.size
     if n < 2 or (edges.concrete is not None and edges.concrete[0] <= edges.concrete[-1]):
         return up
-    down = n - searchsorted(edges[::-1], wanted, "right" if right else "left")
+    down = n - searchsorted(edges[::-1], wanted, "left" if right else "right")
     if edges.concrete is not None:
         return down
     return np.where(edges[0] <= edges[-1], up, down)  # type: ignore[return-value]

@@ -18,11 +18,13 @@ from pliant.frontend.convert import (
     broadcast_shapes,
     broadcast_value,
     cast_value,
+    loop_dtypes,
     result_dtype,
     short,
     value_of,
 )
 from pliant.frontend.functions.common import NO_VALUE, inexact, store_out, unsupported, widened
+from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import compare, elementwise, transcendental
 from pliant.ops import reduce as folds
 from pliant.ops.bits import truth
@@ -37,6 +39,11 @@ Combine = Callable[[Value, Value], Value]
 def is_given(x: Any) -> bool:
     """Whether an optional argument was given."""
     return x is not None and x is not NO_VALUE
+
+
+def folded_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes of a ufunc's reduction: for a scalar NumPy takes 0 and -1 too."""
+    return () if not rank and axis in (0, -1) else axes_of(axis, rank)
 
 
 def masked(x: Value, where: Any, fill: Any) -> Value:
@@ -62,7 +69,7 @@ def sum_(
 ) -> Any:  # fmt: skip
     """np.sum."""
     x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 0)
-    axes = axes_of(axis, x.type.rank)
+    axes = folded_axes(axis, x.type.rank)
     y = truth_sum(x, axes) if x.dtype == "bool" else folds.reduce_sum(x, axes)
     if is_given(initial):
         y = elementwise.add(y, broadcast_value(value_of(initial, y.dtype), y.shape))
@@ -87,7 +94,7 @@ def prod(
 ) -> Any:  # fmt: skip
     """np.prod."""
     x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 1)
-    axes = axes_of(axis, x.type.rank)
+    axes = folded_axes(axis, x.type.rank)
     y = folds.reduce_and(x, axes) if x.dtype == "bool" else folds.reduce_prod(x, axes)
     if is_given(initial):
         y = elementwise.mul(y, broadcast_value(value_of(initial, y.dtype), y.shape))
@@ -109,7 +116,7 @@ def _extremum(
             if start is None:
                 raise ShapeError(f"np.{name}: where= needs initial=, there is no identity").at(("here", here()))
             x = masked(x, where, start)
-        axes = axes_of(axis, x.type.rank)
+        axes = folded_axes(axis, x.type.rank)
         rest = x.type.without(axes)
         if not x.type.size and rest.size:
             if start is None:
@@ -147,7 +154,7 @@ min_ = _extremum("min", _complex_fold("min", folds.reduce_min), folds.reduce_and
 def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
     """np.all."""
     x = masked(truth_of(a), where, True)
-    axes = axes_of(axis, x.type.rank)
+    axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_and(x, axes), x.shape, axes, keepdims)
     return store_out(_in_dtype(y, options), out, "np.all")
 
@@ -155,7 +162,7 @@ def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
 def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
     """np.any."""
     x = masked(truth_of(a), where, False)
-    axes = axes_of(axis, x.type.rank)
+    axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_or(x, axes), x.shape, axes, keepdims)
     return store_out(_in_dtype(y, options), out, "np.any")
 
@@ -267,14 +274,22 @@ argmax = _arg("argmax", folds.argmax)
 argmin = _arg("argmin", folds.argmin)
 
 
-def tree(combine: Combine, identity: Any = None) -> Callable[..., Any]:
+def in_loop(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
+    """An array in the dtype that a ufunc of two such operands computes in."""
+    x = as_traced(a)
+    ins, _ = loop_dtypes(ufunc, (x.dtype, x.dtype), dtype)
+    return value_of(x, ins[0])
+
+
+def tree(ufunc: np.ufunc, identity: Any = None) -> Callable[..., Any]:
     """`ufunc.reduce` of an associative ufunc that has no fold: halves are combined until one is left."""
+    combine = UFUNCS[ufunc]
 
     def reduce(
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
-        x = as_traced(a).value if dtype is None else cast_value(as_traced(a).value, short(dtype))
+        x = in_loop(ufunc, a, dtype)
         if where is not True:
             if identity is None:
                 raise unsupported("where= needs a ufunc with an identity")
@@ -295,15 +310,15 @@ def tree(combine: Combine, identity: Any = None) -> Callable[..., Any]:
     return reduce
 
 
-def truth_tree(combine: Combine) -> Callable[..., Any]:
+def truth_tree(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.reduce` of a logical ufunc: of which elements are not zero."""
-    of_bools = tree(combine, False)
+    of_bools = tree(ufunc, False)
     return lambda a, *args, **options: of_bools(fresh(truth_of(a), is_array=True), *args, **options)
 
 
 def logaddexp_reduce(a: Any, axis: Any = 0, out: Any = None, keepdims: Any = False, dtype: Any = None) -> Any:
     """np.logaddexp.reduce, as one pass that does not overflow."""
-    x = inexact(as_traced(a), dtype)
+    x = in_loop(np.logaddexp, a, dtype)
     axes = axes_of(axis, x.type.rank)
     top = folds.reduce_max(x, axes) if x.type.size else const(0, x.dtype)
     safe = select(compare.isfinite(top), top, const(0, x.dtype))

@@ -142,6 +142,8 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
     """np.squeeze: a view."""
     x = array_of(a)
     ones = tuple(i for i, n in enumerate(x.shape) if n == 1)
+    if not x.ndim and axis in (0, -1):  # NumPy takes these for a scalar
+        return view(x)
     drop = ones if axis is None else axes_of(axis, x.ndim)
     if not set(drop) <= set(ones):
         raise ShapeError("cannot select an axis to squeeze out which has size not equal to one").at(("here", here()))
