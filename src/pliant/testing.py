@@ -141,7 +141,7 @@ def copies(args: Sequence[Any]) -> Any:
     """The arguments with copies of all arrays, which a function may write."""
 
     def copied(x: Any) -> Any:
-        return np.array(x) if isinstance(x, np.ndarray) else x
+        return cast("Array", x).copy() if isinstance(x, np.ndarray) else x
 
     return optree.tree_map(copied, cast("Any", tuple(args)))
 
