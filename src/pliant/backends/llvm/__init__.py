@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
-from pliant.backends.llvm import math
+from pliant.backends.llvm import lapack, math
 from pliant.backends.llvm.abi import Executable
+from pliant.backends.llvm.entry import make_entry
 from pliant.backends.llvm.jit import Code, host_target
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.steps import Segment, emit_program
@@ -19,7 +21,7 @@ from pliant.kernel.record import EMPTY, Recorder
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise, Movement
 
-__all__ = ["BACKEND", "LLVM", "Executable", "can"]
+__all__ = ["BACKEND", "LLVM", "Executable", "can", "make_entry"]
 
 LONG_PROGRAM = 20_000  # scalars; from here on LLVM optimises less
 
@@ -32,11 +34,16 @@ class LLVM:
 
     def compile(self, fn: Function) -> Executable:
         """Machine code for `fn`."""
-        program = build(fn, can)
+        program = build(fn, can, lapack.has)
         text, order = assembly(program)
         size = text.count("\n")
         code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
-        return Executable(program, code, order)
+        return Executable(program, code, order, lean)
+
+
+def lean(executable: Executable) -> Callable[..., Any] | None:
+    """The lean entry for arrays in, a tuple of arrays out."""
+    return make_entry(executable, ["array"] * len(executable.params), "tuple", executable.run, scalars=False)
 
 
 def assembly(program: Program) -> tuple[str, list[Segment | Host]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast, final
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy as np
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
-from pliant.errors import IndexRangeError
+from pliant.errors import DomainError, IndexRangeError
 from pliant.kernel.ir import Buffer, Host, Program
 from pliant.transforms.evaluate import run
 
 Array: TypeAlias = Any
 
 LONG: Final = 50_000  # scalar operations, about 50 µs: from here on other threads may run
+LEAN_AFTER: Final = 3  # calls; a lean entry takes some milliseconds to make
 _Free: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _Held: Final = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -31,8 +32,16 @@ def numpy_dtype(type: Type) -> np.dtype[Any]:
 class Executable:
     """A compiled program. Safe to call from many threads, and from host calls of its own."""
 
-    def __init__(self, program: Program, code: Code | None, order: list[Segment | Host]) -> None:
-        self.program, self.code = program, code
+    def __init__(
+        self,
+        program: Program,
+        code: Code | None,
+        order: list[Segment | Host],
+        make_lean: Callable[[Executable], Callable[..., Any] | None],
+    ) -> None:
+        self.program, self.code, self.order, self.make_lean = program, code, order, make_lean
+        self.lean: Callable[..., Any] | None = None
+        self.calls = 0
         self.params = [(b.type.shape, numpy_dtype(b.type)) for b in program.params]
         self.results = [(b.type.shape, numpy_dtype(b.type)) for b in program.results]
         self.table = ctypes.c_void_p * (1 + len(program.params) + len(program.results) + len(program.host))
@@ -47,9 +56,16 @@ class Executable:
 
     def __call__(self, arrays: Sequence[Array]) -> list[Array]:
         """Results for arguments of exactly the parameters' dtypes and shapes."""
-        args = [
-            np.require(a, dtype, ("C", "A")) for a, (_, dtype) in zip(arrays, self.params, strict=True)
-        ]
+        if self.lean is None:
+            self.calls += 1
+            if self.calls < LEAN_AFTER:
+                return self.run(*arrays)
+            self.lean = self.make_lean(self) or self.run
+        return list(self.lean(*arrays))
+
+    def run(self, *arrays: Array) -> list[Array]:
+        """The call in Python: takes any layout, and says what is wrong."""
+        args = [np.require(a, dtype, ("C", "A")) for a, (_, dtype) in zip(arrays, self.params, strict=True)]
         outs = [np.empty(shape, dtype) for shape, dtype in self.results]
         try:
             arena = self.arenas.pop()
@@ -94,8 +110,10 @@ class Executable:
             return np.ndarray(buffer.type.shape, dtype, held[0], buffer.offset)
         return cast("Array", held[buffer.slot]).view()
 
-    def _error(self, site: int, index: int) -> IndexRangeError:
+    def _error(self, site: int, index: int) -> Exception:
         place = self.program.sites[site]
+        if place.failure:
+            return np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
         return IndexRangeError(
             f"{place.name}: index {index} is out of range for axis {place.axis} of extent {place.extent}"
         ).at(("here", place.origin))

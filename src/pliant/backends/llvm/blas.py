@@ -41,9 +41,10 @@ def address_of(name: str) -> tuple[int, str]:
         found = ctypes.cast(getattr(library, f"scipy_{name}_64_"), ctypes.c_void_p).value
         assert found
         return found, "i64"
-    from scipy.linalg import cython_blas  # takes 0.2 s, and is seldom needed
+    from scipy.linalg import cython_blas, cython_lapack  # takes 0.2 s, and is seldom needed
 
-    capsule = cython_blas.__pyx_capi__[name]
+    found = cython_blas.__pyx_capi__.get(name)
+    capsule = cython_lapack.__pyx_capi__[name] if found is None else found
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p

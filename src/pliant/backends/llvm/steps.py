@@ -8,9 +8,10 @@ from typing import final
 
 from pliant.backends.llvm.blas import emit_product
 from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
+from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine, literal
 from pliant.backends.llvm.module import Module
-from pliant.kernel.ir import Affine, Fill, Host, Nest, Product, Program, Root, Scalar, Step, Var
+from pliant.kernel.ir import Affine, Fill, Host, Nest, Product, Program, Root, Routine, Scalar, Step, Var
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions
 
@@ -77,6 +78,8 @@ def emit_step(e: Emitter, step: Step) -> None:
             e.end_step()
         case Product():
             emit_product(e, step)
+        case Routine():
+            emit_routine(e, step)
         case Host():
             raise AssertionError("host steps stand between segments")
 
