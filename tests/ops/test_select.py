@@ -56,6 +56,8 @@ MASKED = {
     "broadcast": (lambda x: select(greater(repeated(x), 0), repeated(log(x)), 0.0), [0, 3, 0, 0]),
     "maximum": (lambda x: maximum(select(greater(x, 0), log(x), 0.0), -1.0), [0, 1, 0, 0]),
     "two masks": (lambda x: select(greater(x, 0), log(x), 0.0) + select(greater(x, 0.5), sqrt(x), 0.0), [0, 1.5, 0, 0]),
+    "nested": (lambda x: select(greater(x, -1), select(greater(x, 0), log(x), 0.0), 0.0), [0, 1, 0, 0]),
+    "three pieces": (lambda x: select(less(x, 0), 7.0, select(less(x, 0.5), 5.0, log(x))), [0, 1, 0, 0]),
     "both branches": (
         lambda x: select(greater(x, 0), sqrt(x), 0.0) - select(less(x, 0), sqrt(-x), 0.0),
         [0, 0.5, 8**-0.5, 0],

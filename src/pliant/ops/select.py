@@ -54,9 +54,11 @@ class Select(Elementwise):
         return None, dx, dy
 
     def support(self, find: Find, condition: Value, x: Value, y: Value) -> Value | None:
+        yes, no = const(True, "bool"), const(False, "bool")
         if is_zero(y):
-            return condition
-        return self(condition, const(False, "bool"), const(True, "bool")) if is_zero(x) else None
+            inner = find(x)
+            return condition if inner is None else self(condition, inner, no)
+        return self(condition, no, find(y) or yes) if is_zero(x) else None
 
 
 def select(condition: Value, x: Operand, y: Operand) -> Value:
@@ -89,11 +91,18 @@ def support(x: Value, depth: int = DEPTH) -> Value | None:
 def sparing(f: Callable[[Value], Value], ct: Value) -> Value:
     """`f(ct)`, f being a product with something: zero where `ct` is known to be zero."""
     mask = support(ct)
-    if mask is None:
-        return f(ct)
-    if isinstance(ct.op, Select) and is_zero(ct.args[2]) and ct.args[1].shape == ct.shape:
-        ct = ct.args[1]  # the zeros are put back below
-    return select(mask, f(ct), 0)
+    return f(ct) if mask is None else select(mask, f(unmasked(ct)), 0)
+
+
+def unmasked(ct: Value) -> Value:
+    """What a cotangent was before choices put zeros into it; the caller puts them back."""
+    while isinstance(ct.op, Select):
+        _, x, y = ct.args
+        kept = x if is_zero(y) else y if is_zero(x) else ct
+        if kept is ct or kept.shape != ct.shape:
+            break
+        ct = kept
+    return ct
 
 
 @rewrite(Select)
