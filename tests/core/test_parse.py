@@ -34,8 +34,30 @@ def test_canonical_text_parses_to_itself(name: str) -> None:
     assert format_function(parse(text, ops.ALL), canonical=True) == text
 
 
-NUMBERS = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1.7976931348623157e308, 0.1, -1e-7, 2**53 + 1, -3, True, False]
-COMPLEX = [1 + 2j, -0.0 + 0j, complex(0.0, -0.0), complex(math.inf, math.nan), complex(math.nan, -math.inf), -1j, 1e300 - 1e-300j]
+NUMBERS = [
+    0.0,
+    -0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    5e-324,
+    1.7976931348623157e308,
+    0.1,
+    -1e-7,
+    2**53 + 1,
+    -3,
+    True,
+    False,
+]
+COMPLEX = [
+    1 + 2j,
+    -0.0 + 0j,
+    complex(0.0, -0.0),
+    complex(math.inf, math.nan),
+    complex(math.nan, -math.inf),
+    -1j,
+    1e300 - 1e-300j,
+]
 
 
 @pytest.mark.parametrize("number", [*NUMBERS, *COMPLEX], ids=repr)

@@ -1,0 +1,82 @@
+"""The commands of `python -m pliant`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import pytest
+
+from pliant import ops
+from pliant.core.ir import Op
+from pliant.errors import ArgumentError
+from pliant.ops.base import Linear
+from pliant.tools.commands import main, zeros
+from pliant.tools.coverage import RULES, numpy_groups, primitive_rows, qualified, rule_mark
+
+
+@final
+@dataclass(frozen=True)
+class Mine(Linear):
+    """A primitive with one rule of its own."""
+
+    def infer(self, *xs: object) -> object:  # type: ignore[override]
+        return xs
+
+
+def test_coverage_tells_own_rules_from_those_of_the_family() -> None:
+    assert [rule_mark(Mine, rule) for rule in ("infer", "jvp", "kernel", "fill")] == ["own", "linear", "-", "-"]
+
+
+def test_coverage_lists_every_primitive_once() -> None:
+    rows = primitive_rows()
+    assert [name for name, *_ in rows] == sorted(ops.ALL)
+    assert {len(row) for row in rows} == {1 + len(RULES)}
+
+
+def test_every_primitive_infers_and_computes() -> None:
+    for cls in ops.ALL.values():
+        assert issubclass(cls, Op)
+        assert cls.has("array") or cls.has("expand") or hasattr(cls, "numpy"), cls.name
+
+
+def test_numpy_functions_are_listed_where_numpy_has_them() -> None:
+    groups = numpy_groups()
+    assert {"sin", "matmul"} <= set(groups["ufuncs"])
+    assert "solve" in groups["np.linalg"]
+    assert all(names == sorted(names) for names in groups.values())
+    assert qualified(sorted) != "np.sorted"
+
+
+def test_coverage_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage"]) == 0
+    assert capsys.readouterr().out.startswith("primitive ")
+    assert main(["coverage", "--markdown"]) == 0
+    assert "| `exp` | elementwise |" in capsys.readouterr().out
+
+
+FILE = "import numpy as np\n\ndef f(x):\n    y = np.exp(x)\n    return y.sum()\n"
+
+
+def test_dump_prints_the_program_of_a_function_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(FILE)
+    assert main(["dump", f"{path}:f", "f64[3]"]) == 0
+    assert "%y: f64[3] = exp(%x)" in capsys.readouterr().out
+
+
+def test_wrong_places_and_types_are_explained(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(FILE)
+    with pytest.raises(ArgumentError, match="names no function"):
+        main(["dump", f"{path}:g"])
+    with pytest.raises(ArgumentError, match="'f64\\(3\\)' is no type"):
+        zeros("f64(3)")
+
+
+def test_the_package_is_a_command() -> None:
+    out = subprocess.run([sys.executable, "-m", "pliant", "--help"], capture_output=True, text=True, check=True).stdout
+    assert "coverage" in out
