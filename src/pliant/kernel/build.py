@@ -19,6 +19,7 @@ from pliant.kernel.ir import (
     Program,
     Region,
     Root,
+    Routine,
     Scalar,
     Site,
     Var,
@@ -29,10 +30,11 @@ from pliant.kernel.record import EMPTY, Recorder
 from pliant.kernel.schedule import regions, schedule
 
 
-def build(fn: Function, can: Can) -> Program:
-    """The program of a function. `can(op, operand types)`: whether the target has code for it."""
+def build(fn: Function, can: Can, calls: Can | None = None) -> Program:
+    """The program of a function. `can(op, operand types)`: whether the target has code for it;
+    `calls(…)`: whether it calls a library instead."""
     fn = expand(fn, can)
-    fusion = Fusion(fn, can)
+    fusion = Fusion(fn, can, calls)
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
@@ -44,6 +46,10 @@ def build(fn: Function, can: Can) -> Program:
                 record_nest(step, fusion.buffers, program.sites)
             case Fill():
                 record_fill(step, fusion.buffers, program.sites)
+            case Routine():
+                step.site = len(program.sites)
+                op, origin = step.node.op, step.node.origin
+                program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))
             case _:
                 pass
     place(program)

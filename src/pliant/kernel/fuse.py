@@ -14,7 +14,7 @@ from typing import TypeAlias, final
 
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, nodes
 from pliant.core.types import Type
-from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Product, Root, Step
+from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.product import product_of
 from pliant.kernel.record import fold_shape
 from pliant.ops.base import Elementwise, Movement
@@ -36,8 +36,8 @@ LONGEST_SCALAR_NEST = 1000
 class Fusion:
     """The steps of a function, made in one walk over its nodes."""
 
-    def __init__(self, fn: Function, can: Can) -> None:
-        self.can = can
+    def __init__(self, fn: Function, can: Can, calls: Can | None = None) -> None:
+        self.can, self.calls = can, calls or _never
         self.order = nodes(fn.results)
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
@@ -67,6 +67,10 @@ class Fusion:
         product = product_of(node, self.materialise) if self.can(op, types) else None
         if product:
             self.append(product, node, (product.out,), product.reads)
+        elif self.calls(op, types):
+            args = tuple([self.materialise(a) for a in node.args])
+            outs = tuple([Buffer(v.type, v) for v in node.values])
+            self.append(Routine(node, args, outs), node, outs, args)
         elif not self.can(op, types) or len(node.types) != 1:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
@@ -222,6 +226,10 @@ class Fusion:
         for value, root in self.pointwise.items():
             if value not in self.outside:
                 root.buffer = None
+
+
+def _never(op: Op, types: tuple[Type, ...]) -> bool:
+    return False
 
 
 def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:

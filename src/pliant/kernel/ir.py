@@ -451,18 +451,40 @@ class Host:
         return 1 << 20
 
 
-Step = Nest | Fill | Product | Host
+@final
+@dataclass(eq=False)
+class Routine:
+    """A primitive that a library of the target computes, on whole arrays; `site` is for its failure."""
+
+    node: Node
+    args: tuple[Buffer, ...]
+    outs: tuple[Buffer, ...]
+    site: int = -1
+
+    @property
+    def reads(self) -> set[Buffer]:
+        """Buffers it reads."""
+        return set(self.args)
+
+    @property
+    def work(self) -> int:
+        """About how many scalar operations it takes."""
+        return self.args[0].type.size * self.outs[0].type.shape[-1]
+
+
+Step = Nest | Fill | Product | Host | Routine
 
 
 @final
 @dataclass(frozen=True)
 class Site:
-    """A place where an index is checked, for the error."""
+    """A place where an index is checked, for the error; or where a routine fails, for `failure`."""
 
     axis: int
     extent: int
     origin: Origin
     name: str
+    failure: str = ""
 
 
 @final
@@ -486,5 +508,7 @@ def writes(step: Step) -> list[Buffer]:
             return [root.buffer for root in step.roots if root.buffer]
         case Host():
             return [out for out in step.outs if out]
+        case Routine():
+            return list(step.outs)
         case _:
             return [step.out]

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.core.ir import Namespace, Tangents, Value, Values
+from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.ops.base import sum_of
 from pliant.ops.compare import less
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
-from pliant.ops.index import Gather
+from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.matrix import (
     Matrices,
     Solver,
@@ -20,6 +20,7 @@ from pliant.ops.matrix import (
     eye,
     index_grid,
     products,
+    quotient,
     real_part,
     swap,
     trace_of,
@@ -27,8 +28,7 @@ from pliant.ops.matrix import (
     triu,
 )
 from pliant.ops.reduce import reduce_prod, reduce_sum
-from pliant.ops.shape import broadcast
-from pliant.ops.sort import argsort
+from pliant.ops.shape import broadcast, iota
 from pliant.ops.transcendental import Log
 from pliant.ops.triangular import TriangularSolve
 
@@ -52,7 +52,8 @@ class Lu(Matrices):
         perm = np.tile(np.arange(n, dtype=np.int64), (lu.shape[0], 1))
         every = np.arange(lu.shape[0])
         for k in range(n):
-            pivot = k + np.argmax(np.abs(lu[:, k:, k]), axis=1)
+            rest = lu[:, k:, k]
+            pivot = k + np.argmax(np.abs(rest.real) + np.abs(rest.imag), axis=1)  # LAPACK's measure
             for t in (lu, perm):
                 t[every, pivot], t[:, k] = t[:, k].copy(), t[every, pivot].copy()
             top = np.where(lu[:, k, k] == 0, 1, lu[:, k, k])
@@ -89,9 +90,7 @@ class Solve(Solver):
         lu, perm = Lu().apply(a)
         if self.adjoint:
             y = TriangularSolve(lower=False, adjoint=True)(lu, b)
-            return take_rows(
-                TriangularSolve(lower=True, adjoint=True, unit=True)(lu, y), argsort(perm, perm.type.rank - 1)
-            )
+            return take_rows(TriangularSolve(lower=True, adjoint=True, unit=True)(lu, y), inverse_order(perm))
         y = TriangularSolve(lower=True, unit=True)(lu, take_rows(b, perm))
         return TriangularSolve(lower=False)(lu, y)
 
@@ -197,8 +196,9 @@ class Slogdet(Matrices):
         lu, perm = Lu().apply(a)
         last = (a.type.rank - 2,)
         pivots = diagonals(lu)
-        signs = reduce_prod(Sign()(pivots), last)
-        return signs * _parity(perm, a.dtype), reduce_sum(Log()(Abs()(pivots)), last)
+        sizes = Abs()(pivots)
+        signs = Sign()(pivots) if a.type.kind == "f" else quotient(pivots, convert(sizes, a.dtype))
+        return reduce_prod(signs, last) * _parity(perm, a.dtype), reduce_sum(Log()(sizes), last)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
@@ -223,6 +223,14 @@ def _parity(perm: Value, dtype: str) -> Value:
 def take_rows(x: Value, rows: Value) -> Value:
     """Each matrix with its rows in the order of a permutation: `t[…, n, k], i64[…, n] → t[…, n, k]`."""
     return Gather(rows.type.rank - 1, unique=True)(x, rows)
+
+
+def inverse_order(perm: Value) -> Value:
+    """The permutation that undoes each one."""
+    rank = perm.type.rank
+    places = broadcast(iota(perm.shape[-1]), perm.shape, (rank - 1,))
+    zeros = broadcast(const(0, "i64"), perm.shape, ())
+    return ScatterSet(rank - 1, unique=True)(zeros, perm, places)
 
 
 def solve(a: Value, b: Value) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from pliant.core import ir
 from pliant.core.ir import Namespace, Tangents, Value, Values
@@ -37,6 +37,7 @@ class TriangularSolve(Solver):
     `t[…, n, n], t[…, n, k] → t[…, n, k]`. A zero on the diagonal raises LinAlgError.
     """
 
+    failure: ClassVar[str] = "Singular matrix"
     lower: bool
     adjoint: bool = False
     unit: bool = False
@@ -100,6 +101,8 @@ class Cholesky(Matrices):
     its Hermitian part, and a gradient is Hermitian. Raises LinAlgError if a is not positive definite.
     Source: Murray, Differentiation of the Cholesky decomposition, 2016.
     """
+
+    failure: ClassVar[str] = "Matrix is not positive definite"
 
     def infer(self, a: Type) -> Type:
         self.matrices(a, square=True)

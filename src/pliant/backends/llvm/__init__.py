@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, final
 
@@ -39,6 +39,12 @@ class LLVM:
         size = text.count("\n")
         code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
         return Executable(program, code, order, lean)
+
+    def entry(
+        self, executable: Executable, kinds: Sequence[str], tree: Any, fallback: Callable[..., Any], *, scalars: bool
+    ) -> Callable[..., Any] | None:
+        """A C-level callable for an executable; see `make_entry`."""
+        return make_entry(executable, kinds, tree, fallback, scalars=scalars)
 
 
 def lean(executable: Executable) -> Callable[..., Any] | None:

@@ -169,5 +169,3 @@ ROUTINES: Final[dict[type[Op], Callable[[Emitter, Routine, Sequence[Var], int], 
     Lu: _lu,
 }
 """Primitive → the emitter of its calls for one matrix."""
-
-
