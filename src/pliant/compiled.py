@@ -6,30 +6,26 @@ import functools
 import gc
 import inspect
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, final
+
+import numpy as np
 
 from pliant.backends import backend_named
 from pliant.core.build import abstract
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.capture import instrument
+from pliant.frontend.capture import Guards, instrument
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.signature import flatten, leaf_names, signature
-from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.signature import WEAK, flatten, leaf_names, signature
+from pliant.frontend.tracing import current, thread
 from pliant.pipeline import optimise
 
 DEFAULT_BACKEND: Final = "llvm"
-
-
-class _Debug(threading.local):
-    is_jit_disabled: bool = False
-
-
-_debug = _Debug()
 
 
 @contextmanager
@@ -42,11 +38,12 @@ def disable_jit() -> Generator[None]:
     ...     pliant.jit(lambda x: type(x).__name__)(1.0)
     'float'
     """
-    before, _debug.is_jit_disabled = _debug.is_jit_disabled, True
+    before = thread.is_jit_disabled
+    thread.update(thread.trace, True)
     try:
         yield
     finally:
-        _debug.is_jit_disabled = before
+        thread.update(thread.trace, before)
 
 
 @contextmanager
@@ -69,6 +66,17 @@ class Entry:
 
     program: Program
     run: Callable[[Sequence[Any]], list[Any]]
+    uses: Iterator[int] = field(default_factory=count)
+
+
+@final
+@dataclass(frozen=True)
+class Fast:
+    """The C-level way into an entry, for flat positional arguments."""
+
+    run: Callable[..., Any]
+    captured: tuple[Any, ...]
+    guards: Guards | None
 
 
 @final
@@ -89,19 +97,46 @@ class Compiled:
         self.backend = backend
         self.static = static
         self.entries: dict[Any, list[Entry]] = {}
+        self.fast: Fast | None = None
         self.lock = threading.RLock()
         self.names = _parameter_names(original or f)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if is_tracing():
+        fast = self.fast
+        if fast is not None and not kwargs and not thread.is_special and (fast.guards is None or fast.guards.hold()):
+            return fast.run(*args, *fast.captured)
+        return self.general(args, kwargs)
+
+    def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with any arguments, in any state of the thread."""
+        if thread.trace is not None:
             return instrument(self.f, current())(*args, **kwargs)
-        if _debug.is_jit_disabled and self.is_plain:
+        if thread.is_jit_disabled and self.is_plain:
             return self.f(*args, **kwargs)
         leaves, structure = flatten((args, kwargs) if not self.static else self._freeze(args, kwargs))
         entry = self.entry(leaves, structure, (args, kwargs))
         program = entry.program
         program.check_writes(leaves)
-        return program.finish(leaves, entry.run(program.arguments(leaves)))
+        made = program.finish(leaves, entry.run(program.arguments(leaves)))
+        if next(entry.uses) == 1 and not kwargs and not self.static:  # the second call: more will follow
+            self.fast = self._fast(entry, args)
+        return made
+
+    def _fast(self, entry: Entry, args: tuple[Any, ...]) -> Fast | None:
+        """A C-level entry, if arguments and results are simple enough and the backend makes one."""
+        program = entry.program
+        make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
+        tree = program.result_tree()
+        kinds = [type(a).__name__ if type(a) in WEAK else "array" if type(a) is np.ndarray else "" for a in args]
+        if make is None or tree is None or "" in kinds or program.leaves != tuple(range(len(args))):
+            return None
+        number = len(args)
+        kinds += ["array"] * len(program.captured)
+        run = make(
+            entry.run, kinds, tree, lambda *given: self.general(given[:number], {}), scalars=program.has_scalars
+        )
+        guards = program.guards if program.guards.entries else None
+        return Fast(run, program.captured, guards) if run is not None else None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -113,7 +148,7 @@ class Compiled:
 
     def entry(self, leaves: list[Any], structure: Any, tree: Any) -> Entry:
         """The compiled program for arguments like these, made if there is none."""
-        backend = "reference" if _debug.is_jit_disabled else self.backend or DEFAULT_BACKEND
+        backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
         key = (backend, structure, *[signature(leaf) for leaf in leaves])
         for entry in self.entries.get(key, ()):
             if entry.program.guards.hold():

@@ -123,11 +123,20 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
 class Guards:
     """What a compiled program assumes about the world outside its arguments."""
 
-    entries: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
+    named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
+    others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
+
+    @property
+    def entries(self) -> list[tuple[Any, Any, Any]]:
+        """(owner, name, object) of all of them."""
+        return self.named + self.others
 
     def hold(self) -> bool:
         """Whether every name, cell, attribute and item still has the same object."""
-        return all([_look(owner, name) is value for owner, name, value in self.entries])
+        for names, name, value in self.named:
+            if names.get(name, _MISSING) is not value:
+                return False
+        return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
 
 def guards_of(trace: Trace) -> Guards:
@@ -141,7 +150,8 @@ def guards_of(trace: Trace) -> Guards:
             if id(value) not in seen_ids:
                 seen_ids.add(id(value))
                 queue.append(value)
-    return Guards(found)
+    named = [e for e in found if type(e[0]) is dict]
+    return Guards(named, [e for e in found if type(e[0]) is not dict])
 
 
 def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:

@@ -53,6 +53,20 @@ class Program:
         given = [np.asarray(leaves[i], _dtype(leaves[i])) for i in self.leaves]
         return [*given, *self.captured]
 
+    @property
+    def has_scalars(self) -> bool:
+        """Whether results of rank 0 are NumPy scalars."""
+        return any(o.kind == "scalar" for o in self.outputs)
+
+    def result_tree(self) -> Any:
+        """Nested tuples of result numbers, if that is all the function returns; else None."""
+        kinds = {o.kind for o in self.outputs}
+        ranks = {o.kind for o in self.outputs if isinstance(o.place, int) and not self.fn.results[o.place].shape}
+        if self.written or not kinds <= {"array", "scalar"} or len(ranks) > 1 or any(o.lenses for o in self.outputs):
+            return None
+        tree = unflatten(self.structure, [o.place for o in self.outputs])
+        return tree if _is_tuples(tree) else None
+
     def check_writes(self, leaves: Sequence[Any]) -> None:
         """Refuse, before anything runs, what could not be written as NumPy would."""
         if not self.written:
@@ -87,6 +101,10 @@ class Program:
         if output.kind == "source":
             return look(leaves[place] if isinstance(place, int) else place, output.lenses)
         return place
+
+
+def _is_tuples(tree: Any) -> bool:
+    return type(tree) is int or (type(tree) is tuple and all(_is_tuples(t) for t in tree))
 
 
 def _dtype(leaf: Any) -> Any:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -121,44 +121,43 @@ def type_of(array: Any) -> Type:
     return Type(short, tuple(array.shape))
 
 
-class _Current(threading.local):
+class Current(threading.local):
+    """What this thread is doing. `is_special` is set while it traces or has compilation disabled."""
+
     trace: Trace | None = None
+    is_jit_disabled: bool = False
+    is_special: bool = False
+
+    def update(self, trace: Trace | None, is_jit_disabled: bool) -> None:
+        """Set both, and the one flag that calls of compiled functions look at."""
+        self.trace, self.is_jit_disabled = trace, is_jit_disabled
+        self.is_special = trace is not None or is_jit_disabled
 
 
-_current = _Current()
+thread: Final = Current()
 
 
 def current() -> Trace:
     """The innermost trace of this thread."""
-    assert _current.trace is not None, "no trace is going on"
-    return _current.trace
+    assert thread.trace is not None, "no trace is going on"
+    return thread.trace
 
 
 def is_tracing() -> bool:
     """Whether a user's function is being traced in this thread."""
-    return _current.trace is not None
+    return thread.trace is not None
 
 
 @contextmanager
 def tracing() -> Generator[Trace]:
     """Trace inside: a new scope; its writes to outer storages are undone at the end."""
-    before = _current.trace
+    before = thread.trace
     with scope() as new:
         trace = Trace(new, before)
-        _current.trace = trace
+        thread.update(trace, thread.is_jit_disabled)
         try:
             yield trace
         finally:
-            _current.trace = before
+            thread.update(before, thread.is_jit_disabled)
             if before is not None:
                 trace.undo()
-
-
-@contextmanager
-def paused() -> Generator[None]:
-    """Outside of any trace: for running a program while another is traced."""
-    before, _current.trace = _current.trace, None
-    try:
-        yield
-    finally:
-        _current.trace = before
