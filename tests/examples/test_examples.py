@@ -13,7 +13,7 @@ def test_digits_reach_95_percent(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert digits.main(epochs=15, out=tmp_path / "digits.png") >= 0.95
     assert (tmp_path / "digits.png").stat().st_size > 10_000
     printed = capsys.readouterr().out
-    assert "NumPy alone" in printed
+    assert "with NumPy alone" in printed
     assert "epoch  15" in printed
 
 
