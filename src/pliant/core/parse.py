@@ -61,15 +61,19 @@ class Parser:
         line = self.line_at(where)
         start = self.starts[line]
         label = f"  line {line + 1}: "
-        source = self.text[start:].split("\n", 1)[0]
+        source = self.source(line)
         return ParseError(f"{message}\n{label}{source}\n{' ' * (len(label) + where - start)}^")
 
     def origin(self, where: int, labels: Sequence[str]) -> TextOrigin:
         """Where a statement is; its names unless the printer made them up."""
         line = self.line_at(where)
         names = tuple("" if n[1:].partition(".")[0].isdigit() else n[1:].partition(".")[0] for n in labels)
-        source = self.text[self.starts[line] :].split("\n", 1)[0]
-        return TextOrigin(names, line + 1, source.strip())
+        return TextOrigin(names, line + 1, self.source(line).strip())
+
+    def source(self, line: int) -> str:
+        """The text of a line, by its number from 0."""
+        end = self.text.find("\n", self.starts[line])
+        return self.text[self.starts[line] : None if end < 0 else end]
 
     @property
     def ahead(self) -> str:
