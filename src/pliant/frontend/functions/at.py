@@ -21,7 +21,7 @@ from pliant.ops.select import select
 
 
 def added(x: TracedArray, key: Any, y: Any) -> Value:
-    """The value of x after `np.add.at(x, key, y)`: places named twice get both."""
+    """The value of x after `xp.add.at(x, key, y)`: places named twice get both."""
     u = value_of(y, x.type.dtype)
     mask = traced_mask(key)
     if mask is not None:

@@ -15,7 +15,20 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, short, value_of
 from pliant.ops.elementwise import convert
 
+xp: Any = np
+"""NumPy, called with traced arrays: its protocols lead back to the tables."""
+
 NO_VALUE: Final = cast("Any", np)._NoValue
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether an argument is a list or a tuple."""
+    return isinstance(x, list | tuple)
+
+
+def is_list(x: Any) -> bool:
+    """Whether an argument is a list."""
+    return isinstance(x, list)
 
 
 def array_of(a: Any) -> TracedArray:
@@ -34,7 +47,8 @@ def store_out(value: Value, out: Any = None, name: str = "this function", *, is_
     """`value` as a fresh array; or written to `out`, of the same shape, with a same-kind cast."""
     if out is None:
         return fresh(value, is_array=is_array)
-    target = as_traced(out[0] if isinstance(out, tuple) else out)
+    (out,) = out if is_sequence(out) else (out,)
+    target = as_traced(out)
     if not np.can_cast(np.dtype(DTYPES[value.dtype]), target.dtype, "same_kind"):
         raise DTypeError(f"{name}: cannot write a result {value.type} to out= of {target.type}").at(("here", here()))
     if target.shape != value.shape:
@@ -42,7 +56,7 @@ def store_out(value: Value, out: Any = None, name: str = "this function", *, is_
             ("here", here())
         )
     target.replace(cast_value(value, target.type.dtype))
-    return out[0] if isinstance(out, tuple) else out
+    return out
 
 
 def unsupported(message: str, hint: str = "") -> UnsupportedError:
@@ -59,7 +73,7 @@ def only(name: str, **given: Any) -> None:
 
 def known(x: Any, what: str) -> Any:
     """A number, sequence or array that must be known while tracing, as NumPy sees it."""
-    if isinstance(x, list | tuple):
+    if is_sequence(x):
         return type(x)(known(v, what) for v in x)
     if isinstance(x, TracedArray):
         if x.concrete is None:
@@ -118,6 +132,8 @@ __all__ = [
     "constant",
     "inexact",
     "int_value",
+    "is_list",
+    "is_sequence",
     "known",
     "numpy_dtype",
     "only",
@@ -126,4 +142,5 @@ __all__ = [
     "store_out",
     "unsupported",
     "widened",
+    "xp",
 ]

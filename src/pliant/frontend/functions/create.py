@@ -11,7 +11,7 @@ from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.convert import as_traced, axes_of, broadcast_value, shape_of, short, value_of
 from pliant.frontend.creation import linspace
-from pliant.frontend.functions.common import known, refuse
+from pliant.frontend.functions.common import known, refuse, xp
 
 
 def _like(number: float) -> Callable[..., Any]:
@@ -72,7 +72,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 def common_type(*arrays: Any) -> Any:
     """np.common_type."""
-    return np.common_type(*(np.zeros((), as_traced(a).dtype) for a in arrays))
+    return xp.common_type(*(np.zeros((), as_traced(a).dtype) for a in arrays))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
@@ -113,29 +113,29 @@ def _of_shape(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Any:
     """np.logspace between traced ends."""
-    y = np.power(base, linspace(start, stop, num, endpoint))
+    y = xp.power(base, linspace(start, stop, num, endpoint))
     return y if dtype is None else y.astype(dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
     """np.geomspace between traced positive ends."""
-    low, high = np.log(start), np.log(stop)
-    y = np.exp(linspace(low, high, num, endpoint))
+    low, high = xp.log(start), xp.log(stop)
+    y = xp.exp(linspace(low, high, num, endpoint))
     return y if dtype is None else y.astype(dtype)
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """np.apply_along_axis: one call for each line."""
-    x = np.moveaxis(as_traced(arr), axis, -1)
+    x = xp.moveaxis(as_traced(arr), axis, -1)
     lead = x.shape[:-1]
-    rows = np.reshape(x, (-1, x.shape[-1]))
+    rows = xp.reshape(x, (-1, x.shape[-1]))
     made = [as_traced(func1d(rows[i], *args, **kwargs)) for i in range(rows.shape[0])]
-    stacked = np.stack(made)
-    back = np.reshape(stacked, (*lead, *stacked.shape[1:]))
+    stacked = xp.stack(made)
+    back = xp.reshape(stacked, (*lead, *stacked.shape[1:]))
     rank = back.ndim - len(lead)
     at = axis % (len(lead) + 1)
     order = [*range(at), *range(len(lead), len(lead) + rank), *range(at, len(lead))]
-    return np.transpose(back, order)
+    return xp.transpose(back, order)
 
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
@@ -143,7 +143,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     x = as_traced(a)
     for axis in axes_of(axes, x.ndim):
         y = as_traced(func(x, axis))
-        x = y if y.ndim == x.ndim else np.expand_dims(y, axis)
+        x = y if y.ndim == x.ndim else xp.expand_dims(y, axis)
     return x
 
 

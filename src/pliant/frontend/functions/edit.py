@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, cast_value, value_of
-from pliant.frontend.functions.common import array_of, known, solid, unsupported
+from pliant.frontend.functions.common import array_of, is_sequence, known, solid, unsupported, xp
 from pliant.frontend.functions.join import along
 from pliant.frontend.functions.shape import moveaxis, ravel
 from pliant.ops import update
@@ -51,7 +51,7 @@ def _constant(x: TracedArray, widths: list[tuple[int, int]], fill: Any) -> Value
         if filler.concrete is not None:
             number = const(filler.concrete.reshape(-1)[0].astype(x.dtype).item(), x.type.dtype)
         return update.pad(x.value, low, high, number)
-    fills = np.broadcast_to(filler, (x.ndim, 2))  # type: ignore[call-overload]
+    fills = xp.broadcast_to(filler, (x.ndim, 2))
     value = x.value
     for axis, (before, after) in enumerate(widths):
         for side, width in ((0, before), (1, after)):
@@ -64,12 +64,12 @@ def _constant(x: TracedArray, widths: list[tuple[int, int]], fill: Any) -> Value
 
 def _pairs(widths: Any, rank: int) -> list[tuple[int, int]]:
     """How much to put before and after each axis."""
-    if isinstance(widths, dict):
+    if hasattr(widths, "items"):
         given: list[Any] = [(0, 0)] * rank
         for axis, width in widths.items():
-            given[axis_of(axis, rank)] = width if isinstance(width, tuple | list) else (width, width)
+            given[axis_of(axis, rank)] = width if is_sequence(width) else (width, width)
         widths = given
-    full = np.broadcast_to(np.asarray(widths), (rank, 2))
+    full = xp.broadcast_to(np.asarray(widths), (rank, 2))
     if full.dtype.kind not in "iu":
         raise ArgumentError("`pad_width` must be of integral type.").at(("here", here()))
     return [(int(before), int(after)) for before, after in full.tolist()]
@@ -88,16 +88,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> TracedArray:
     at = axis_of(0 if axis is None else axis, x.ndim)
     where, n = known(obj, "where np.insert inserts"), x.shape[at]
     new = value_of(solid(values), x.type.dtype)
-    is_one = not isinstance(where, slice) and np.ndim(where) == 0
+    is_one = type(where) is not slice and np.ndim(where) == 0
     if is_one:  # NumPy puts the first axis of the values along `axis`
         while new.type.rank < x.ndim:
             new = fresh(new, is_array=True)[None].value
         new = moveaxis(fresh(new, is_array=True), 0, at).value
         count = new.shape[at]
     else:
-        count = len(np.insert(np.arange(n), where, 0)) - n
+        count = len(xp.insert(np.arange(n), where, 0)) - n
     new = broadcast_value(new, tuple(count if a == at else m for a, m in enumerate(x.shape)))
-    places = np.insert(np.arange(n), where, n + np.arange(count))
+    places = xp.insert(np.arange(n), where, n + np.arange(count))
     return along(fresh(concatenate((x.value, new), at), is_array=True), places, at)
 
 

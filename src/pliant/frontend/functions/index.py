@@ -22,15 +22,7 @@ from pliant.frontend.convert import (
     value_of,
     with_type,
 )
-from pliant.frontend.functions.common import (
-    NO_VALUE,
-    array_of,
-    int_value,
-    known,
-    solid,
-    store_out,
-    unsupported,
-)
+from pliant.frontend.functions.common import NO_VALUE, array_of, int_value, known, solid, store_out, unsupported, xp
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem, masked
@@ -44,8 +36,8 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
     given = (*branches, *(b for b in (x, y) if b is not NO_VALUE))
     if len(given) != 2:
         raise unsupported(
-            "np.where(condition) has a result whose size is not known while tracing",
-            "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
+            "xp.where(condition) has a result whose size is not known while tracing",
+            "xp.where(condition, x, y) keeps the shape; a mask may be used in sums: xp.sum(x, where=mask)",
         )
     dtype = result_dtype(*given)
     values = [truth_of(condition), *(value_of(b, dtype) for b in given)]
@@ -71,7 +63,7 @@ def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
         raise ArgumentError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}").at(("here", here()))
     if indices.concrete is not None:
         plain = indices.concrete
-        return fresh_concrete(np.asarray(plain % n if mode == "wrap" else np.clip(plain, 0, n - 1)))
+        return fresh_concrete(np.asarray(plain % n if mode == "wrap" else xp.clip(plain, 0, n - 1)))
     i = int_value(indices)
     return fresh(rounding.remainder(i, n) if mode == "wrap" else compare.clip(i, 0, n - 1), is_array=True)
 
@@ -163,7 +155,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     """np.copyto: writes into `dst`."""
     x, y = as_traced(dst), as_traced(src)
     made = np.dtype(DTYPES[result_dtype(x, y)]) if y.is_weak else y.dtype
-    if not np.can_cast(made, x.dtype, casting):  # type: ignore[arg-type]
+    if not xp.can_cast(made, x.dtype, casting):
         message = f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}"
         raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
     value = with_type(cast_value(y.value, x.type.dtype), x.type)
@@ -182,7 +174,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not i.size or not values.size:
         return
     if values.size != i.size:
-        values = np.resize(values, i.size)  # type: ignore[call-overload,assignment]
+        values = xp.resize(values, i.size)
     if flat.storage is x.storage:
         flat[i] = values
     else:  # a reshape of this view is a copy
@@ -194,7 +186,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     """np.putmask: writes into `a`."""
     x, y = as_traced(a), solid(values)
     if y.size != x.size and y.size:
-        y = np.resize(y, x.shape)  # type: ignore[call-overload,assignment]
+        y = xp.resize(y, x.shape)
     full = reshape(y, x.shape)
     x.replace(choice(broadcast_value(value_of(mask, "bool"), x.shape), value_of(full, x.type.dtype), x.value))
 
@@ -219,7 +211,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     count = len(range(0, end, step))
     y = solid(val)
     if y.size != 1:
-        y = np.resize(ravel(y), count)  # type: ignore[call-overload,assignment]
+        y = xp.resize(ravel(y), count)
     part = sliced(flat, 0, 0, count, step)
     part.replace(with_type(reshape(y, ()).value if y.size == 1 else as_traced(y).value, part.type))
     if flat.storage is not x.storage:

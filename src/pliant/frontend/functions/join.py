@@ -21,7 +21,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
-from pliant.frontend.functions.common import array_of, known, solid, store_out, unsupported
+from pliant.frontend.functions.common import array_of, is_list, is_sequence, known, solid, store_out, unsupported, xp
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
 from pliant.ops import shape as moves
 from pliant.ops.matrix import tril as lower_part
@@ -106,7 +106,7 @@ def block(arrays: Any) -> Any:
     rank = max(depth, *_ranks(arrays))
 
     def assemble(item: Any, level: int) -> TracedArray:
-        if isinstance(item, list):
+        if is_list(item):
             return concatenate([assemble(i, level + 1) for i in item], rank - depth + level)
         x = array_of(solid(item))
         return reshape(x, (*(1,) * (rank - x.ndim), *x.shape))
@@ -115,11 +115,11 @@ def block(arrays: Any) -> Any:
 
 
 def _depth(arrays: Any) -> int:
-    return 1 + max((_depth(a) for a in arrays), default=0) if isinstance(arrays, list) else 0
+    return 1 + max((_depth(a) for a in arrays), default=0) if is_list(arrays) else 0
 
 
 def _ranks(arrays: Any) -> list[int]:
-    if isinstance(arrays, list):
+    if is_list(arrays):
         return [r for a in arrays for r in _ranks(a)]
     return [as_traced(arrays).ndim]
 
@@ -169,8 +169,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
     x = array_of(solid(a))
     if axis is None:
         return fresh(reshape(roll(ravel(x), shift, 0), x.shape).value, is_array=True)
-    shifts = shift if isinstance(shift, tuple | list) else (shift,)
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    shifts = shift if is_sequence(shift) else (shift,)
+    axes = axis if is_sequence(axis) else (axis,)
     if len(shifts) != len(axes):
         count = max(len(shifts), len(axes))
         shifts = tuple(shifts) * count if len(shifts) == 1 else shifts
@@ -227,7 +227,7 @@ def diag(v: Any, k: int = 0) -> TracedArray:
     """np.diag: a matrix of a vector, or a vector (a copy here) of a matrix."""
     x, k = array_of(solid(v)), int(known(k, "k="))
     if x.ndim == 2:
-        return np.diagonal(x, k)  # type: ignore[return-value]
+        return xp.diagonal(x, k)
     if x.ndim != 1:
         raise ShapeError(f"np.diag: input must be 1- or 2-d, got {x.type}").at(("here", here()))
     n = x.size + abs(k)

@@ -14,7 +14,7 @@ from pliant.core.types import real_dtype
 from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, result_dtype, value_of
-from pliant.frontend.functions.common import array_of, inexact, known, only, solid, store_out
+from pliant.frontend.functions.common import array_of, inexact, known, only, solid, store_out, xp
 from pliant.frontend.functions.reduce import truth_of
 from pliant.ops import bits, compare, elementwise, rounding, transcendental
 from pliant.ops.complex import Complex, imag, real
@@ -113,9 +113,9 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     x, y = as_traced(a), as_traced(b)
     if not y.type.is_float and not y.is_weak:
         y = y.astype(np.result_type(y.dtype, 1.0))
-    with_tolerance = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y)
-    made = with_tolerance | np.equal(x, y)
-    return made | (np.isnan(x) & np.isnan(y)) if equal_nan else made
+    with_tolerance = xp.less_equal(xp.abs(x - y), atol + rtol * xp.abs(y)) & xp.isfinite(y)
+    made = with_tolerance | xp.equal(x, y)
+    return made | (xp.isnan(x) & xp.isnan(y)) if equal_nan else made
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
@@ -128,9 +128,9 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     x, y = as_traced(a1), as_traced(a2)
     if x.shape != y.shape:
         return False
-    same = np.equal(x, y)
+    same = xp.equal(x, y)
     if equal_nan and x.type.is_float and y.type.is_float:
-        same = same | (np.isnan(x) & np.isnan(y))
+        same = same | (xp.isnan(x) & xp.isnan(y))
     return fresh(reduce_and(as_traced(same).value))
 
 
@@ -141,7 +141,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return fresh(reduce_and(as_traced(np.equal(x, y)).value))
+    return fresh(reduce_and(as_traced(xp.equal(x, y)).value))
 
 
 def sinc(x: Any) -> Any:
@@ -202,11 +202,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     if len(functions) - len(conditions) not in (0, 1):
         message = f"np.piecewise: {len(conditions)} conditions, but {len(functions)} functions"
         raise ShapeError(message).at(("here", here()))
-    made: Any = np.zeros_like(a)  # type: ignore[call-overload]
+    made: Any = xp.zeros_like(a)
     if len(functions) == len(conditions) + 1:
         made = _applied(functions.pop(), a, args, kw)
     for condition, function in zip(conditions, functions, strict=True):
-        made = np.where(condition, _applied(function, a, args, kw), made)
+        made = xp.where(condition, _applied(function, a, args, kw), made)
     return made
 
 
@@ -222,13 +222,13 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> TracedArray:
     dtype = result_dtype(a, fresh(const(0, "i64")))
     column = fresh(value_of(a, dtype), is_array=True)
     columns: list[Any] = []
-    power: Any = np.ones_like(column)  # type: ignore[call-overload]
+    power: Any = xp.ones_like(column)
     for _ in range(count):
         columns.append(power)
         power = power * column
     if not columns:
-        return np.zeros_like(column)[:, None][:, :0]  # type: ignore[call-overload,return-value]
-    return np.stack(columns if increasing else columns[::-1], 1)  # type: ignore[return-value]
+        return xp.zeros_like(column)[:, None][:, :0]
+    return xp.stack(columns if increasing else columns[::-1], 1)
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {

@@ -13,7 +13,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import cast_value, short
 from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
-from pliant.frontend.functions.common import unsupported
+from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
 
 Method = Callable[..., Any]
@@ -40,7 +40,7 @@ def astype(
 ) -> TracedArray:
     """ndarray.astype."""
     to = np.dtype(dtype)
-    if not np.can_cast(x.dtype, to, casting):  # type: ignore[arg-type]
+    if not xp.can_cast(x.dtype, to, casting):
         raise unsupported(f"cannot cast {x.type} to {to} according to the rule {casting!r}")
     if not copy and short(to) == x.type.dtype and not x.is_weak:
         return x
@@ -59,12 +59,12 @@ def fill(x: TracedArray, value: Any) -> None:
 
 def sort(x: TracedArray, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
     """ndarray.sort: writes into the array."""
-    x[...] = np.sort(x, axis, kind, order, stable=stable)  # type: ignore[call-overload]
+    x[...] = xp.sort(x, axis, kind, order, stable=stable)
 
 
 def partition(x: TracedArray, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
     """ndarray.partition: writes into the array."""
-    x[...] = np.partition(x, kth, axis, kind, order)  # type: ignore[call-overload]
+    x[...] = xp.partition(x, kth, axis, kind, order)
 
 
 def compress(x: TracedArray, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -79,7 +79,7 @@ def clip(x: TracedArray, min: Any = None, max: Any = None, out: Any = None, **op
 
 def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
     """ndarray.resize would change the array's own shape."""
-    raise unsupported("ndarray.resize is not supported", "np.resize(x, shape) and np.pad make a new array")
+    raise unsupported("ndarray.resize is not supported", "xp.resize(x, shape) and np.pad make a new array")
 
 
 def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
@@ -111,7 +111,7 @@ def put(x: TracedArray, indices: Any, values: Any, mode: str = "raise") -> None:
 
 def conj(x: TracedArray) -> Any:
     """ndarray.conj."""
-    return np.conjugate(x)  # type: ignore[call-overload]
+    return xp.conjugate(x)
 
 
 def _through_numpy(function: Callable[..., Any]) -> Method:

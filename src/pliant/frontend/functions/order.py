@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, value_of
-from pliant.frontend.functions.common import array_of, known, only, solid, unsupported
+from pliant.frontend.functions.common import array_of, known, only, solid, unsupported, xp
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
@@ -75,8 +75,8 @@ def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
     at = axis_of(axis, parts[0].ndim)
     order = argsort(parts[0], at)
     for key in parts[1:]:
-        found = argsort(np.take_along_axis(key, order, at), at)  # type: ignore[call-overload]
-        order = np.take_along_axis(order, found, at)  # type: ignore[call-overload]
+        found = argsort(xp.take_along_axis(key, order, at), at)
+        order = xp.take_along_axis(order, found, at)
     return order
 
 
@@ -105,7 +105,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
     down = n - searchsorted(edges[::-1], wanted, "left" if right else "right")
     if edges.concrete is not None:
         return down
-    return np.where(edges[0] <= edges[-1], up, down)  # type: ignore[return-value]
+    return xp.where(edges[0] <= edges[-1], up, down)
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -148,14 +148,14 @@ def _between(u: Value, grid: Value, f: Value, n: int) -> Value:
     return select(compare.equal(u, x1), f1, select(compare.equal(u, x0), f0, y))
 
 
-def _periodic(x: TracedArray, xp: TracedArray, fp: TracedArray, period: Any) -> tuple[Any, Any, Any]:
+def _periodic(x: TracedArray, line: TracedArray, heights: TracedArray, period: Any) -> tuple[Any, Any, Any]:
     """Points brought into one period, and the grid sorted and continued by a point on both sides."""
     p = abs(period)
-    x, xp = np.mod(x, p), np.mod(xp, p)
-    order = argsort(xp)
-    xp, fp = xp[order], fp[order]
-    grid = np.concatenate((xp[-1:] - p, xp, xp[:1] + p))
-    return x, grid, np.concatenate((fp[-1:], fp, fp[:1]))
+    x, line = xp.mod(x, p), xp.mod(line, p)
+    order = argsort(line)
+    line, heights = line[order], heights[order]
+    grid = xp.concatenate((line[-1:] - p, line, line[:1] + p))
+    return x, grid, xp.concatenate((heights[-1:], heights, heights[:1]))
 
 
 def isin(
@@ -181,7 +181,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
         )
     places = as_traced(x)
     total = fresh_concrete(np.zeros(n, np.int64 if weights is None else np.float64))
-    np.add.at(total, places, 1 if weights is None else as_traced(weights))  # type: ignore[call-overload]
+    xp.add.at(total, places, 1 if weights is None else as_traced(weights))
     return total
 
 

@@ -313,7 +313,11 @@ def tree(ufunc: np.ufunc, identity: Any = None) -> Callable[..., Any]:
 def truth_tree(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.reduce` of a logical ufunc: of which elements are not zero."""
     of_bools = tree(ufunc, False)
-    return lambda a, *args, **options: of_bools(fresh(truth_of(a), is_array=True), *args, **options)
+
+    def reduce(a: Any, *args: Any, **options: Any) -> Any:
+        return of_bools(fresh(truth_of(a), is_array=True), *args, **options)
+
+    return reduce
 
 
 def logaddexp_reduce(a: Any, axis: Any = 0, out: Any = None, keepdims: Any = False, dtype: Any = None) -> Any:

@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of
-from pliant.frontend.functions.common import array_of, known, solid, store_out, unsupported, widened
+from pliant.frontend.functions.common import array_of, known, solid, store_out, unsupported, widened, xp
 from pliant.frontend.functions.join import concatenate
 from pliant.frontend.functions.shape import moveaxis, ravel, reshape, sliced
 from pliant.ops import scan as scans
@@ -102,7 +102,7 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = None, append: Any = 
     for _ in range(times):
         length = max(x.shape[at] - 1, 0)
         high, low = sliced(x, at, 1 if length else 0, length), sliced(x, at, 0, length)
-        x = np.not_equal(high, low) if x.type.dtype == "bool" else high - low
+        x = xp.not_equal(high, low) if x.type.dtype == "bool" else high - low
     return fresh(as_traced(x).value, is_array=True)
 
 
@@ -111,7 +111,7 @@ def _end(values: Any, x: TracedArray, axis: int) -> Any:
     y = solid(values)
     if y.ndim:
         return y
-    return np.broadcast_to(array_of(y), tuple(1 if a == axis else n for a, n in enumerate(x.shape)))  # type: ignore[call-overload]
+    return xp.broadcast_to(array_of(y), tuple(1 if a == axis else n for a, n in enumerate(x.shape)))
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -134,7 +134,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
         if steps.ndim == 1:
             steps = reshape(steps, tuple(-1 if a == at else 1 for a in range(values.ndim)))
     pairs = sliced(values, at, 1, n - 1) + sliced(values, at, 0, n - 1)
-    return np.sum(steps * pairs / 2.0, axis=at)
+    return xp.sum(steps * pairs / 2.0, axis=at)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -204,10 +204,10 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.28318
     steps = diff(x, axis=at)
     limit = period / 2 if discont is None else discont
     half: Any = period // 2 if is_whole else period / 2
-    turned = np.mod(steps + half, period) - half
+    turned = xp.mod(steps + half, period) - half
     if not is_whole or period % 2 == 0:
-        turned = np.where((turned == -half) & (steps > 0), half, turned)
-    correction = np.where(np.abs(steps) < limit, 0, turned - steps)
+        turned = xp.where((turned == -half) & (steps > 0), half, turned)
+    correction = xp.where(xp.abs(steps) < limit, 0, turned - steps)
     total = cumsum(correction, at)
     rest = sliced(x, at, 1, x.shape[at] - 1) + total
     return concatenate([sliced(x, at, 0, 1), rest], at)

@@ -13,7 +13,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
-from pliant.frontend.functions.common import array_of, known, unsupported
+from pliant.frontend.functions.common import array_of, is_sequence, known, unsupported, xp
 from pliant.frontend.functions.strides import is_column_major, is_row_major, layout, reshaped
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
@@ -153,7 +153,7 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
 def expand_dims(a: Any, axis: Any) -> TracedArray:
     """np.expand_dims: a view."""
     x = array_of(a)
-    count = x.ndim + (len(axis) if isinstance(axis, tuple | list) else 1)
+    count = x.ndim + (len(axis) if is_sequence(axis) else 1)
     new = axes_of(axis, count)
     extents = iter(x.shape)
     return view(x, ReshapeLens(tuple(1 if i in new else next(extents) for i in range(count))))
@@ -261,7 +261,7 @@ def diagonal_value(x: Value, offset: int, axis1: int, axis2: int) -> Value:
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """np.trace."""
-    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)  # type: ignore[call-overload]
+    return xp.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[TracedArray, ...]:

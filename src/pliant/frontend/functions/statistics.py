@@ -11,16 +11,17 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, axes_of, broadcast_shapes, broadcast_value, cast_value, short, value_of
-from pliant.frontend.functions.common import (
-    NO_VALUE,
-    array_of,
-    inexact,
-    numpy_dtype,
-    solid,
-    store_out,
-    unsupported,
+from pliant.frontend.convert import (
+    as_traced,
+    axes_of,
+    broadcast_shapes,
+    broadcast_value,
+    cast_value,
+    result_dtype,
+    short,
+    value_of,
 )
+from pliant.frontend.functions.common import NO_VALUE, array_of, inexact, numpy_dtype, solid, store_out, unsupported, xp
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
 from pliant.ops import bits, compare, elementwise, power
 from pliant.ops import reduce as folds
@@ -81,13 +82,13 @@ def std(
 # Where the q-quantile of n sorted elements lies, counted from 0 (Hyndman and Fan 1996).
 _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "linear": lambda q, n: (n - 1) * q,
-    "lower": lambda q, n: np.floor((n - 1) * q),
-    "higher": lambda q, n: np.ceil((n - 1) * q),
-    "midpoint": lambda q, n: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
-    "nearest": lambda q, n: np.rint((n - 1) * q),
-    "inverted_cdf": lambda q, n: np.ceil(n * q) - 1,
-    "averaged_inverted_cdf": lambda q, n: 0.5 * (np.ceil(n * q) + np.floor(n * q)) - 0.5,
-    "closest_observation": lambda q, n: np.rint(n * q) - 1,
+    "lower": lambda q, n: xp.floor((n - 1) * q),
+    "higher": lambda q, n: xp.ceil((n - 1) * q),
+    "midpoint": lambda q, n: 0.5 * (xp.floor((n - 1) * q) + xp.ceil((n - 1) * q)),
+    "nearest": lambda q, n: xp.rint((n - 1) * q),
+    "inverted_cdf": lambda q, n: xp.ceil(n * q) - 1,
+    "averaged_inverted_cdf": lambda q, n: 0.5 * (xp.ceil(n * q) + xp.floor(n * q)) - 0.5,
+    "closest_observation": lambda q, n: xp.rint(n * q) - 1,
     "interpolated_inverted_cdf": lambda q, n: n * q - 1,
     "hazen": lambda q, n: n * q - 0.5,
     "weibull": lambda q, n: (n + 1) * q - 1,
@@ -139,14 +140,18 @@ def _quantile(
     sample_q: Any = wanted if not isinstance(q, int | float) else type(q)(1) / (2 if unit == 1.0 else 1)
     if isinstance(sample_q, TracedArray):
         sample_q = np.full(1, 0.5, wanted.dtype if wanted.type.is_float else np.float64)
-    to = numpy_dtype(lambda s: function(s, sample_q, method=method), x)
+
+    def on_sample(s: Any) -> Any:
+        return function(s, sample_q, method=method)
+
+    to = numpy_dtype(on_sample, x)
     axes = axes_of(axis, x.ndim)
     line = _sorted_front(x, axes)
     n = line.shape[0]
-    fraction = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
-    if isinstance(fraction, np.ndarray | np.generic) and (np.any(fraction < 0) or np.any(fraction > 1)):
+    fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
+    if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
         raise ArgumentError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
-    y = _at_places(line, np.clip(_PLACES[method](fraction, n), 0, n - 1), to)
+    y = _at_places(line, xp.clip(_PLACES[method](fraction, n), 0, n - 1), to)
     y = _nan_if(y, line, to)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
@@ -156,19 +161,19 @@ def _quantile(
 
 def _at_places(line: Value, places: Any, to: str) -> Value:
     """Elements at fractional places along axis 0, with the axes of `places` in front."""
-    low, rank = np.floor(places), len(np.shape(places))
+    low, rank = xp.floor(places), len(np.shape(places))
     table = fresh(line, is_array=True)
     part = places - low
     if isinstance(places, TracedArray):
         first, weight = low.astype(np.int64), part
-        second = np.minimum(first + 1, line.shape[0] - 1)
+        second = xp.minimum(first + 1, line.shape[0] - 1)
     else:
         first = fresh_concrete(np.asarray(low, np.int64))
-        second = fresh_concrete(np.minimum(np.asarray(low, np.int64) + 1, line.shape[0] - 1))
+        second = fresh_concrete(xp.minimum(np.asarray(low, np.int64) + 1, line.shape[0] - 1))
         weight = fresh_concrete(np.asarray(part))
-        if not np.any(part):
-            return value_of(np.take(table, first, 0), to)  # type: ignore[call-overload]
-    a, b = (value_of(np.take(table, i, 0), to) for i in (first, second))  # type: ignore[call-overload]
+        if not xp.any(part):
+            return value_of(xp.take(table, first, 0), to)
+    a, b = (value_of(xp.take(table, i, 0), to) for i in (first, second))
     wide = to if to[0] == "f" else "f64"
     t = value_of(weight, wide)
     t = broadcast(t, a.shape, tuple(range(rank))) if t.shape != a.shape else t
@@ -184,7 +189,7 @@ def _nan_if(y: Value, line: Value, to: str) -> Value:
     """NaN where a NaN was among the sorted elements, which it ends."""
     if line.dtype[0] != "f":
         return y
-    last = np.take(fresh(line, is_array=True), -1, 0)  # type: ignore[call-overload]
+    last = xp.take(fresh(line, is_array=True), -1, 0)
     has_nan = compare.isnan(as_traced(last).value)
     extra = y.type.rank - has_nan.type.rank
     if has_nan.shape:
@@ -203,7 +208,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
         y = broadcast(const(float("nan"), to), line.shape[1:], ())
     else:
         rows = fresh(line, is_array=True)
-        middle = rows[n // 2] if n % 2 else np.mean(rows[n // 2 - 1 : n // 2 + 1], 0)  # type: ignore[call-overload]
+        middle = rows[n // 2] if n % 2 else xp.mean(rows[n // 2 - 1 : n // 2 + 1], 0)
         y = _nan_if(value_of(middle, to), line, to)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.median")
 
@@ -228,7 +233,7 @@ def is_there(a: Any) -> Any:
 def _and(mask: Any, where: Any) -> Any:
     if where is True or where is NO_VALUE:
         return mask
-    return where if mask is True else np.logical_and(mask, where)
+    return where if mask is True else xp.logical_and(mask, where)
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
@@ -246,9 +251,9 @@ def _nan_extremum(name: str, extremum: Callable[..., Any], fill: float) -> Calla
         x = as_traced(a)
         y = extremum(without_nan(x, fill), axis, keepdims=keepdims, **options)
         if x.type.is_float:
-            some = np.any(_and(is_there(x), options.get("where", True)), axis, keepdims=keepdims)  # type: ignore[call-overload]
+            some = xp.any(_and(is_there(x), options.get("where", True)), axis, keepdims=keepdims)
             if options.get("initial", NO_VALUE) is NO_VALUE:
-                y = np.where(some, y, as_traced(float("nan")))
+                y = xp.where(some, y, as_traced(float("nan")))
                 y = fresh(cast_value(as_traced(y).value, x.type.dtype))
         return store_out(as_traced(y).value, out, f"np.{name}")
 
@@ -274,7 +279,7 @@ def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> Any:
     """np.nanmean."""
-    return np.mean(as_traced(a), axis, dtype, out, keepdims, where=_and(is_there(a), where))  # type: ignore[call-overload]
+    return xp.mean(as_traced(a), axis, dtype, out, keepdims, where=_and(is_there(a), where))
 
 
 def nanvar(
@@ -286,7 +291,7 @@ def nanvar(
     ddof = _ddof(ddof, correction)
     y = var(x, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
     full = mask if mask is not True else fresh(broadcast(const(True, "bool"), x.shape, ()), is_array=True)
-    enough = np.greater(np.sum(np.broadcast_to(full, x.shape), axis, keepdims=keepdims), ddof)  # type: ignore[call-overload]
+    enough = xp.greater(xp.sum(xp.broadcast_to(full, x.shape), axis, keepdims=keepdims), ddof)
     made = select(as_traced(enough).value, y.value, const(float("nan"), y.type.dtype))
     return store_out(made, out, "np.nanvar")
 
@@ -312,12 +317,12 @@ def cov(
         raise unsupported("np.cov: weights are not supported")
     x = _observations(m, rowvar, dtype)
     if y is not None:
-        x = np.concatenate((x, _observations(y, rowvar, dtype)))
+        x = xp.concatenate((x, _observations(y, rowvar, dtype)))
     n = x.shape[1]
     free = ddof if ddof is not None else 0 if bias else 1
-    away = x - np.mean(x, 1, keepdims=True)
-    made = np.matmul(away, np.conjugate(away).T) / max(n - free, 0)
-    return np.squeeze(made) if made.shape == (1, 1) else made
+    away = x - xp.mean(x, 1, keepdims=True)
+    made = xp.matmul(away, xp.conjugate(away).T) / max(n - free, 0)
+    return xp.squeeze(made) if made.shape == (1, 1) else made
 
 
 def _observations(m: Any, rowvar: bool, dtype: Any) -> TracedArray:
@@ -325,9 +330,9 @@ def _observations(m: Any, rowvar: bool, dtype: Any) -> TracedArray:
     x = solid(m)
     if x.ndim > 2:
         raise ShapeError("m has more than 2 dimensions").at(("here", here()))
-    to = short(dtype) if dtype is not None else numpy_dtype(lambda s: np.result_type(s, np.float64).type(0), x)
-    rows = np.atleast_2d(fresh(cast_value(x.value, to), is_array=True))  # type: ignore[call-overload]
-    return rows.T if not rowvar and x.ndim == 2 else rows  # type: ignore[return-value]
+    to = short(dtype) if dtype is not None else result_dtype(x, fresh(const(0.0, "f64")))
+    rows = xp.atleast_2d(fresh(cast_value(x.value, to), is_array=True))
+    return rows.T if not rowvar and x.ndim == 2 else rows
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
@@ -335,12 +340,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     c = as_traced(cov(x, y, rowvar, dtype=dtype))
     if c.ndim == 0:
         return c / c
-    size = np.sqrt(np.diagonal(c).real)
+    size = xp.sqrt(xp.diagonal(c).real)
     made = c / size[:, None] / size[None, :]
     if made.type.kind == "c":
-        re, im = np.clip(made.real, -1, 1), np.clip(made.imag, -1, 1)
+        re, im = xp.clip(made.real, -1, 1), xp.clip(made.imag, -1, 1)
         return re + im * 1j
-    return np.clip(made, -1, 1)
+    return xp.clip(made, -1, 1)
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {

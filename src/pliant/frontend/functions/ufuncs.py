@@ -25,7 +25,11 @@ def _absolute(x: Value) -> Value:
 
 def _whole(round_off: Builder) -> Builder:
     """A rounding that leaves whole numbers as they are."""
-    return lambda x: round_off(x) if x.type.is_float else x
+
+    def rounded(x: Value) -> Value:
+        return round_off(x) if x.type.is_float else x
+
+    return rounded
 
 
 def _ordered(test: Builder) -> Builder:
@@ -51,6 +55,19 @@ def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
     return rounding.floor_divide(x, y), rounding.remainder(x, y)
 
 
+def _positive(x: Value) -> Value:
+    return x
+
+
+def _einsum(subscripts: str, first: Builder) -> Builder:
+    """A product of two arrays by subscripts; `first` acts on the first."""
+
+    def product(x: Value, y: Value) -> Value:
+        return einsum(subscripts, first(x), y)
+
+    return product
+
+
 def _square(x: Value) -> Value:
     return elementwise.mul(x, x)
 
@@ -59,7 +76,7 @@ def _product(ufunc: np.ufunc, build: Builder) -> Builder:
     """A ufunc over vectors or matrices: its operands come as arrays."""
 
     def product(a: TracedArray, b: TracedArray) -> Any:
-        samples = tuple(s if isinstance(s, np.dtype) else np.result_type(s) for s in (sample(a), sample(b)))
+        samples: tuple[Any, ...] = tuple(np.dtype(np.result_type(sample(x))) for x in (a, b))
         ins, _ = loop_dtypes(ufunc, samples)
         return build(value_of(a, ins[0]), value_of(b, ins[1]))
 
@@ -110,7 +127,7 @@ _ARITHMETIC: Final[dict[np.ufunc, Builder]] = {
     np.divmod: _divmod,
     np.power: power.power,
     np.negative: elementwise.neg,
-    np.positive: lambda x: x,
+    np.positive: _positive,
     np.absolute: _absolute,
     np.fabs: _absolute,
     np.sign: elementwise.sign,
@@ -162,9 +179,9 @@ _TESTS: Final[dict[np.ufunc, Builder]] = {
 
 _PRODUCTS: Final[dict[np.ufunc, Builder]] = {
     np.matmul: _product(np.matmul, matrix_product),
-    np.vecdot: _product(np.vecdot, lambda x, y: einsum("...i,...i->...", conj(x), y)),
-    np.matvec: _product(np.matvec, lambda x, y: einsum("...ij,...j->...i", x, y)),
-    np.vecmat: _product(np.vecmat, lambda x, y: einsum("...i,...ij->...j", conj(x), y)),
+    np.vecdot: _product(np.vecdot, _einsum("...i,...i->...", conj)),
+    np.matvec: _product(np.matvec, _einsum("...ij,...j->...i", _positive)),
+    np.vecmat: _product(np.vecmat, _einsum("...i,...ij->...j", conj)),
 }
 
 UFUNCS: Final[dict[np.ufunc, Builder]] = {**_ARITHMETIC, **_FLOATING, **_TESTS, **_PRODUCTS}
@@ -207,6 +224,10 @@ def _entr(x: Value) -> Value:
     return select(compare.less(x, zero), const(float("-inf"), x.dtype), inside)
 
 
+def _exp10(x: Value) -> Value:
+    return power.power(const(10, x.dtype), x)
+
+
 NAMED_UFUNCS: Final[dict[str, Builder]] = {
     "expit": _expit,
     "logit": _logit,
@@ -214,6 +235,6 @@ NAMED_UFUNCS: Final[dict[str, Builder]] = {
     "xlogy": _xlog(transcendental.log),
     "xlog1py": _xlog(transcendental.log1p),
     "entr": _entr,
-    "exp10": lambda x: power.power(const(10, x.dtype), x),
+    "exp10": _exp10,
 }
 """Ufuncs of `scipy.special`."""
