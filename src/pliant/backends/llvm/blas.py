@@ -41,10 +41,10 @@ def address_of(name: str) -> tuple[int, str]:
         found = ctypes.cast(getattr(library, f"scipy_{name}_64_"), ctypes.c_void_p).value
         assert found
         return found, "i64"
-    from scipy.linalg import cython_blas, cython_lapack  # takes 0.2 s, and is seldom needed
+    from scipy.linalg import cython_blas, cython_lapack  # noqa: PLC0415 (takes 0.2 s, and is seldom needed)
 
-    found = cython_blas.__pyx_capi__.get(name)
-    capsule = cython_lapack.__pyx_capi__[name] if found is None else found
+    tables: tuple[Any, Any] = (cython_blas, cython_lapack)
+    capsule = next(t.__pyx_capi__[name] for t in tables if name in t.__pyx_capi__)
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -54,7 +54,7 @@ def address_of(name: str) -> tuple[int, str]:
 
 def emit_product(e: Emitter, step: Product) -> None:
     """A BLAS call for each matrix of the stack."""
-    m, n, k = step.sizes
+    m, n, _ = step.sizes
     if 0 in (*step.batch, m, n):
         return
     e.begin_step([step.out])
