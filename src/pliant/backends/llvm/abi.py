@@ -65,13 +65,13 @@ class Executable:
 
     def run(self, *arrays: Array) -> list[Array]:
         """The call in Python: takes any layout, and says what is wrong."""
-        args = [np.require(a, dtype, ("C", "A")) for a, (_, dtype) in zip(arrays, self.params, strict=True)]
+        args = [plain(a, dtype) for a, (_, dtype) in zip(arrays, self.params, strict=True)]
         outs = [np.empty(shape, dtype) for shape, dtype in self.results]
         try:
             arena = self.arenas.pop()
         except IndexError:
             arena = aligned(self.program.arena)
-        table = self.table(arena.ctypes.data, *[a.ctypes.data for a in args], *[o.ctypes.data for o in outs])
+        table = self.table(*[address(a) for a in (arena, *args, *outs)])
         held = self._run(table, arena, args, outs)
         del held
         self.arenas.append(arena)
@@ -117,6 +117,18 @@ class Executable:
         return IndexRangeError(
             f"{place.name}: index {index} is out of range for axis {place.axis} of extent {place.extent}"
         ).at(("here", place.origin))
+
+
+def plain(a: Array, dtype: np.dtype[Any]) -> Array:
+    """An array as native code wants it: contiguous, aligned, of native byte order."""
+    if type(a) is np.ndarray and a.dtype is dtype and a.flags.carray:
+        return a
+    return np.require(a, dtype, ("C", "A"))
+
+
+def address(a: Array) -> int:
+    """Where an array's data lies."""
+    return a.__array_interface__["data"][0]
 
 
 def aligned(size: int) -> Array:

@@ -72,7 +72,9 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether the table has code for a primitive on operands of these types."""
     dtypes = tuple([t.dtype for t in types])
     if op.name == "convert":
-        return (dtypes[0], op.infer(types[0]).dtype) != ("f64", "f16")  # type: ignore[union-attr]
+        made = op.infer(types[0])
+        # Rounding f64 to f16 takes a library call that is not there; by way of f32 it rounds twice.
+        return isinstance(made, Type) and not (made.dtype == "f16" and dtypes[0] in ("f64", "c128"))
     return _rule(op.name, dtypes) is not None
 
 

@@ -1,0 +1,142 @@
+"""Kernel rules run on NumPy scalars, element by element: the oracle of the native code."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+
+from pliant.core.ir import Number, Op
+from pliant.core.types import DTYPES, Type
+from pliant.errors import IndexRangeError
+from pliant.kernel.record import identity_of
+from pliant.transforms.evaluate import run
+
+Scalar: TypeAlias = Any
+
+_COMBINE: Final[dict[str, Callable[[Scalar, Scalar], Scalar]]] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "or": np.logical_or,
+    "and": np.logical_and,
+}
+
+
+def interpret(op: Op, *xs: Any) -> Any:
+    """The result of a primitive, from its `fill` rule or else its `kernel` rule."""
+    k = Interpreter()
+    sources = [Array(np.asarray(x)) for x in xs]
+    made = op.infer(*[s.type for s in sources])
+    assert isinstance(made, Type)
+    out = Array(np.zeros(made.shape, DTYPES[made.dtype]))
+    fill = getattr(op, "fill", None)
+    if fill is not None:
+        fill(k, out, *sources)
+    else:
+        k.loop(made.shape, lambda i: k.store(out, i, op.kernel(k, i, *sources)))
+    return out.data
+
+
+@final
+class Array:
+    """An operand or a result."""
+
+    def __init__(self, data: Any) -> None:
+        short = {long: short for short, long in DTYPES.items()}
+        self.data, self.type = data, Type(short[data.dtype.name], data.shape)
+
+    def __call__(self, index: Sequence[int]) -> Scalar:
+        """The element at an index, which must be in range."""
+        index = tuple(int(i) for i in index)
+        assert all([0 <= i < n for i, n in zip(index, self.type.shape, strict=True)]), f"{index} of {self.type}"
+        return self.data[index]
+
+
+@final
+class Interpreter:
+    """The builder `k` with numbers for scalars and ints for indices."""
+
+    def scalar(self, op: Op, *xs: Scalar) -> Scalar:
+        """An elementwise primitive."""
+        with np.errstate(all="ignore"):
+            return run(op, np, [np.asarray(x) for x in xs])[0][()]
+
+    def const(self, number: Number, dtype: str) -> Scalar:
+        """A literal."""
+        return np.asarray(number, DTYPES[dtype])[()]
+
+    def affine(self, j: int, step: int, start: int) -> int:
+        """step·j + start."""
+        return j * step + start
+
+    def index(self, x: Scalar) -> int:
+        """A number as an index."""
+        return int(x)
+
+    def checked(self, i: int, extent: int, axis: int) -> int:
+        """The index, or IndexRangeError."""
+        if not 0 <= i < extent:
+            raise IndexRangeError(f"index {i} is out of range for axis {axis} of extent {extent}")
+        return i
+
+    def reindex(self, i: Sequence[int], before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
+        """The same element's index in another shape."""
+        flat = 0
+        for part, n in zip(i, before, strict=True):
+            flat = flat * n + part
+        digits = list[int]()
+        for n in reversed(after):
+            digits.append(flat % n)
+            flat //= n
+        return tuple(reversed(digits))
+
+    def inside(
+        self, i: Sequence[int], start: Sequence[int], step: Sequence[int], lengths: Sequence[int]
+    ) -> tuple[bool, tuple[int, ...]]:
+        """Whether i is start + step·j for a j < lengths, and that j."""
+        pairs = [divmod(p - s, d) for p, s, d in zip(i, start, step, strict=True)]
+        good = all([rest == 0 and 0 <= j < n for (j, rest), n in zip(pairs, lengths, strict=True)])
+        return good, tuple(j for j, _ in pairs)
+
+    def choose(self, cond: bool, yes: Callable[[], Scalar], no: Callable[[], Scalar]) -> Scalar:
+        """Only the chosen side is computed."""
+        return yes() if cond else no()
+
+    def choose_piece(self, i: Sequence[int], axis: int, sources: Sequence[Array]) -> Scalar:
+        """The element of several arrays one after the other."""
+        at = i[axis]
+        for source in sources:
+            n = source.type.shape[axis]
+            if at < n:
+                return source((*i[:axis], at, *i[axis + 1 :]))
+            at -= n
+        raise AssertionError("past the last piece")
+
+    def fold(self, kind: str, dtype: str, extents: Sequence[int], element: Callable[[Any], Scalar]) -> Scalar:
+        """A reduction."""
+        total = self.const(identity_of(kind, dtype), dtype)
+        with np.errstate(all="ignore"):
+            for j in itertools.product(*map(range, extents)):
+                total = _COMBINE[kind](total, element(j))
+        return total
+
+    def loop(self, extents: Sequence[int], body: Callable[[Any], None]) -> None:
+        """Run a body for each index in order."""
+        for i in itertools.product(*map(range, extents)):
+            body(i)
+
+    def load(self, x: Array, index: Sequence[int]) -> Scalar:
+        """An element."""
+        return x(index)
+
+    def store(self, out: Array, index: Sequence[int], scalar: Scalar) -> None:
+        """Write an element."""
+        out.data[tuple(int(i) for i in index)] = scalar
+
+    def copy(self, out: Array, x: Array) -> None:
+        """Write all elements."""
+        out.data[...] = x.data

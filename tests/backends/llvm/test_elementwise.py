@@ -1,0 +1,109 @@
+"""Elementwise primitives in native code against NumPy: every dtype, usual and special numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pliant import ops
+from pliant.backends.llvm import BACKEND, can
+from pliant.core.build import trace
+from pliant.core.types import DTYPES, Type
+from pliant.errors import PliantError
+from pliant.ops.base import Elementwise
+from pliant.ops.elementwise import Convert
+from pliant.testing import run, sample, special
+
+SHAPE = (33,)
+RTOL = {"f16": 4e-3, "f32": 4e-6, "c64": 4e-6}
+
+
+def operand_types(op, dtype):
+    """Operand types that a primitive takes, dtype being the main one; None if it takes no such dtype."""
+    for count in (1, 2, 3):
+        types = [Type(dtype, SHAPE)] * count
+        if op.name == "select":
+            types[0] = Type("bool", SHAPE)
+        try:
+            op.infer(*types)
+        except (PliantError, TypeError, ValueError, IndexError):
+            continue
+        return types
+    return None
+
+
+PRIMITIVES = [cls() for cls in ops.ALL.values() if issubclass(cls, Elementwise) and cls is not Convert]
+NATIVE = [
+    (op, dtype)
+    for op in PRIMITIVES
+    for dtype in DTYPES
+    if (types := operand_types(op, dtype)) and can(op, tuple(types))
+]
+
+
+def assert_same(op, types, xs, rtol):
+    fn = trace(op.apply, *types)
+    (wanted,) = run(fn, tuple(xs))
+    (got,) = BACKEND.compile(fn)(xs)
+    assert got.dtype == wanted.dtype
+    assert_allclose(got, wanted, rtol=rtol, err_msg=str(xs))
+
+
+@pytest.mark.parametrize("name", sorted({op.name for op, _ in NATIVE}))
+def test_native_code_agrees_with_numpy(name):
+    rng = np.random.default_rng(0)
+    for op, dtype in NATIVE:
+        if op.name == name:
+            types = operand_types(op, dtype)
+            rtol = RTOL.get(dtype, 1e-14)
+            assert_same(op, types, [sample(rng, t, -3, 3) for t in types], rtol)
+            assert_same(op, types, [special(rng, t) for t in types], rtol)
+
+
+@pytest.mark.parametrize("to", DTYPES)
+def test_conversions_agree_with_numpy(to):
+    rng = np.random.default_rng(0)
+    for dtype in DTYPES:
+        x = sample(rng, Type(dtype, SHAPE), -3 if to[0] != "u" else 0, 100)
+        assert_same(Convert(to), [Type(dtype, SHAPE)], [x], RTOL.get(to, 1e-15))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64", "u8", "u64"])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "left_shift", "right_shift"])
+def test_whole_numbers_never_trap(name, dtype):
+    limits = np.iinfo(DTYPES[dtype])
+    numbers = [limits.min, limits.max, 0, 1, 7, limits.min + 1, 100] + ([-1, -7] if limits.min else [])
+    x, y = (a.ravel() for a in np.meshgrid(np.array(numbers, DTYPES[dtype]), np.array(numbers, DTYPES[dtype])))
+    op = ops.ALL[name]()
+    with np.errstate(all="ignore"):
+        assert_same(op, [Type(dtype, x.shape)] * 2, [x, y], 0)
+
+
+def test_conversion_out_of_range_is_no_undefined_behaviour():
+    x = np.array([1e300, -1e300, np.nan, np.inf, 3.7, -3.7])
+    with np.errstate(all="ignore"):
+        wanted = x.astype("i8"), x.astype(np.int64)
+    del wanted  # what NumPy gives depends on the machine; here it only has to be the same each time
+    fn = trace(Convert("i64").apply, Type("f64", (6,)))
+    first, second = BACKEND.compile(fn)([x])[0], BACKEND.compile(fn)([x])[0]
+    assert_array_equal(first, second)
+    assert_array_equal(first[4:], [3, -3])
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "log1p", "expm1", "pow", "arctan2"])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_vector_math_is_within_four_ulp(name, dtype):
+    rng = np.random.default_rng(0)
+    op = ops.ALL[name]()
+    n = 10_000
+    low, high = {"log": (1e-3, 50), "pow": (0.1, 5), "log1p": (-0.9, 50)}.get(name, (-20, 20))
+    types = operand_types(op, dtype)
+    types = [t.with_shape((n,)) for t in types]
+    xs = [sample(rng, t, low, high) for t in types]
+    fn = trace(op.apply, *types)
+    (got,) = BACKEND.compile(fn)(xs)
+    function = {"pow": np.power}.get(name) or getattr(np, name)
+    exact = function(*[x.astype(np.longdouble) for x in xs])
+    error = np.abs((got - exact) / np.spacing(np.abs(exact).astype(got.dtype)))
+    assert error.max() <= 4.5
