@@ -8,6 +8,7 @@ import itertools
 import os
 import sys
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,10 +42,9 @@ def address_of(name: str) -> tuple[int, str]:
         found = ctypes.cast(getattr(library, f"scipy_{name}_64_"), ctypes.c_void_p).value
         assert found
         return found, "i64"
-    from scipy.linalg import cython_blas, cython_lapack  # noqa: PLC0415 (takes 0.2 s, and is seldom needed)
-
-    tables: tuple[Any, Any] = (cython_blas, cython_lapack)
-    capsule = next(t.__pyx_capi__[name] for t in tables if name in t.__pyx_capi__)
+    # Importing SciPy takes 0.2 s, and is seldom needed.
+    tables: list[Any] = [import_module(f"scipy.linalg.cython_{part}").__pyx_capi__ for part in ("blas", "lapack")]
+    capsule = next(table[name] for table in tables if name in table)
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
