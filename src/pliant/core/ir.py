@@ -329,7 +329,7 @@ def param(type: Type, hint: str = "") -> Value:
 def const(value: Number, dtype: str) -> Value:
     """A literal scalar of a dtype: `const(1, "f32")` is `1.0:f32`."""
     kind = dtype[0]
-    cast_to = {"f": float, "c": complex, "b": bool}.get(kind, int)
+    cast_to: Any = {"f": float, "c": complex, "b": bool}.get(kind, int)
     number = cast_to(value)
     return Node.make(Const(number, dtype), (), (Type(dtype),))[0]
 

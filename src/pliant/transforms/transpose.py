@@ -41,7 +41,7 @@ def _transpose(node: Node, cts: Tangents, linear: set[Value]) -> Tangents:
     """Cotangents of the node's linear operands, by its rule or through its `expand`."""
     args: list[Value | Type] = [a.type if a in linear else a for a in node.args]
     if node.op.has("transpose"):
-        return node.op.transpose(cts if len(cts) > 1 else cts[0], *args)
+        return node.op.transpose(cts[0] if len(cts) == 1 else cts, *args)
     fn = expanded(node.op, *(a.type for a in node.args))
     known = {p: a for p, a in zip(fn.params, args, strict=True) if isinstance(a, Value)}
     ys = Function(fn.name, tuple(known), fn.results)(*known.values())
