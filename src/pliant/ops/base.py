@@ -131,7 +131,8 @@ def like(x: Any, number: Any) -> Any:
     """A Python number as a literal of `x`'s dtype; a value or a pattern unchanged."""
     if not isinstance(x, Value) or not isinstance(number, bool | int | float | complex):
         return number
-    if number and isinstance(number, float | complex) and x.dtype[0] in "biu":
+    is_whole = number.imag == 0 and float(number.real).is_integer()  # rules write 1.0·x for every dtype
+    if not is_whole and x.dtype[0] in "biu":
         raise DTypeError(f"{number} is no {KINDS[x.dtype[0]]}: {x.dtype}")
     return const(number, x.dtype)
 
