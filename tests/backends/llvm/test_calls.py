@@ -1,0 +1,167 @@
+"""How native code is called: layouts, memory, threads, errors, the lean entry."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from pliant.backends.llvm import BACKEND, make_entry
+from pliant.core.build import trace
+from pliant.core.types import Type
+from pliant.errors import IndexRangeError
+from pliant.ops.elementwise import add, mul
+from pliant.ops.index import Gather
+from pliant.ops.reduce import reduce_sum
+from pliant.ops.shape import Concatenate, Slice
+from pliant.ops.sort import Sort
+from pliant.ops.transcendental import Exp
+
+VECTOR = Type("f64", (10,))
+
+
+def compiled(f, *types):
+    return BACKEND.compile(trace(f, *types))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="uses mprotect")
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 33, 510, 512])
+def test_nothing_is_read_behind_the_end_of_an_array(n):
+    libc = ctypes.CDLL(None, use_errno=True)
+    page = mmap.PAGESIZE
+    pages = mmap.mmap(-1, 2 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    x = np.frombuffer(pages, np.float64, n, page - 8 * n)
+    x[...] = np.arange(n)
+    assert libc.mprotect(ctypes.c_void_p(start + page), page, 0) == 0
+    try:
+        f = compiled(lambda v: (reduce_sum(Exp()(mul(v, -1.0))), Slice((n - 1,), (-1,), (n,))(v)), Type("f64", (n,)))
+        total, back = f([x])
+        np.testing.assert_allclose(total, np.exp(-np.arange(n)).sum())
+        np.testing.assert_array_equal(back, np.arange(n)[::-1])
+    finally:
+        libc.mprotect(ctypes.c_void_p(start + page), page, 3)
+
+
+def test_an_index_out_of_range_shows_where_it_was_used():
+    f = compiled(lambda x, i: Gather()(x, i), VECTOR, Type("i64", (3,)))
+    with pytest.raises(IndexRangeError, match=r"index 12 is out of range for axis 0 of extent 10") as error:
+        f([np.zeros(10), np.array([0, 12, 3])])
+    assert "Gather()(x, i)" in str(error.value)
+    np.testing.assert_array_equal(f([np.arange(10.0), np.array([0, 9, 3])])[0], [0, 9, 3])
+
+
+def test_many_threads_may_call_at_once():
+    f = compiled(lambda x, y: (reduce_sum(mul(x, Exp()(y))), Concatenate(0)(x, Exp()(y))), *[Type("f64", (5000,))] * 2)
+    rng = np.random.default_rng(0)
+    failed = []
+
+    def work(seed):
+        x, y = np.random.default_rng(seed).random((2, 5000))
+        for _ in range(30):
+            total, both = f([x, y])
+            if not (np.isclose(total, (x * np.exp(y)).sum()) and np.allclose(both[5000:], np.exp(y))):
+                failed.append(seed)
+
+    threads = [threading.Thread(target=work, args=(int(rng.integers(1000)),)) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert failed == []
+
+
+def test_host_steps_stand_between_native_ones():
+    f = compiled(lambda x: add(Sort(0)(mul(x, -1.0)), 1.0), Type("c128", (10,)))
+    x = np.arange(10.0) * (1 + 1j)
+    np.testing.assert_array_equal(f([x])[0], np.sort(-x) + 1)
+
+
+def fallback(*args):
+    return "fallback", args
+
+
+@pytest.fixture(scope="module")
+def entry():
+    f = compiled(lambda x, y, s: (add(x, y), mul(reduce_sum(x), s)), VECTOR, VECTOR, Type("f64"))
+    made = make_entry(f, ["array", "array", "float"], "tuple", fallback)
+    if made is None:
+        pytest.skip("no lean entry on this Python")
+    return made
+
+
+def test_the_lean_entry_returns_arrays_and_numpy_scalars(entry):
+    x, y = np.arange(10.0), np.ones(10)
+    total, scaled = entry(x, y, 2.0)
+    np.testing.assert_array_equal(total, x + y)
+    assert type(scaled) is np.float64
+    assert scaled == 90
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        (np.ones(10), np.ones(10)),
+        (np.ones(10), np.ones(10), 2),
+        (np.ones(10), np.ones(10), np.float64(2)),
+        (np.ones(9), np.ones(10), 2.0),
+        (np.ones((2, 5)), np.ones(10), 2.0),
+        (np.ones(10, "f4"), np.ones(10), 2.0),
+        (np.ones(10, ">f8"), np.ones(10), 2.0),
+        (np.ones(20)[::2], np.ones(10), 2.0),
+        ([1.0] * 10, np.ones(10), 2.0),
+        (np.ma.ones(10), np.ones(10), 2.0),
+        (None, None, None),
+    ],
+)
+def test_the_lean_entry_leaves_everything_else_to_the_fallback(entry, args):
+    made, seen = entry(*args)
+    assert made == "fallback"
+    assert len(seen) == len(args)
+    assert all(a is b for a, b in zip(args, seen, strict=True))
+
+
+def test_the_lean_entry_keeps_reference_counts(entry):
+    x, y = np.ones(10), np.ones(10)
+    dtype = np.dtype("f8")
+    before = [sys.getrefcount(o) for o in (x, y, dtype)]
+    for _ in range(100):
+        entry(x, y, 2.0)
+        entry(x, y)
+    assert [sys.getrefcount(o) for o in (x, y, dtype)] == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "good", "bad"),
+    [
+        ("int", "i64", 7, 2**63),
+        ("int", "i8", -128, 128),
+        ("int", "u8", 255, -1),
+        ("int", "f64", 3, 2**60),
+        ("float", "f32", 1.5, 1),
+        ("float", "c128", 1.5, 1j),
+        ("complex", "c64", 1 + 2j, 1.0),
+        ("bool", "bool", True, 1),
+    ],
+)
+def test_numbers_enter_as_scalars_of_the_parameters_dtype(kind, dtype, good, bad):
+    f = compiled(lambda s: (s, add(s, s)), Type(dtype))
+    made = make_entry(f, [kind], (0, (1,)), fallback, scalars=False)
+    first, (second,) = made(good)
+    assert first == good
+    once = np.array([good]).astype(first.dtype)
+    assert second == (once + once)[0]
+    assert made(bad)[0] == "fallback"
+
+
+def test_the_lean_entry_falls_back_for_an_index_out_of_range():
+    f = compiled(lambda x, i: Gather()(x, i), VECTOR, Type("i64", (1,)))
+    made = make_entry(f, ["array", "array"], "single", f.run)
+    assert made(np.arange(10.0), np.array([4])) == 4
+    with pytest.raises(IndexRangeError):
+        made(np.arange(10.0), np.array([10]))

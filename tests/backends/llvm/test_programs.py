@@ -1,0 +1,194 @@
+"""Whole programs in native code give what the reference gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.backends.llvm import BACKEND
+from pliant.backends.reference import reference
+from pliant.core.build import trace
+from pliant.core.ir import nodes
+from pliant.core.types import Type
+from pliant.ops.compare import maximum
+from pliant.ops.contract import Dot
+from pliant.ops.elementwise import Add, add, convert, mul
+from pliant.ops.reduce import ReduceMax, reduce_sum
+from pliant.ops.shape import broadcast, permute
+from pliant.ops.transcendental import Exp, Sin
+from pliant.testing import sample
+from tests.backends.llvm.random_programs import random_program
+
+
+def f64(*shape):
+    return Type("f64", shape)
+
+
+def loosened(x, rng):
+    """The same numbers in another memory layout: strided, reversed, misaligned, or as they are."""
+    how = rng.integers(5)
+    if x.ndim == 0 or how == 0:
+        return x
+    if how == 1:
+        return np.repeat(x, 2, axis=-1)[..., ::2]
+    if how == 2:
+        return np.ascontiguousarray(x[::-1])[::-1]
+    if how == 3:
+        raw = np.empty(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+        raw[...] = x
+        return raw
+    return np.asfortranarray(x)
+
+
+def assert_close(got, wanted, is_narrow):
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    assert got.flags.c_contiguous
+    if wanted.size and not (wanted.dtype.kind in "iub" and is_narrow):
+        finite = np.abs(wanted[np.isfinite(wanted)]) if wanted.dtype.kind in "fc" else np.zeros(1)
+        tolerance = 1e-4 if is_narrow else 1e-9
+        scale = float(finite.max()) if finite.size else 1.0
+        assert np.allclose(got, wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+@pytest.mark.parametrize(("count", "seeds"), [(8, range(60)), (25, range(100, 140)), (80, range(200, 210))])
+def test_random_programs_agree_with_the_reference(count, seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        fn = random_program(rng, count)
+        xs = [loosened(sample(rng, p.type), rng) for p in fn.params]
+        with np.errstate(all="ignore"):
+            wanted = reference.compile(fn)(xs)
+        is_narrow = any(t.dtype == "f32" for node in nodes(fn.results) for t in node.types)
+        for y, z in zip(BACKEND.compile(fn)(xs), wanted, strict=True):
+            assert_close(y, z, is_narrow)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 33, 100, 1001, 5000])
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "i32", "c128"])
+def test_sums_of_any_length(n, dtype):
+    x = sample(np.random.default_rng(0), Type(dtype, (n,)))
+    (got,) = BACKEND.compile(trace(reduce_sum, Type(dtype, (n,))))([x])
+    exact = x.astype("c16" if dtype[0] == "c" else "f8").sum()
+    assert got.dtype == x.dtype
+    assert abs(complex(got) - complex(exact)) <= 4 * float(np.finfo(x.dtype).eps if dtype[0] in "fc" else 0) * max(
+        float(np.abs(x.astype("c16")).sum()), 1
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+def test_long_sums_are_at_least_as_accurate_as_pairwise_ones(dtype):
+    x = np.random.default_rng(0).random(1_000_001).astype("f8" if dtype == "f64" else "f4")
+    (got,) = BACKEND.compile(trace(reduce_sum, Type(dtype, x.shape)))([x])
+    exact = np.sum(x.astype(np.longdouble))
+    assert abs(got - exact) <= max(abs(np.sum(x) - exact), float(np.spacing(exact.astype(x.dtype))))
+
+
+def test_infinite_sums_stay_infinite():
+    x = np.ones(5000)
+    x[17] = np.inf
+    assert BACKEND.compile(trace(reduce_sum, f64(5000)))([x])[0] == np.inf
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("cls", [reduce_sum, lambda x, axes: ReduceMax(axes)(x)])
+def test_reductions_over_any_axes(axes, cls):
+    x = np.random.default_rng(0).normal(size=(5, 33, 18))
+    (got,) = BACKEND.compile(trace(lambda v: cls(v, axes), f64(*x.shape)))([x])
+    wanted = x.sum(axes) if cls is reduce_sum else x.max(axes)
+    np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 40])
+@pytest.mark.parametrize("n", [1, 3, 50])
+@pytest.mark.parametrize("k", [1, 7, 60])
+@pytest.mark.parametrize("dtype", ["f64", "f32", "c128", "i64"])
+def test_products_of_any_size_and_layout(m, n, k, dtype):
+    rng = np.random.default_rng(0)
+    for left in (False, True):
+        for right in (False, True):
+            a = sample(rng, Type(dtype, (k, m) if left else (m, k)))
+            b = sample(rng, Type(dtype, (n, k) if right else (k, n)))
+            fn = trace(
+                lambda x, y, left=left, right=right: Dot(((1,), (0,)), ((), ()))(
+                    permute(x, (1, 0)) if left else x, permute(y, (1, 0)) if right else y
+                ),
+                Type(dtype, a.shape),
+                Type(dtype, b.shape),
+            )
+            (got,) = BACKEND.compile(fn)([a, b])
+            wanted = (a.T if left else a) @ (b.T if right else b)
+            np.testing.assert_allclose(got, wanted, rtol=1e-4 if dtype == "f32" else 1e-10, atol=1e-4)
+
+
+def test_a_batched_product_and_one_of_slices():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(5, 20, 30)), rng.normal(size=(30, 5, 10))
+    fn = trace(Dot(((2,), (0,)), ((0,), (1,))), f64(*a.shape), f64(*b.shape))
+    np.testing.assert_allclose(BACKEND.compile(fn)([a, b])[0], np.einsum("bmk,kbn->bmn", a, b), rtol=1e-10)
+    matrix, vector = rng.normal(size=(60, 50)), rng.normal(size=(60, 50))
+    fn = trace(lambda x, y: Dot(((1,), (0,)), ((), ()))(permute(x, (1, 0)), y), f64(60, 50), f64(60))
+    np.testing.assert_allclose(BACKEND.compile(fn)([matrix, vector[:, 3]])[0], matrix.T @ vector[:, 3], rtol=1e-10)
+
+
+def test_value_and_gradient_share_one_nest():
+    def both(x, y):
+        d = add(y, mul(Exp()(Sin()(x)), -1.0))
+        return reduce_sum(mul(d, d)), mul(d, 2.0)
+
+    compiled = BACKEND.compile(trace(both, f64(1000), f64(1000)))
+    assert len(compiled.program.steps) == 1
+    assert compiled.program.arena <= 64
+
+
+def test_a_softmax_computes_each_exponential_once():
+    def softmax(x):
+        top = broadcast(ReduceMax((1,))(x), x.shape, (0,))
+        e = Exp()(add(x, mul(top, -1.0)))
+        return mul(e, broadcast(reduce_sum(e, (1,)), x.shape, (0,)))
+
+    x = np.random.default_rng(0).normal(size=(20, 33))
+    compiled = BACKEND.compile(trace(softmax, f64(20, 33)))
+    e = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(compiled([x])[0], e * e.sum(1, keepdims=True), rtol=1e-13)
+    texts = [op.name for step in compiled.program.steps for op in operations(step)]
+    assert texts.count("exp") == 1
+
+
+def operations(step):
+    return [s.op for s in step.body.body if hasattr(s, "op")]
+
+
+def test_programs_without_work_or_with_repeated_results():
+    fn = trace(lambda x: (x, x, add(x, 0.0), x), f64(3))
+    x = np.arange(3.0)
+    results = BACKEND.compile(fn)([x])
+    assert all((y == x).all() for y in results)
+    assert not any(np.shares_memory(y, x) for y in results)
+    assert len({y.__array_interface__["data"][0] for y in results}) == 4
+
+
+def test_scalars_and_empty_arrays():
+    fn = trace(lambda s, e: (mul(s, 2.0), maximum(e, e), reduce_sum(e)), f64(), f64(0, 3))
+    two, empty, zero = BACKEND.compile(fn)([np.array(1.5), np.zeros((0, 3))])
+    assert (two.shape, float(two)) == ((), 3.0)
+    assert empty.shape == (0, 3)
+    assert float(zero) == 0
+
+
+def test_a_chain_longer_than_a_nest_is_cut():
+    def chain(x):
+        for n in range(3000):
+            x = Sin()(x) if n % 100 == 0 else Add()(x, x) if n % 100 == 50 else mul(x, 0.999)
+        return x
+
+    x = np.linspace(-1, 1, 9)
+    fn = trace(chain, f64(9))
+    compiled = BACKEND.compile(fn)
+    assert len(compiled.program.steps) > 5
+    np.testing.assert_allclose(compiled([x])[0], reference.compile(fn)([x])[0], rtol=1e-9)
+
+
+def test_integers_stay_exact():
+    fn = trace(lambda x: reduce_sum(convert(x, "i64")), Type("u8", (3000,)))
+    x = np.full(3000, 255, np.uint8)
+    assert BACKEND.compile(fn)([x])[0] == 255 * 3000
