@@ -178,6 +178,25 @@ def test_captured_arrays_are_read_anew_at_every_call():
     np.testing.assert_array_equal(f(X), 2 * X)
 
 
+def test_defaults_hold_after_calls_that_gave_the_argument_and_before():
+    w = np.ones(3)
+
+    def f(x: Any, y: Any = None) -> Any:
+        return x * w if y is None else x * w + y
+
+    for first, second in (((X,), (X, X)), ((X, X), (X,))):
+        compiled = pliant.jit(f)
+        for _ in range(4):
+            np.testing.assert_array_equal(compiled(*first), f(*first))
+        np.testing.assert_array_equal(compiled(*second), f(*second))
+
+
+def test_an_argument_can_be_returned_again_and_again():
+    f = pliant.jit(lambda x, y: y)
+    for _ in range(4):
+        assert f(np.zeros(3), X) is not None and np.shares_memory(f(np.zeros(3), X), X)
+
+
 def test_rebound_names_are_seen():
     holder: dict[str, Any] = {"scale": 2.0, "w": np.ones(3)}
 

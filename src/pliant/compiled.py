@@ -75,6 +75,7 @@ class Fast:
     """The C-level way into an entry, for flat positional arguments."""
 
     run: Callable[..., Any]
+    number: int  # of arguments; captured arrays follow them, so a call with more or fewer goes elsewhere
     captured: tuple[Any, ...]
     guards: Guards | None
 
@@ -103,7 +104,10 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fast = self.fast
-        if fast is not None and not kwargs and not thread.is_special and (fast.guards is None or fast.guards.hold()):
+        if (
+            fast is not None and len(args) == fast.number and not kwargs and not thread.is_special
+            and (fast.guards is None or fast.guards.hold())
+        ):  # fmt: skip
             return fast.run(*args, *fast.captured)
         return self.general(args, kwargs)
 
@@ -136,7 +140,7 @@ class Compiled:
             entry.run, kinds, tree, lambda *given: self.general(given[:number], {}), scalars=program.has_scalars
         )
         guards = program.guards if program.guards.entries else None
-        return Fast(run, program.captured, guards) if run is not None else None
+        return Fast(run, number, program.captured, guards) if run is not None else None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

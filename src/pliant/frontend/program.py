@@ -60,9 +60,9 @@ class Program:
 
     def result_tree(self) -> Any:
         """Nested tuples of result numbers, if that is all the function returns; else None."""
-        kinds = {o.kind for o in self.outputs}
-        ranks = {o.kind for o in self.outputs if isinstance(o.place, int) and not self.fn.results[o.place].shape}
-        if self.written or not kinds <= {"array", "scalar"} or len(ranks) > 1 or any(o.lenses for o in self.outputs):
+        if self.written or any(o.kind not in ("array", "scalar") or o.lenses for o in self.outputs):
+            return None
+        if len({o.kind for o in self.outputs if not self.fn.results[o.place].shape}) > 1:
             return None
         tree = unflatten(self.structure, [o.place for o in self.outputs])
         return tree if _is_tuples(tree) else None
