@@ -78,13 +78,15 @@ class At:
 
 def add_at(a: Any, indices: Any, b: Any) -> None:
     """np.add.at: writes into `a`."""
-    x = as_traced(a)
+    x, y = as_traced(a), as_traced(b)
+    if not np.can_cast(y.dtype, x.dtype, "same_kind"):
+        raise unsupported(f"np.add.at: cannot add {y.type} to elements of {x.type}", "convert with .astype(...)")
     x.replace(cast_value(added(x, indices, b), x.type.dtype))
 
 
 def subtract_at(a: Any, indices: Any, b: Any) -> None:
     """np.subtract.at: writes into `a`."""
-    add_at(a, indices, -as_traced(b))
+    add_at(a, indices, -as_traced(b).astype(as_traced(a).dtype))
 
 
 AT: dict[np.ufunc, Callable[..., None]] = {np.add: add_at, np.subtract: subtract_at}

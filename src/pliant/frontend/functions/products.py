@@ -118,7 +118,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     x, y = broadcast_value(x, (*lead, m)), broadcast_value(y, (*lead, n))
     if m == n == 2:
         x0, x1, y0, y1 = (reshape(slice_axis(v, len(lead), i, 1), lead) for v in (x, y) for i in (0, 1))
-        return fresh(sub(mul(x0, y1), mul(x1, y0)))
+        return fresh(sub(mul(x0, y1), mul(x1, y0)), is_array=True)
     z = products.cross(_in_space(x), _in_space(y))
     axis_to = axis_of(axisc, z.type.rank, "axisc")
     order = [*range(len(lead))]

@@ -133,7 +133,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
         steps = diff(x, axis=0 if as_traced(x).ndim == 1 else axis)
         if steps.ndim == 1:
             steps = reshape(steps, tuple(-1 if a == at else 1 for a in range(values.ndim)))
-    pairs = sliced(values, at, 1, n - 1) + sliced(values, at, 0, n - 1)
+    pairs = sliced(values, at, min(n, 1), max(n - 1, 0)) + sliced(values, at, 0, max(n - 1, 0))
     return xp.sum(steps * pairs / 2.0, axis=at)
 
 
