@@ -9,6 +9,7 @@ from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var,
 from pliant.kernel.record import Recorder
 from pliant.ops.base import Movement
 from pliant.ops.contract import Dot
+from pliant.ops.shape import permute
 
 SMALLEST = 2048  # multiplications; below, a loop in the program is faster than a call
 
@@ -36,7 +37,8 @@ def _matrix(
     columns: Sequence[int],
     materialise: Callable[[Value], Buffer],
 ) -> Matrix:
-    """A value as a stack of matrices without copying, or after being brought into memory."""
+    """A value as a stack of matrices without copying, or after being brought into memory, in
+    another order of axes if need be."""
     base = value
     while isinstance(base.op, Movement):
         (base,) = base.args
@@ -46,7 +48,10 @@ def _matrix(
         matrix = _view(value, buffer, batch, rows, columns)
         if matrix:
             return matrix
-    raise AssertionError("a row-major array is not a matrix")
+    order = (*batch, *rows, *columns)
+    assert order != tuple(range(len(order))), "a row-major array is not a matrix"
+    b, m = len(batch), len(batch) + len(rows)
+    return _matrix(permute(value, order), range(b), range(b, m), range(m, len(order)), materialise)
 
 
 def _view(
@@ -89,4 +94,3 @@ def _merged(strides: Sequence[int], extents: Sequence[int]) -> int | None:
         if outer != inner * n:
             return None
     return wide[-1][0] if wide else 1
-
