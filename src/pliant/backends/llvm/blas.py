@@ -20,6 +20,7 @@ from pliant.kernel.ir import Affine, Matrix, Product, Var
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
+SERIAL: Final = 2**23  # multiplications that one thread does in about a millisecond
 LETTER: Final = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 
 
@@ -54,7 +55,7 @@ def address_of(name: str) -> tuple[int, str]:
 
 def emit_product(e: Emitter, step: Product) -> None:
     """A BLAS call for each matrix of the stack."""
-    m, n, _ = step.sizes
+    m, n, k = step.sizes
     if 0 in (*step.batch, m, n):
         return
     e.begin_step([step.out])
@@ -67,8 +68,58 @@ def emit_product(e: Emitter, step: Product) -> None:
         out = e.address(step.out, Affine(0, tuple(zip(loops, out_strides, strict=True))))
         emit_gemm(e, step, (left, right, out))
 
+    alone = m * n * k <= SERIAL and threads_of_blas()
+    before = e.op(f"call i32 {e.module.helper('one_thread', one_thread)}()") if alone else ""
     e.nested(loops, call)
+    if alone:
+        e.line(f"call void {e.module.helper('as_before', as_before)}(i32 {before})")
     e.end_step()
+
+
+@lru_cache
+def threads_of_blas() -> tuple[int, int] | None:
+    """The addresses of OpenBLAS's functions that tell and set its number of threads."""
+    library = bundled()
+    names = ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_")
+    if library is None or not all([hasattr(library, name) for name in names]):
+        return None
+    get, put = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in names)
+    return (get, put) if get and put else None
+
+
+def one_thread(name: str) -> str:
+    """LLVM code that sets BLAS to one thread and returns how many it had.
+
+    OpenBLAS shares even small products among threads, and then waits for all of them: on a busy
+    machine a hundred times longer than one thread takes.
+    """
+    get, put = threads_of_blas() or (0, 0)
+    return f"""define internal i32 @{name}() #0 {{
+  %count = call i32 inttoptr (i64 {get} to ptr)()
+  %many = icmp sgt i32 %count, 1
+  br i1 %many, label %set, label %end
+set:
+  call void inttoptr (i64 {put} to ptr)(i32 1)
+  br label %end
+end:
+  ret i32 %count
+}}
+"""
+
+
+def as_before(name: str) -> str:
+    """LLVM code that gives BLAS its threads back; a call that found one leaves it at that."""
+    _, put = threads_of_blas() or (0, 0)
+    return f"""define internal void @{name}(i32 %count) #0 {{
+  %many = icmp sgt i32 %count, 1
+  br i1 %many, label %set, label %end
+set:
+  call void inttoptr (i64 {put} to ptr)(i32 %count)
+  br label %end
+end:
+  ret void
+}}
+"""
 
 
 def _offset(matrix: Matrix, loops: tuple[Var, ...]) -> Affine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import final
 
 from pliant.backends.llvm.math import VECTOR_MATH
@@ -21,6 +22,7 @@ class Module:
         self.tuples: dict[tuple[str, ...], str] = {}
         self.globals: list[str] = []
         self.constants: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
         self.domain = ""
 
     def function(self, name: str, type: str, count: int) -> str:
@@ -58,6 +60,12 @@ class Module:
             self.globals.append(f"{name} = private unnamed_addr constant {text}")
         return f"ptr {name}"
 
+    def helper(self, name: str, write: Callable[[str], str]) -> str:
+        """The name of a function that several steps call, written once."""
+        if name not in self.helpers:
+            self.helpers[name] = write(name)
+        return "@" + name
+
     def scope(self, number: int) -> str:
         """The n-th alias scope of a fresh domain for n = 0, of the latest one otherwise."""
         if number == 0:
@@ -91,6 +99,7 @@ class Module:
             *self.globals,
             *self.declared.values(),
             "",
+            *self.helpers.values(),
             *functions,
             own,
             *self.attributes,
