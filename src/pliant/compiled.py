@@ -21,7 +21,7 @@ from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.capture import Guards, instrument
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.signature import WEAK, flatten, leaf_names, signature
+from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
 from pliant.frontend.tracing import current, thread
 from pliant.pipeline import optimise
 
@@ -72,12 +72,33 @@ class Entry:
 @final
 @dataclass(frozen=True)
 class Fast:
-    """The C-level way into an entry, for flat positional arguments."""
+    """The C-level way into an entry.
+
+    `structure` is None if all arguments are positional arrays and numbers, `made` if the result is
+    nested tuples of arrays: then nothing is flattened, or rebuilt.
+    """
 
     run: Callable[..., Any]
-    number: int  # of arguments; captured arrays follow them, so a call with more or fewer goes elsewhere
+    number: int  # of leaves; captured arrays follow them, so a call with more or fewer goes elsewhere
     captured: tuple[Any, ...]
     guards: Guards | None
+    structure: Any
+    made: Any
+
+    def tree(self, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose arguments or results are containers."""
+        leaves, structure = flatten((args, kwargs))
+        made: Any = _MISSED
+        if self.structure is None:
+            made = self.run(*args, *self.captured) if not kwargs and len(args) == self.number else _MISSED
+        elif structure == self.structure:
+            made = self.run(*leaves, *self.captured)
+        if made is _MISSED:
+            return compiled.general(args, kwargs)
+        return made if self.made is None else unflatten(self.made, made)
+
+
+_MISSED: Final = object()  # what a C-level entry of a tree returns where it does not fit
 
 
 @final
@@ -104,12 +125,13 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fast = self.fast
-        if (
-            fast is not None and len(args) == fast.number and not kwargs and not thread.is_special
-            and (fast.guards is None or fast.guards.hold())
-        ):  # fmt: skip
-            return fast.run(*args, *fast.captured)
-        return self.general(args, kwargs)
+        if fast is None or thread.is_special or not (fast.guards is None or fast.guards.hold()):
+            return self.general(args, kwargs)
+        if fast.structure is not None or fast.made is not None:
+            return fast.tree(self, args, kwargs)
+        if kwargs or len(args) != fast.number:
+            return self.general(args, kwargs)
+        return fast.run(*args, *fast.captured)
 
     def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments, in any state of the thread."""
@@ -122,25 +144,30 @@ class Compiled:
         program = entry.program
         program.check_writes(leaves)
         made = program.finish(leaves, entry.run(program.arguments(leaves)))
-        if next(entry.uses) == 1 and not kwargs and not self.static:  # the second call: more will follow
-            self.fast = self._fast(entry, args)
+        if next(entry.uses) == 1 and not self.static:  # the second call: more will follow
+            self.fast = self._fast(entry, args, leaves, structure)
         return made
 
-    def _fast(self, entry: Entry, args: tuple[Any, ...]) -> Fast | None:
+    def _fast(self, entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any) -> Fast | None:
         """A C-level entry, if arguments and results are simple enough and the backend makes one."""
         program = entry.program
         make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
-        tree = program.result_tree()
-        kinds = [type(a).__name__ if type(a) in WEAK else "array" if type(a) is np.ndarray else "" for a in args]
-        if make is None or tree is None or "" in kinds or program.leaves != tuple(range(len(args))):
+        kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
+        if make is None or not program.is_simple or "" in kinds or program.leaves != tuple(range(len(leaves))):
             return None
-        number = len(args)
+        number = len(leaves)
+        tree = program.result_tree()
+        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
+        is_plain = is_flat and tree is not None
         kinds += ["array"] * len(program.captured)
-        run = make(
-            entry.run, kinds, tree, lambda *given: self.general(given[:number], {}), scalars=program.has_scalars
-        )
+        places = tree if tree is not None else tuple(o.place for o in program.outputs)
+        fallback = (lambda *given: self.general(given[:number], {})) if is_plain else (lambda *given: _MISSED)
+        run = make(entry.run, kinds, places, fallback, scalars=program.has_scalars)
+        if run is None:
+            return None
         guards = program.guards if program.guards.entries else None
-        return Fast(run, number, program.captured, guards) if run is not None else None
+        made = None if tree is not None else program.structure
+        return Fast(run, number, program.captured, guards, None if is_flat else structure, made)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -158,6 +185,9 @@ class Compiled:
             if entry.program.guards.hold():
                 return entry
         with self.lock, uncollected():
+            for entry in self.entries.get(key, ()):  # another thread may have been faster
+                if entry.program.guards.hold():
+                    return entry
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
             entry = Entry(program, backend_named(backend).compile(optimise(program.fn)))
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]

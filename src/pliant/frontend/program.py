@@ -16,7 +16,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, guards_of, instrument
 from pliant.frontend.convert import as_traced
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
-from pliant.frontend.tracing import Storage, Trace, tracing
+from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, is_static, look
 
 
@@ -58,11 +58,21 @@ class Program:
         """Whether results of rank 0 are NumPy scalars."""
         return any(o.kind == "scalar" for o in self.outputs)
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether every returned leaf is a fresh array, or every one of rank 0 a NumPy scalar."""
+        kinds = {o.kind for o in self.outputs}
+        ranks = {o.kind for o in self.outputs if o.kind != "static" and isinstance(o.place, int) and self._rank(o) == 0}
+        is_new = kinds <= {"array", "scalar"} and not any(o.lenses for o in self.outputs)
+        is_alone = bool(self.outputs) and len(self.outputs) == len(self.fn.results)
+        return is_new and is_alone and not self.written and len(ranks) <= 1
+
+    def _rank(self, output: Output) -> int:
+        return len(self.fn.results[output.place].shape) if output.kind in ("array", "scalar") else -1
+
     def result_tree(self) -> Any:
-        """Nested tuples of result numbers, if that is all the function returns; else None."""
-        if self.written or any(o.kind not in ("array", "scalar") or o.lenses for o in self.outputs):
-            return None
-        if len({o.kind for o in self.outputs if not self.fn.results[o.place].shape}) > 1:
+        """Nested tuples of result numbers, if that is all a simple program returns; else None."""
+        if not self.outputs:
             return None
         tree = unflatten(self.structure, [o.place for o in self.outputs])
         return tree if _is_tuples(tree) else None
@@ -126,7 +136,8 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
             with at(ParameterOrigin((name,), getattr(f, "__code__", None))):
                 value = param(type_, name if name.isidentifier() else f"x{i}")
             is_array = isinstance(leaf, np.ndarray)
-            storage = Storage(trace, value, index=i, writeable=not is_array or leaf.flags.writeable)
+            is_writeable = not is_array or leaf.flags.writeable
+            storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
             given.append(
                 TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK and type(leaf) is not bool)
             )
