@@ -299,7 +299,9 @@ def test_where_has_a_zero_gradient_where_it_is_not_taken():
 
 def test_transformations_nest_in_any_order():
     f = lambda x: np.sin(x) * x  # noqa: E731
-    assert pliant.jit(pliant.grad(pliant.jit(pliant.grad(f))))(0.5) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5))
+    assert pliant.jit(pliant.grad(pliant.jit(pliant.grad(f))))(0.5) == pytest.approx(
+        2 * np.cos(0.5) - 0.5 * np.sin(0.5)
+    )
     np.testing.assert_allclose(pliant.vmap(pliant.grad(pliant.grad(f)))(X), 2 * np.cos(X) - X * np.sin(X))
 
 

@@ -36,7 +36,9 @@ def jit(f: Callable[P, R], *, static: str | tuple[str, ...] = (), backend: str =
     return Compiled(function_of(f), backend=backend, static=names)  # type: ignore[return-value]
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns `(f(*args), gradient)`; with has_aux `((value, aux), gradient)`.
 
     f returns one real float. The gradient has the structure, shapes and dtypes of the arguments
@@ -189,7 +191,9 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     return Compiled(transformed, original=transformed)
 
 
-def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None) -> Callable[..., Any]:
+def vmap(
+    f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, axis_size: int | None = None
+) -> Callable[..., Any]:
     """`f` over an axis of its arguments, for all at once: as a Python loop and `np.stack`.
 
     in_axes: an axis per argument, None for one that is the same for all; containers follow the

@@ -48,7 +48,9 @@ class Active:
     def tree(self, leaves: Sequence[Any], argnums: Any) -> Any:
         """Leaves in the structure of the differentiated arguments."""
         rest = iter(leaves)
-        trees = tuple(unflatten(s, [next(rest) for _ in range(n)]) for s, n in zip(self.structures, self.counts, strict=True))
+        trees = tuple(
+            unflatten(s, [next(rest) for _ in range(n)]) for s, n in zip(self.structures, self.counts, strict=True)
+        )
         return trees if isinstance(argnums, tuple | list) else trees[0]
 
 
@@ -158,7 +160,9 @@ def _wrap(value: Value, x: TracedArray) -> TracedArray:
     return fresh(value, is_array=not (x.is_scalar or x.is_weak))
 
 
-def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, Any]:
+def jvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False
+) -> tuple[Any, Any]:
     """(f(*primals), its directional derivative along tangents)."""
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")
@@ -201,7 +205,9 @@ class Linearized:
         like = unflatten(self.in_structure, self.in_leaves)
         seeds = _seeds(tree, like, [p for p in self.fn.params[self.count :]], self.name)
         ys = self.fn(*(as_traced(r).value for r in residuals), *seeds)
-        made = [fresh(y, is_array=bool(y.shape) or kind == "array") for y, kind in zip(ys, self.out_leaves, strict=True)]
+        made = [
+            fresh(y, is_array=bool(y.shape) or kind == "array") for y, kind in zip(ys, self.out_leaves, strict=True)
+        ]
         return unflatten(self.out_structure, made)
 
 
@@ -317,7 +323,9 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     for x, a in zip(xs, axes, strict=True):
         if a is not None:
             if not -len(x.shape) <= a < len(x.shape):
-                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(("here", here()))
+                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
+                    ("here", here())
+                )
             sizes.setdefault(x.shape[a], x)
     if len(sizes) > 1:
         text = " and ".join(str(x.type) for x in sizes.values())
@@ -345,11 +353,15 @@ def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> 
         return [axes] * len(flatten(tree)[0])
     if isinstance(axes, tuple | list) and isinstance(tree, tuple | list):
         if len(axes) != len(tree):
-            raise ArgumentError(f"vmap: {name} has {len(axes)} entries for {len(tree)} {'results' if is_out else 'arguments'}")
+            raise ArgumentError(
+                f"vmap: {name} has {len(axes)} entries for {len(tree)} {'results' if is_out else 'arguments'}"
+            )
         return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
     if isinstance(axes, dict) and isinstance(tree, dict):
         return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
-    raise ArgumentError(f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}")
+    raise ArgumentError(
+        f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}"
+    )
 
 
 def _to_front(x: Value, axis: int) -> Value:
@@ -359,7 +371,9 @@ def _to_front(x: Value, axis: int) -> Value:
 
 def _from_front(x: Value, axis: Any) -> Value:
     if axis is None:
-        raise ArgumentError("vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]")
+        raise ArgumentError(
+            "vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]"
+        )
     order = list(range(1, len(x.shape)))
     order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
     return permute(x, order)

@@ -12,9 +12,9 @@ from typing import Any
 
 os.environ.setdefault("PLIANT_VERIFY", "1")
 
-from tests.properties import checks  # noqa: E402
-from tests.properties.generate import Options, program  # noqa: E402
-from tests.properties.programs import Program, shrink  # noqa: E402
+from tests.properties import checks
+from tests.properties.generate import Options, program
+from tests.properties.programs import Program, shrink
 
 CHECKS = {
     "text": (checks.text_round_trips, False),
@@ -79,7 +79,9 @@ def main() -> int:
                 small, wrong = smallest(check, made, wrong)
                 print(f"\n=== {name}, seed {seed}\n{small.script()}\n--- {wrong[:1500]}", flush=True)
         if sys.stderr.isatty() or done % 50 == 49:
-            print(f"\r{done + 1} programs, {failures} failures, {time.time() - began:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"\r{done + 1} programs, {failures} failures, {time.time() - began:.0f} s", file=sys.stderr, flush=True
+            )
         if failures >= options.stop_after:
             break
     for text, count in unsupported.most_common():

@@ -109,23 +109,36 @@ def _is_fine(line: Line, env: dict[str, Any], options: Options) -> bool:
     if any(isinstance(x, np.ndarray | list | tuple) and not _is_operand(x) for x in made):
         return False
     numbers = [np.asarray(x) for x in env.values() if _is_operand(x)]
-    if any(x.dtype.kind in "iu" and isinstance(y, int) and not -(2**62) < y < 2**62 for x, y in zip(numbers, env.values(), strict=False)):
+    if any(
+        x.dtype.kind in "iu" and isinstance(y, int) and not -(2**62) < y < 2**62
+        for x, y in zip(numbers, env.values(), strict=False)
+    ):
         return False
     if not options.is_smooth:
         return True
-    return all(np.all(np.isfinite(x)) and (not x.size or np.max(np.abs(x)) < 1e3) for x in numbers if x.dtype.kind in "fc")
+    return all(
+        np.all(np.isfinite(x)) and (not x.size or np.max(np.abs(x)) < 1e3) for x in numbers if x.dtype.kind in "fc"
+    )
 
 
 def _casts(line: Line) -> bool:
     """Whether floats may become integers, which is undefined for NaN and numbers out of range."""
-    return "=" in line.plain() and any(t in line.plain() for t in ("astype", "] =", "fill", "copyto", "put", "place", "round"))
+    return "=" in line.plain() and any(
+        t in line.plain() for t in ("astype", "] =", "fill", "copyto", "put", "place", "round")
+    )
 
 
 def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:
     """A name and the text that makes its value."""
     dtype = rng.choice(SMOOTH_DTYPES if options.is_smooth else DTYPES)
     if rng.random() < 0.12:
-        return name, rng.choice([f"{_number(rng, 'float64', options)}", f"np.{dtype}({_number(rng, dtype, options)})", str(rng.randint(-3, 3))]).replace("np.bool(", "np.bool_(")
+        return name, rng.choice(
+            [
+                f"{_number(rng, 'float64', options)}",
+                f"np.{dtype}({_number(rng, dtype, options)})",
+                str(rng.randint(-3, 3)),
+            ]
+        ).replace("np.bool(", "np.bool_(")
     rank = rng.choice([0, 1, 1, 1, 2, 2, 2, 3, 4])
     shape = [rng.choice(EXTENTS if rank < 3 else EXTENTS[:-4]) for _ in range(rank)]
     if rng.random() < 0.3 and rank > 1:
@@ -135,7 +148,9 @@ def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:
 
 def _laid_out(rng: Random, options: Options, dtype: str, shape: list[int]) -> str:
     """An array of this shape: contiguous, strided, reversed, transposed, or broadcast."""
-    layout = rng.choice(["plain"] * 6 + ["strided", "reversed", "transposed", "broadcast", "fortran"]) if shape else "plain"
+    layout = (
+        rng.choice(["plain"] * 6 + ["strided", "reversed", "transposed", "broadcast", "fortran"]) if shape else "plain"
+    )
     if layout == "strided":
         return f"{_array(rng, options, dtype, [*shape[:-1], 2 * shape[-1]])}[..., ::2]"
     if layout == "reversed":
@@ -172,7 +187,9 @@ def _number(rng: Random, dtype: str, options: Options) -> str:
             return str(rng.choice([limits.min, limits.max, limits.max - 1]))
         return str(rng.randint(0 if kind == "u" else -4, 5))
     if kind == "c":
-        return f"({_number(rng, 'float64', Options())}{rng.choice('+-')}{abs(float(_number(rng, 'float64', Options())))}j)"
+        return (
+            f"({_number(rng, 'float64', Options())}{rng.choice('+-')}{abs(float(_number(rng, 'float64', Options())))}j)"
+        )
     if special:
         return rng.choice(["nan", "inf", "-inf", "-0.0", "0.0", "1e30" if dtype != "float16" else "1e4"])
     if options.is_smooth:

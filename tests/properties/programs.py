@@ -181,5 +181,7 @@ def smaller_programs(program: Program) -> Iterator[Program]:
             yield replace(program, results=program.results[:i] + program.results[i + 1 :])
     for i, (name, _) in enumerate(program.arguments):
         used = re.compile(rf"\b{name}\b")
-        if len(program.arguments) > 1 and not any(used.search(t) for t in (*program.results, *(k.text for k in program.lines))):
+        if len(program.arguments) > 1 and not any(
+            used.search(t) for t in (*program.results, *(k.text for k in program.lines))
+        ):
             yield replace(program, arguments=program.arguments[:i] + program.arguments[i + 1 :])

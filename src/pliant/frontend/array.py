@@ -187,7 +187,9 @@ class TracedArray:
 
     def _needs_value(self, wanted: str, hint: str) -> TracedValueError:
         what = "a traced number" if not self.shape else "a traced array"
-        error = TracedValueError(f"Python needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint)
+        error = TracedValueError(
+            f"Python needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint
+        )
         return error.at(("needed here", here()), ("made here", self.value.origin))
 
     def _known(self, convert: Callable[[Any], Any], wanted: str, hint: str) -> Any:

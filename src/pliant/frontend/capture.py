@@ -25,7 +25,9 @@ from pliant.frontend.tracing import Trace
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 
 _STANDARD: Final = sysconfig.get_path("stdlib")
-_LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in ("numpy", "scipy", "pliant", "optree", "jax", "torch"))
+_LIBRARIES: Final = tuple(
+    f"{sep}{name}{sep}" for sep in "/\\" for name in ("numpy", "scipy", "pliant", "optree", "jax", "torch")
+)
 _MISSING: Final = object()
 
 

@@ -29,7 +29,11 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
     if isinstance(x, np.ndarray):
         return TracedArray(current().capture(x))
     if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
-        return fresh_concrete(np.asarray(x), is_weak=not isinstance(x, bool)) if type(x) is not bool else fresh_concrete(np.bool_(x))
+        return (
+            fresh_concrete(np.asarray(x), is_weak=not isinstance(x, bool))
+            if type(x) is not bool
+            else fresh_concrete(np.bool_(x))
+        )
     if isinstance(x, np.generic):
         return fresh_concrete(x)
     if isinstance(x, list | tuple | range):
@@ -42,7 +46,11 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
     items = [item if isinstance(item, TracedArray | np.ndarray) else as_traced(item, what) for item in x]
     if not any(isinstance(item, TracedArray) and item.concrete is None for item in items):
         parts = [item.concrete if isinstance(item, TracedArray) else item for item in items]
-        plain = [p[()].item() if t.is_weak else p for p, t in zip(parts, map(as_traced, items), strict=True)] if items else []
+        plain = (
+            [p[()].item() if t.is_weak else p for p, t in zip(parts, map(as_traced, items), strict=True)]
+            if items
+            else []
+        )
         return fresh_concrete(np.array(plain))
     arrays = [as_traced(item) for item in items]
     shape = arrays[0].shape
@@ -69,7 +77,11 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
 
 def literal(x: Any, dtype: str) -> Any:
     """A Python number as a number of `dtype`; OverflowError where NumPy has one."""
-    return np.dtype(DTYPES[dtype]).type(x).item() if not (dtype[0] in "iub" and isinstance(x, float | complex)) else int(x.real)
+    return (
+        np.dtype(DTYPES[dtype]).type(x).item()
+        if not (dtype[0] in "iub" and isinstance(x, float | complex))
+        else int(x.real)
+    )
 
 
 def cast_value(x: Value, dtype: str) -> Value:
@@ -131,7 +143,7 @@ def broadcast_value(x: Value, shape: tuple[int, ...]) -> Value:
     if x.shape == shape:
         return x
     offset = len(shape) - len(x.shape)
-    if offset < 0 and all(n == 1 for n in x.shape[:-offset or None][: -offset]):
+    if offset < 0 and all(n == 1 for n in x.shape[: -offset or None][:-offset]):
         return broadcast_value(reshape(x, x.shape[-offset:]), shape)
     kept = [i for i, n in enumerate(x.shape) if n != 1 or (offset >= 0 and shape[i + offset] == 1)]
     if offset < 0 or any(x.shape[i] != shape[i + offset] for i in kept):

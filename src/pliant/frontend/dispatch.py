@@ -13,7 +13,16 @@ from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.array import TracedArray
 from pliant.frontend.creation import adopt, has_traced
-from pliant.frontend.functions import ACCUMULATIONS, AT, FUNCTIONS, METHODS, NAMED_UFUNCS, PROPERTIES, REDUCTIONS, UFUNCS
+from pliant.frontend.functions import (
+    ACCUMULATIONS,
+    AT,
+    FUNCTIONS,
+    METHODS,
+    NAMED_UFUNCS,
+    PROPERTIES,
+    REDUCTIONS,
+    UFUNCS,
+)
 
 
 @final

@@ -216,7 +216,10 @@ def arrange(x: Value, key: Key) -> tuple[Value, tuple[int, ...], tuple[Value, ..
     indexed = [n for n, a in enumerate(key.axes) if a.array is not None]
     first = tuple(indexed) + tuple(n for n in range(len(key.axes)) if n not in indexed)
     arrays = [key.axes[n].array for n in indexed]
-    values = [wrapped(a.value, x.shape[n]) if type(a) is TracedArray else value_of(as_index(a)) for n, a in zip(indexed, arrays, strict=True)]
+    values = [
+        wrapped(a.value, x.shape[n]) if type(a) is TracedArray else value_of(as_index(a))
+        for n, a in zip(indexed, arrays, strict=True)
+    ]
     try:
         shape = broadcast_shapes(*(v.shape for v in values))
     except ShapeError as error:
@@ -309,7 +312,9 @@ def masked(x: Value, mask: Value, y: Any) -> Value:
     """x with `x[mask] = y` done, for one y per place that follows the mask, or for all."""
     if isinstance(y, Selection):
         if y.mask.value is not mask:
-            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(("here", here()))
+            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(
+                ("here", here())
+            )
         wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
         return select(wide, with_type(y.whole.value, x.type), x)
     value = value_of(y)

@@ -38,7 +38,9 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
     casting = options.pop("casting", "same_kind")
     unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
     if unknown:
-        raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(("here", here()))
+        raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(
+            ("here", here())
+        )
     args, outs = args[: ufunc.nin], args[ufunc.nin :] or (out if isinstance(out, tuple) else (out,) * (out is not None))
     xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
     if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
@@ -97,14 +99,18 @@ def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, .
     return fresh(made if made.dtype == found[1] else cast_value(made, found[1]))
 
 
-def _quick_loop(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]) -> tuple[tuple[str, ...], str] | None:
+def _quick_loop(
+    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]
+) -> tuple[tuple[str, ...], str] | None:
     if len(args) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None or ufunc not in builders:
         return None
     ins, outs = _loop(ufunc, [as_traced(a) for a in args], None)
     return ins, outs[0]
 
 
-def results(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None) -> tuple[Value, ...]:
+def results(
+    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None
+) -> tuple[Value, ...]:
     """The values of `ufunc(*xs)`, in NumPy's loop dtypes."""
     builder = builders.get(ufunc)
     if builder is None:
@@ -131,7 +137,9 @@ def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str
     samples = [sample(x) for x in xs]
     if all(not isinstance(s, np.dtype) for s in samples):
         samples = [np.result_type(s) for s in samples]
-    operands = tuple(s if isinstance(s, np.dtype) else (np.dtype(bool) if isinstance(s, bool) else type(s)) for s in samples)
+    operands = tuple(
+        s if isinstance(s, np.dtype) else (np.dtype(bool) if isinstance(s, bool) else type(s)) for s in samples
+    )
     try:
         return loop_dtypes(ufunc, operands, dtype)
     except TypeError:
@@ -183,7 +191,9 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
             hint=f"x = x {_symbol(ufunc)} y makes a new array; or convert one side with .astype(...)",
         ).at(("written here", here()))
     if value.shape != to.shape and broadcast_shapes(value.shape, to.shape) != to.shape:
-        raise ShapeError(f"np.{ufunc.__name__}: the result {value.type} does not fit into {to}").at(("written here", here()))
+        raise ShapeError(f"np.{ufunc.__name__}: the result {value.type} does not fit into {to}").at(
+            ("written here", here())
+        )
     target.replace(with_type(value, to))
     return out
 

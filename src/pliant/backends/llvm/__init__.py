@@ -88,7 +88,7 @@ def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:
     recorder.node = node
     try:
         if hasattr(op, "fill"):
-            getattr(op, "fill")(recorder, Buffer(node.types[0], node.values[0]), *recorder.sources(node))
+            op.fill(recorder, Buffer(node.types[0], node.values[0]), *recorder.sources(node))
         else:
             at = Index([Affine(0, ((Var(n), 1),)) for n in node.types[0].shape]) if node.types[0].shape else EMPTY
             recorder.run(node, at)

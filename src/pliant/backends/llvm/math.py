@@ -87,7 +87,9 @@ def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val
     if "f16" in dtypes and op.name != "select":
         wide = [convert(w, d, "f32", a) if d == "f16" else a for d, a in zip(dtypes, args, strict=True)]
         out = rule(w, "f32", *wide)
-        return convert(w, "f32", made, out) if made == "f16" else convert(w, "f32", "c64", out) if made == "c64" else out
+        return (
+            convert(w, "f32", made, out) if made == "f16" else convert(w, "f32", "c64", out) if made == "c64" else out
+        )
     return rule(w, dtypes[-1], *args)
 
 
@@ -341,7 +343,9 @@ def floor_divide_float(w: Writer, d: str, x: str, y: str) -> str:
     up = w.op(f"fcmp ogt {t} {w.op(f'fsub {t} {q}, {low}')}, {_float(0.5, d)}")
     low = w.op(f"select i1 {up}, {t} {w.op(f'fadd {t} {low}, {one}')}, {t} {low}")
     ratio = w.op(f"fdiv {t} {x}, {y}")
-    null = w.op(f"select i1 {w.op(f'fcmp oeq {t} {q}, {zero}')}, {t} {intrinsic('copysign')(w, d, zero, ratio)}, {t} {low}")
+    null = w.op(
+        f"select i1 {w.op(f'fcmp oeq {t} {q}, {zero}')}, {t} {intrinsic('copysign')(w, d, zero, ratio)}, {t} {low}"
+    )
     return w.op(f"select i1 {w.op(f'fcmp oeq {t} {y}, {zero}')}, {t} {ratio}, {t} {null}")
 
 

@@ -90,7 +90,9 @@ class Module:
         kept = ""
         if self.kept:
             listed = ", ".join(self.kept)
-            kept = f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
+            kept = (
+                f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
+            )
         cpu, feature = features
         own = f'attributes #0 = {{ nounwind noinline "target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512" }}'
         parts = [
