@@ -530,6 +530,7 @@ CASES: dict[Any, Calls] = {
     ),
     np.triu_indices_from: (X, [lambda x: np.triu_indices_from(x, k=-1)]),
     np.diag_indices_from: (SQUARE, [lambda x: x[np.diag_indices_from(x)]]),
+    np.einsum_path: (X, [lambda x: np.einsum_path("ij,ij->i", x, x)[1]]),
     np.linspace: (
         [(np.float64(1.5), np.float64(4.0))],
         [lambda a, b: np.linspace(a, b), lambda a, b: np.linspace(a, b, 5, endpoint=False)],

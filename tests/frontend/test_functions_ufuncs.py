@@ -136,3 +136,18 @@ def test_out_receives_the_result_cast_to_its_dtype() -> None:
     compare(into, filled((3, 4), "f8"), np.zeros((3, 4), int))
     compare(lambda x, y: np.sum(x, axis=0, out=y[0]), filled((3, 4), "f4"), np.zeros((3, 4)))
     compare(lambda x, y: np.max(x, axis=0, out=y), filled((3, 4), "f8"), np.zeros(3))
+
+
+@pytest.mark.parametrize("to", ["f8", "f4", "i8", "i1"])
+def test_reductions_cast_into_out_as_numpy_does(to: str) -> None:
+    for x in (filled((3,), "f8") * 1.25, filled((3,), "f4"), filled((3,), "i1") * np.int8(50)):
+        compare(lambda x, y: np.sum(x, out=y), x, np.zeros((), to))
+        compare(lambda x, y: np.prod(x, out=y), x, np.zeros((), to))
+        compare(lambda x, y: x.max(out=y), x, np.zeros((), to))
+        compare(lambda x, y: np.mean(x, out=y), x, np.zeros((), to))
+        compare(lambda x, y: np.cumsum(x, out=y), x, np.zeros(3, to))
+        compare(lambda x, y: np.argmax(x, out=y), x, np.zeros((), to))
+        compare(lambda x, y: np.clip(x, -1, 1, out=y), x, np.zeros((2, 3), to))
+        compare(lambda x, y: np.round(x, out=y), x, np.zeros(3, to))
+        compare(lambda x, y: np.take(x, [0, 2], out=y), x, np.zeros(2, to))
+        compare(lambda x, y: np.sum(x, out=y), x, np.zeros(2, to))

@@ -43,13 +43,15 @@ def solid(a: Any) -> TracedArray:
     return TracedArray(x.storage, x.lenses, is_scalar=x.is_scalar) if x.is_weak else x
 
 
-def store_out(value: Value, out: Any = None, name: str = "this function", *, is_array: bool = False) -> Any:
-    """`value` as a fresh array; or written to `out`, of the same shape, with a same-kind cast."""
+def store_out(
+    value: Value, out: Any = None, name: str = "this function", *, is_array: bool = False, casting: Any = "same_kind"
+) -> Any:
+    """`value` as a fresh array; or written to `out`, of the same shape, with NumPy's casting rule."""
     if out is None:
         return fresh(value, is_array=is_array)
     (out,) = out if is_sequence(out) else (out,)
     target = as_traced(out)
-    if not np.can_cast(np.dtype(DTYPES[value.dtype]), target.dtype, "same_kind"):
+    if not np.can_cast(np.dtype(DTYPES[value.dtype]), target.dtype, casting):
         raise DTypeError(f"{name}: cannot write a result {value.type} to out= of {target.type}").at(("here", here()))
     if target.shape != value.shape:
         raise ShapeError(f"{name}: the result {value.type} does not have the shape of out= {target.type}").at(
@@ -57,6 +59,13 @@ def store_out(value: Value, out: Any = None, name: str = "this function", *, is_
         )
     target.replace(cast_value(value, target.type.dtype))
     return out
+
+
+def check_out(out: Any, dtype: str, name: str) -> None:
+    """Refuse an `out=` whose dtype does not convert safely to that of the result, as NumPy's C functions do."""
+    if out is not None and not np.can_cast(as_traced(out).dtype, np.dtype(DTYPES[dtype])):
+        message = f"{name}: cannot write a result of dtype {dtype} to out= of {as_traced(out).type}"
+        raise DTypeError(message).at(("here", here()))
 
 
 def unsupported(message: str, hint: str = "") -> UnsupportedError:
@@ -89,8 +98,13 @@ def constant(number: Any, dtype: str) -> Value:
     return const(number, dtype)
 
 
-def widened(x: TracedArray, dtype: Any) -> Value:
-    """The value that `sum` and `prod` add up: narrow integers and bools as 64 bits."""
+def widened(x: TracedArray, dtype: Any, out: Any = None) -> Value:
+    """The value that `sum` and `prod` add up: in the dtype of `out` if that is of the same kind,
+    else narrow integers and bools as 64 bits."""
+    if dtype is None and out is not None:
+        (out,) = out if is_sequence(out) else (out,)
+        wanted = as_traced(out).dtype
+        dtype = wanted if np.can_cast(x.dtype, wanted, "same_kind") else None
     if dtype is not None:
         return cast_value(x.value, short(dtype))
     kind = x.type.kind
@@ -129,6 +143,7 @@ def int_value(x: Any) -> Value:
 __all__ = [
     "NO_VALUE",
     "array_of",
+    "check_out",
     "constant",
     "inexact",
     "int_value",

@@ -111,6 +111,12 @@ def _of_shape(function: Callable[..., Any]) -> Callable[..., Any]:
     return answered
 
 
+def einsum_path(*operands: Any, **options: Any) -> Any:
+    """np.einsum_path: depends on shapes alone."""
+    plain: list[Any] = [np.empty(o.shape) if isinstance(o, TracedArray) else o for o in operands]
+    return np.einsum_path(*plain, **options)
+
+
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Any:
     """np.logspace between traced ends."""
     y = xp.power(base, linspace(start, stop, num, endpoint))
@@ -166,6 +172,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.tril_indices_from: _of_shape(np.tril_indices_from),
     np.triu_indices_from: _of_shape(np.triu_indices_from),
     np.diag_indices_from: _of_shape(np.diag_indices_from),
+    np.einsum_path: einsum_path,
     np.linspace: linspace,
     np.logspace: logspace,
     np.geomspace: geomspace,

@@ -22,7 +22,17 @@ from pliant.frontend.convert import (
     value_of,
     with_type,
 )
-from pliant.frontend.functions.common import NO_VALUE, array_of, int_value, known, solid, store_out, unsupported, xp
+from pliant.frontend.functions.common import (
+    NO_VALUE,
+    array_of,
+    check_out,
+    int_value,
+    known,
+    solid,
+    store_out,
+    unsupported,
+    xp,
+)
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem, masked
@@ -52,7 +62,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     at = axis_of(0 if axis is None else axis, x.ndim)
     places = in_mode(as_traced(indices), x.shape[at], mode)
     picked = getitem(x, (slice(None),) * at + (places,))
-    return store_out(picked.value, out, "np.take", is_array=bool(picked.shape))
+    check_out(out, x.type.dtype, "np.take")
+    return store_out(picked.value, out, "np.take", is_array=bool(picked.shape), casting="unsafe")
 
 
 def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
@@ -148,7 +159,7 @@ def clip(
             b = value_of(bound, dtype)
             shape = broadcast_shapes(y.shape, b.shape)
             y = combine(broadcast_value(y, shape), b if not b.shape else broadcast_value(b, shape))
-    return store_out(y, out, "np.clip")
+    return store_out(y if out is None else broadcast_value(y, as_traced(out).shape), out, "np.clip")
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

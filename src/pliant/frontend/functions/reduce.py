@@ -23,7 +23,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
-from pliant.frontend.functions.common import NO_VALUE, inexact, store_out, unsupported, widened
+from pliant.frontend.functions.common import NO_VALUE, check_out, inexact, store_out, unsupported, widened
 from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import compare, elementwise, transcendental
 from pliant.ops import reduce as folds
@@ -68,12 +68,12 @@ def sum_(
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.sum."""
-    x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 0)
+    x = masked(widened(as_traced(a), dtype, out), where, 0)
     axes = folded_axes(axis, x.type.rank)
     y = truth_sum(x, axes) if x.dtype == "bool" else folds.reduce_sum(x, axes)
     if is_given(initial):
         y = elementwise.add(y, broadcast_value(value_of(initial, y.dtype), y.shape))
-    return store_out(kept(y, x.shape, axes, keepdims), out, "np.sum")
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.sum", casting="unsafe")
 
 
 def truth_sum(x: Value, axes: tuple[int, ...]) -> Value:
@@ -81,24 +81,17 @@ def truth_sum(x: Value, axes: tuple[int, ...]) -> Value:
     return folds.reduce_or(x, axes)
 
 
-def _out_dtype(out: Any) -> Any:
-    """A sum is made in the dtype of `out=`, as `np.add.reduce` does, where that is the same kind."""
-    if out is None:
-        return None
-    return as_traced(out[0] if isinstance(out, tuple) else out).dtype
-
-
 def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
     initial: Any = NO_VALUE, where: Any = True,
 ) -> Any:  # fmt: skip
     """np.prod."""
-    x = masked(widened(as_traced(a), dtype or _out_dtype(out)), where, 1)
+    x = masked(widened(as_traced(a), dtype, out), where, 1)
     axes = folded_axes(axis, x.type.rank)
     y = folds.reduce_and(x, axes) if x.dtype == "bool" else folds.reduce_prod(x, axes)
     if is_given(initial):
         y = elementwise.mul(y, broadcast_value(value_of(initial, y.dtype), y.shape))
-    return store_out(kept(y, x.shape, axes, keepdims), out, "np.prod")
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.prod", casting="unsafe")
 
 
 def _extremum(
@@ -123,14 +116,16 @@ def _extremum(
                 raise ShapeError(f"np.{name} of {x.type} along axes {axes} has no elements; give initial=").at(
                     ("here", here())
                 )
-            return store_out(kept(broadcast_value(start, rest.shape), x.shape, axes, keepdims), out, f"np.{name}")
+            return store_out(
+                kept(broadcast_value(start, rest.shape), x.shape, axes, keepdims), out, f"np.{name}", casting="unsafe"
+            )
         if not x.type.size:
             y = broadcast(const(0, x.dtype), rest.shape, ())
         else:
             y = whole(x, axes) if x.dtype == "bool" else fold(x, axes)
         if start is not None:
             y = combine(y, broadcast_value(start, y.shape))
-        return store_out(kept(y, x.shape, axes, keepdims), out, f"np.{name}")
+        return store_out(kept(y, x.shape, axes, keepdims), out, f"np.{name}", casting="unsafe")
 
     extremum.__name__ = name
     return extremum
@@ -156,7 +151,7 @@ def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
     x = masked(truth_of(a), where, True)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_and(x, axes), x.shape, axes, keepdims)
-    return store_out(_in_dtype(y, options), out, "np.all")
+    return store_out(_in_dtype(y, options), out, "np.all", casting="unsafe")
 
 
 def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
@@ -164,7 +159,7 @@ def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
     x = masked(truth_of(a), where, False)
     axes = folded_axes(axis, x.type.rank)
     y = kept(folds.reduce_or(x, axes), x.shape, axes, keepdims)
-    return store_out(_in_dtype(y, options), out, "np.any")
+    return store_out(_in_dtype(y, options), out, "np.any", casting="unsafe")
 
 
 def _in_dtype(y: Value, options: dict[str, Any]) -> Value:
@@ -189,7 +184,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     """np.ptp."""
     y = max_(a, axis, keepdims=keepdims) - min_(a, axis, keepdims=keepdims)
-    return store_out(as_traced(y).value, out, "np.ptp")
+    return store_out(as_traced(y).value, out, "np.ptp", casting="unsafe")
 
 
 def counted(shape: tuple[int, ...], axes: tuple[int, ...], where: Any, dtype: str) -> Value:
@@ -215,12 +210,14 @@ def mean(
     if dtype is not None and short(dtype)[0] in "iub":  # the sum in that dtype, then divided
         total = sum_(array, axis, dtype, keepdims=keepdims, where=where)
         count = counted(array.shape, axes_of(axis, array.ndim), where, "f64")
-        return store_out(cast_value(as_traced(total / fresh(count)).value, short(dtype)), out, "np.mean")
+        return store_out(
+            cast_value(as_traced(total / fresh(count)).value, short(dtype)), out, "np.mean", casting="unsafe"
+        )
     x = inexact(array, dtype)
     if is_given(where) and where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
     axes = axes_of(axis, x.type.rank)
-    return store_out(kept(mean_value(x, axes, where), x.shape, axes, keepdims), out, "np.mean")
+    return store_out(kept(mean_value(x, axes, where), x.shape, axes, keepdims), out, "np.mean", casting="unsafe")
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
@@ -264,7 +261,8 @@ def _arg(name: str, fold: Callable[[Value, int], Value]) -> Callable[..., Any]:
             axes = (at,)
         if not x.shape[at]:
             raise ShapeError(f"np.{name} of an empty sequence: {array.type}").at(("here", here()))
-        return store_out(kept(fold(x, at), shape, axes, keepdims), out, f"np.{name}")
+        check_out(out, "i64", f"np.{name}")
+        return store_out(kept(fold(x, at), shape, axes, keepdims), out, f"np.{name}", casting="unsafe")
 
     arg.__name__ = name
     return arg
@@ -305,7 +303,7 @@ def tree(ufunc: np.ufunc, identity: Any = None) -> Callable[..., Any]:
             y = reshape(y, y.type.without((at,)).shape)
         if is_given(initial):
             y = combine(y, broadcast_value(value_of(initial, y.dtype), y.shape))
-        return store_out(kept(y, shape, axes, keepdims), out)
+        return store_out(kept(y, shape, axes, keepdims), out, casting="unsafe")
 
     return reduce
 
@@ -330,7 +328,7 @@ def logaddexp_reduce(a: Any, axis: Any = 0, out: Any = None, keepdims: Any = Fal
     shifted = elementwise.sub(x, broadcast(stop_gradient(safe), x.shape, rest) if safe.shape or not rest else safe)
     total = folds.reduce_sum(transcendental.exp(shifted), axes)
     y = elementwise.add(transcendental.log(total), stop_gradient(safe))
-    return store_out(kept(y, x.shape, axes, keepdims), out, "np.logaddexp.reduce")
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.logaddexp.reduce", casting="unsafe")
 
 
 def squared_size(x: Value) -> Value:

@@ -30,14 +30,13 @@ def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callabl
 
     def cumulative(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         array = as_traced(a)
-        to = dtype if dtype is not None or out is None else as_traced(out).dtype
-        x = widened(array, to)
+        x = widened(array, dtype, out)
         if skip_nan is not None and x.type.is_float:
             x = select(isnan(x), const(skip_nan, x.dtype), x)
         if axis is None:
             x, axis = reshape_value(x, (x.type.size,)), 0
         made = scan(x, axis_of(axis, x.type.rank)) if x.type.size else x
-        return store_out(made, out, f"np.{name}", is_array=True)
+        return store_out(made, out, f"np.{name}", is_array=True, casting="unsafe")
 
     cumulative.__name__ = name
     return cumulative
@@ -66,7 +65,7 @@ def _cumulative_array_api(name: str, scan: Callable[..., Any], start: int) -> Ca
             return made
         shape = tuple(1 if a == at else n for a, n in enumerate(made.shape))
         first = broadcast(const(start, made.type.dtype), shape, ())
-        return store_out(put_together((first, made.value), at), out, f"np.{name}", is_array=True)
+        return store_out(put_together((first, made.value), at), out, f"np.{name}", is_array=True, casting="unsafe")
 
     cumulative.__name__ = name
     return cumulative
@@ -81,9 +80,9 @@ def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
 
     def accumulated(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         x = as_traced(array)
-        value = widened(x, dtype) if is_sum or dtype is not None else x.value
+        value = widened(x, dtype, out) if is_sum or dtype is not None else x.value
         made = scan(value, axis_of(axis, x.ndim)) if x.size else value
-        return store_out(made, out, "accumulate", is_array=True)
+        return store_out(made, out, "accumulate", is_array=True, casting="unsafe")
 
     return accumulated
 

@@ -57,7 +57,7 @@ def var(
     if where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
     y = variance(x, axes, _ddof(ddof, correction), where, None if mean is NO_VALUE else mean)
-    return store_out(kept(y, x.shape, axes, keepdims), out, "np.var")
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.var", casting="unsafe")
 
 
 def _ddof(ddof: Any, correction: Any) -> Any:
@@ -74,7 +74,7 @@ def std(
 ) -> Any:  # fmt: skip
     """np.std."""
     y = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(power.sqrt(as_traced(y).value), out, "np.std")
+    return store_out(power.sqrt(as_traced(y).value), out, "np.std", casting="unsafe")
 
 
 # --- quantiles
@@ -156,7 +156,7 @@ def _quantile(
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
-    return store_out(y, out, f"np.{name}")
+    return store_out(y, out, f"np.{name}", casting="unsafe")
 
 
 def _at_places(line: Value, places: Any, to: str) -> Value:
@@ -210,7 +210,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
         rows = fresh(line, is_array=True)
         middle = rows[n // 2] if n % 2 else xp.mean(rows[n // 2 - 1 : n // 2 + 1], 0)
         y = _nan_if(value_of(middle, to), line, to)
-    return store_out(kept(y, x.shape, axes, keepdims), out, "np.median")
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.median", casting="unsafe")
 
 
 # --- NaN left out
@@ -255,7 +255,7 @@ def _nan_extremum(name: str, extremum: Callable[..., Any], fill: float) -> Calla
             if options.get("initial", NO_VALUE) is NO_VALUE:
                 y = xp.where(some, y, as_traced(float("nan")))
                 y = fresh(cast_value(as_traced(y).value, x.type.dtype))
-        return store_out(as_traced(y).value, out, f"np.{name}")
+        return store_out(as_traced(y).value, out, f"np.{name}", casting="unsafe")
 
     reduced.__name__ = name
     return reduced
@@ -293,7 +293,7 @@ def nanvar(
     full = mask if mask is not True else fresh(broadcast(const(True, "bool"), x.shape, ()), is_array=True)
     enough = xp.greater(xp.sum(xp.broadcast_to(full, x.shape), axis, keepdims=keepdims), ddof)
     made = select(as_traced(enough).value, y.value, const(float("nan"), y.type.dtype))
-    return store_out(made, out, "np.nanvar")
+    return store_out(made, out, "np.nanvar", casting="unsafe")
 
 
 def nanstd(
@@ -302,7 +302,7 @@ def nanstd(
 ) -> Any:  # fmt: skip
     """np.nanstd."""
     y = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(power.sqrt(as_traced(y).value), out, "np.nanstd")
+    return store_out(power.sqrt(as_traced(y).value), out, "np.nanstd", casting="unsafe")
 
 
 # --- several variables
