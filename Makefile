@@ -3,12 +3,13 @@
 #   make test    the whole test suite
 #   make check   style, types, layering, doctests
 #   make bench   the table against JAX and NumPy (JSON in out/)
-#   make fuzz    random programs, many more than in the test suite
+#   make fuzz    random programs, COUNT of them
 #   make docs    write the generated pages of docs/
 .PHONY: demo test check bench fuzz docs format clean
 .DEFAULT_GOAL := demo
 
 PYTHON ?= python3
+COUNT ?= 2000
 BIN := .venv/bin
 READY = .venv/.ready-
 # One thread per test process: the suite already runs one process a core.
@@ -31,7 +32,7 @@ bench: $(READY)jax
 	$(BIN)/python -m benchmarks
 
 fuzz: $(READY)test
-	$(SINGLE) $(BIN)/python -m pytest -n 2 -q --hypothesis-profile=fuzz tests/programs tests/test_random_programs.py
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --count $(COUNT)
 
 docs: $(READY)docs
 	$(BIN)/python -m pliant coverage --markdown > .venv/coverage.md
