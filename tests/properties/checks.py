@@ -70,7 +70,7 @@ def _memory(got: Effects, wanted: Effects) -> Any:
 
 def _kind(x: Any, y: Any) -> str | None:
     """How type, dtype or shape differ."""
-    if type(x) is not type(y):
+    if type(x) is not type(y) and not (type(x) is np.bool_ and type(y) is bool):  # np.True_ stands for True
         return f"is a {type(x).__name__}, NumPy has a {type(y).__name__}: {x!r}, {y!r}"
     if isinstance(y, np.ndarray) and (x.dtype, x.shape) != (y.dtype, y.shape):
         return f"is {x.dtype}{list(x.shape)}, NumPy has {y.dtype}{list(y.shape)}"
@@ -255,7 +255,12 @@ def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any) -> str | None:
     except Exception as error:
         return f"second derivatives raised {type(error).__name__}: {error}"
     for n, (dy, a, b) in enumerate(zip(got, coarse, fine, strict=True)):
-        if np.all(np.isfinite(a)) and _near(a, b, 1e-5, 1e-6) and np.all(np.isfinite(dy)) and not _near(dy, b, 1e-4, 1e-5):
+        if (
+            np.all(np.isfinite(a))
+            and _near(a, b, 1e-5, 1e-6)
+            and np.all(np.isfinite(dy))
+            and not _near(dy, b, 1e-4, 1e-5)
+        ):
             return f"second derivative in argument {n}: got {dy!r}, differences {b!r}"
     return None
 

@@ -28,7 +28,9 @@ isinf:fc floor:iuf ceil:iuf trunc:iuf rint:fc signbit:f invert:biu ~sqrt:fc ~cbr
 real:c imag:c ~angle:c ~absolute:c spacing:f bitwise_count:iu
 """
 
-SMOOTH_UNARY = "~sqrt ~exp ~expm1 ~log1p ~sin ~cos ~arctan ~tanh ~sinh ~cosh ~arcsinh ~cbrt ~log ~reciprocal ~square ~sinc ~tan"
+SMOOTH_UNARY = (
+    "~sqrt ~exp ~expm1 ~log1p ~sin ~cos ~arctan ~tanh ~sinh ~cosh ~arcsinh ~cbrt ~log ~reciprocal ~square ~sinc ~tan"
+)
 
 BINARY = """
 ~+:iufc ~-:iufc ~*:biufc ~/:iufc //:iuf %:iuf ~**:f &:biu |:biu ^:biu <:biuf <=:biuf >:biuf >=:biuf ==:biufc !=:biufc
@@ -100,10 +102,10 @@ WRITES = """
 {w any}[...] = {fits} | {w any 1+}[{key}] = {fits} | {w any 1+}[{key}] = {lit} | {w any 2+}[{key}] = {fits} | ~{w num}[...] += {fits} | ~{w num 1+}[{key}] += {fits} | ~{w num 1+}[{key}] *= {lit}
 ~{w num} += {lit} | ~{w num} -= {fits} | ~{w num} *= {fits} | ~{w f} /= 2 | {w iu} //= 2 | {w b} ^= True | {w b} &= {fits} | {w any 1+}[{fancy}] = {lit} | {w any 1+}[{fancy}] = {fits}
 ~{w num 1+}[{fancy}] += {lit} | ~{w num 1+}[{fancy}] += {fits} | {w any 1+}[{mask}] = {lit} | ~{w num 1+}[{mask}] += {lit} | ~{w num 1+}[{mask}] *= {fits} | {w any}.fill({lit}) | {w num 1+}.sort() | {w num 1+}.sort(axis={axis})
-np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at($w1, {ints}, {lit}) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({num 1}, out=$w)
+np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, {lit}) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({num 1}, out=$w)
 np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] = ⟦0⟧[:-1] | {w any 1+}[:-1] = ⟦0⟧[1:] | ~{w num 1+}[1:] += ⟦0⟧[:-1] | ~{w num 1+}[:] += ⟦0⟧[::-1] | {w any 1+}[::-1] = ⟦0⟧
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
-np.put($w, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at($w1, ([0, 0],), {lit}) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T | {w num}.flat[0] = 1
+np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w num 1+}, ([0, 0],), {lit}) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
 np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place($w, {mask}, [7])
 """
 
@@ -251,8 +253,16 @@ def _fancy(fit: Fit, rng: Random) -> str:
             used = True
             numbers = [rng.randrange(-n, n) for _ in range(count)]
             text = f"np.array({numbers}, dtype=int)"
-            parts.append(rng.choice([text, text, str(numbers) if numbers else text, f"{text}[:, None]" if rng.random() < 0.2 else text]))
-            integers = [k for k in fit.names("iu", "") if np.size(fit.env[k]) and np.max(fit.env[k]) < n and np.min(fit.env[k]) >= -n]
+            parts.append(
+                rng.choice(
+                    [text, text, str(numbers) if numbers else text, f"{text}[:, None]" if rng.random() < 0.2 else text]
+                )
+            )
+            integers = [
+                k
+                for k in fit.names("iu", "")
+                if np.size(fit.env[k]) and np.max(fit.env[k]) < n and np.min(fit.env[k]) >= -n
+            ]
             if integers and rng.random() < 0.3:
                 parts[-1] = f"⟦{rng.choice(integers)}⟧"
         else:
@@ -277,7 +287,9 @@ def _ints(fit: Fit, rng: Random) -> str:
 def _shape(fit: Fit, rng: Random) -> str:
     size = int(np.size(fit.first))
     options = [(-1, 1), (1, -1), (size,), (1, size, 1)]
-    options += [(k, -1) for k in (2, 3, 4) if size and size % k == 0] + [(-1, k, 1) for k in (2, 3) if size and size % k == 0]
+    options += [(k, -1) for k in (2, 3, 4) if size and size % k == 0] + [
+        (-1, k, 1) for k in (2, 3) if size and size % k == 0
+    ]
     return str(rng.choice(options))
 
 
@@ -317,7 +329,10 @@ def templates(*, is_smooth: bool) -> list[tuple[float, str]]:
     infix = [t.rsplit(":", 1) for t in BINARY.split()]
     for op, kinds in infix:
         tilde, op = ("~", op[1:]) if op.startswith("~") else ("", op)
-        all_ += [(5 / len(infix), f"{tilde}{{{kinds}}} {op} {{=}}"), (1 / len(infix), f"{tilde}{{{kinds}}} {op} {{lit}}")]
+        all_ += [
+            (5 / len(infix), f"{tilde}{{{kinds}}} {op} {{=}}"),
+            (1 / len(infix), f"{tilde}{{{kinds}}} {op} {{lit}}"),
+        ]
         all_ += [(0.7 / len(infix), f"{tilde}{{lit}} {op} {{{kinds}}}")]
     functions = [t.rsplit(":", 1) for t in BINARY_FUNCTIONS.split()]
     for name, kinds in functions:
@@ -335,7 +350,7 @@ def fill(template: str, rng: Random, env: dict[str, Any], fresh: str) -> Line:
     text = PLACEHOLDER.sub(lambda m: fit.place(m[1]), template.lstrip("~"))
     while "$w" in text:
         name = _writable(fit, rng)
-        text = re.sub(r"\$w1?", name, text)
+        text = re.sub(r"\$w", name, text)
     first = fit.operands[0] if fit.operands else ""
     text = text.replace("⟦0⟧", f"⟦{first}⟧").replace("$0", first)
     for mark, suffix in (("$n", ""), ("$m", "b"), ("$k", "c")):

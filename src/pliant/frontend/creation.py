@@ -70,6 +70,8 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
+_DISPATCHED: Final = type(np.concatenate)
+
 
 @final
 class Maker:
@@ -85,6 +87,8 @@ class Maker:
         if not is_tracing():
             return function(*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
+            if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
+                return TracedArray.dispatch.function(function, args, options)  # np.sum([x, y]): NumPy looks into no list
             return TRACED.get(function, function)(*args, **options)
         if any(isinstance(a, np.ndarray) for a in args):  # met outside: it is read anew at every call
             return self(*[as_traced(a) if isinstance(a, np.ndarray) else a for a in args], **options)

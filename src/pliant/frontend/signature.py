@@ -10,6 +10,7 @@ import optree
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.tracing import strides_of
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
@@ -41,10 +42,11 @@ def unflatten(structure: Any, leaves: Any) -> Any:
 
 
 def signature(leaf: Any) -> Any:
-    """What of a leaf a program is specialised to: kind, dtype and shape; the value if it is static."""
+    """What of a leaf a program is specialised to: kind, dtype and shape, strides if they are
+    not row-major; the value if it is static."""
     kind = type(leaf)
     if kind is np.ndarray:
-        return ("array", leaf.dtype, leaf.shape)
+        return ("array", leaf.dtype, leaf.shape, strides_of(leaf))
     if kind in WEAK:
         return (kind,)
     if isinstance(leaf, np.generic):

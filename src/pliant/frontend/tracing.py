@@ -23,7 +23,8 @@ class Storage:
 
     `concrete` is its content as an array while that is known and unwritten: arrays made inside the
     function stay NumPy's until they meet a traced value. `index` numbers the argument it came in
-    as; `source` is the caller's or a captured array it stands for.
+    as; `source` is the caller's or a captured array it stands for. `strides`, in elements, are those
+    of a caller's array that is not in row-major order.
     """
 
     trace: Trace
@@ -35,6 +36,7 @@ class Storage:
     is_written: bool = False
     version: int = 0
     entered: Value | None = None  # the parameter a captured array came in as
+    strides: tuple[Any, ...] | None = None
 
     @property
     def value(self) -> Value:
@@ -79,7 +81,7 @@ class Trace:
         if found is None:
             with scope(top.scope):
                 value = param(type_of(array), f"captured{len(top.captured)}")
-            found = Storage(top, value, source=array, writeable=bool(array.flags.writeable), entered=value)
+            found = Storage(top, value, source=array, writeable=bool(array.flags.writeable), entered=value, strides=strides_of(array))
             top.captured[id(array)] = found
         return found
 
@@ -102,6 +104,14 @@ class Trace:
         for storage, content, concrete, is_written in reversed(self.journal):
             storage.content, storage.concrete, storage.is_written = content, concrete, is_written
             storage.version += 1
+
+
+def strides_of(array: Any) -> tuple[Any, ...] | None:
+    """Strides in elements of an array that is not in row-major order, on which it depends whether
+    NumPy reshapes it without a copy; else None."""
+    if not isinstance(array, np.ndarray) or array.flags.c_contiguous:
+        return None
+    return tuple(s // array.itemsize if s % array.itemsize == 0 else s / array.itemsize for s in array.strides)
 
 
 def is_uniform(array: Any) -> bool:

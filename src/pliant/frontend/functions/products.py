@@ -78,7 +78,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     else:
         first, second = (np.atleast_1d(v).tolist() for v in axes)
         pairs = tuple(axis_of(i, x.type.rank) for i in first), tuple(axis_of(i, y.type.rank) for i in second)
-    return fresh(_checked(products.tensordot, x, y, pairs))
+    return fresh(_checked(products.tensordot, x, y, pairs), is_array=True)
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: Any) -> Any:

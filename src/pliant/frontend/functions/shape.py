@@ -79,11 +79,15 @@ def _relens(x: TracedArray, lenses: tuple[Lens, ...], *, is_view: bool = True) -
 def ravel(a: Any, order: str = "C") -> TracedArray:
     """np.ravel: a view of what lies in one piece, else a copy."""
     x = array_of(a)
+    if order == "A":
+        order = "F" if is_column_major(x) and not is_row_major(x) else "C"
     if order == "K":
         order = "F" if is_column_major(x) and not is_row_major(x) else "C"
         if not (is_column_major(x) or is_row_major(x)):
             raise unsupported("np.ravel: order='K' of a strided view is not supported", "use order='C'")
-    return reshape(x, -1, order)
+    made = reshape(x, -1, order)
+    is_whole = is_column_major(x) if order == "F" else is_row_major(x)
+    return made if is_whole else fresh(made.value, is_array=True)
 
 
 def flatten(a: Any, order: str = "C") -> TracedArray:
@@ -186,12 +190,14 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> TracedArray:
     extents = shape_of(known(shape, "a shape"))
     if broadcast_shapes(x.shape, extents) != extents:
         raise ShapeError(f"could not broadcast {x.type} to shape {extents}").at(("here", here()))
-    return read_only(x, lambda v: broadcast_value(v, extents), "np.broadcast_to")
 
+    def read(value: Value) -> Value:
+        return broadcast_value(value, extents)
 
-def read_only(x: TracedArray, read: Callable[[Value], Value], name: str) -> TracedArray:
-    """A view that NumPy does not let anyone write; a copy where nothing can be written anyway."""
-    return view(x, ReadOnlyLens(read, name))
+    def show(array: Any) -> Any:
+        return np.broadcast_to(array, extents)
+
+    return view(x, ReadOnlyLens(read, show, "np.broadcast_to"))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[TracedArray, ...]:
@@ -244,7 +250,14 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TracedA
     x = array_of(a)
     first, second = axes_of((axis1, axis2), x.ndim)
     offset = int(known(offset, "offset="))
-    return read_only(x, lambda v: diagonal_value(v, offset, first, second), "np.diagonal")
+
+    def read(value: Value) -> Value:
+        return diagonal_value(value, offset, first, second)
+
+    def show(array: Any) -> Any:
+        return np.diagonal(array, offset, first, second)
+
+    return view(x, ReadOnlyLens(read, show, "np.diagonal"))
 
 
 def diagonal_value(x: Value, offset: int, axis1: int, axis2: int) -> Value:

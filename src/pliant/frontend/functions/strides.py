@@ -26,7 +26,7 @@ def layout(x: TracedArray) -> tuple[Extents, Extents] | None:
     """Shape and strides of a view in a row-major storage."""
     storage = x.storage
     shape = tuple(storage.concrete.shape) if storage.concrete is not None else storage.value.shape
-    at: tuple[Extents, Extents] | None = shape, contiguous(shape)
+    at: tuple[Extents, Extents] | None = shape, storage.strides or contiguous(shape)
     for lens in x.lenses:
         at = _through(lens, *at) if at is not None else None
     return at

@@ -1,0 +1,54 @@
+"""Random programs: compiled against NumPy, derivatives against differences, batches against loops, text against itself.
+
+A failure prints a script to paste. `make fuzz` runs many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.fuzz import CHECKS, drawn, outcome, smallest
+
+SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+
+
+def holds(name: str, seed: int) -> None:
+    """Fails with the smallest program found that breaks the law."""
+    check, is_smooth = CHECKS[name]
+    made = drawn(seed, is_smooth)
+    wrong = outcome(check, made)
+    if wrong is not None and not wrong.startswith("unsupported"):
+        small, wrong = smallest(check, made, wrong)
+        pytest.fail(f"seed {seed}\n{small.script()}\n{wrong}", pytrace=False)
+
+
+@settings(max_examples=300)
+@given(SEEDS)
+def test_reference_programs_do_what_numpy_does(seed: int):
+    holds("reference", seed)
+
+
+@settings(max_examples=120)
+@given(SEEDS)
+def test_native_programs_do_what_numpy_does(seed: int):
+    holds("llvm", seed)
+
+
+@settings(max_examples=80)
+@given(SEEDS)
+def test_derivatives_agree_with_differences_and_each_other(seed: int):
+    holds("derivatives", seed)
+
+
+@settings(max_examples=80)
+@given(SEEDS)
+def test_a_batch_is_a_loop(seed: int):
+    holds("vmap", seed)
+
+
+@settings(max_examples=120)
+@given(SEEDS)
+def test_printed_programs_parse_to_themselves(seed: int):
+    holds("text", seed)
