@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from pliant import differentiate
+from pliant import batch, differentiate
 from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
@@ -103,7 +103,7 @@ class LinearFunction:
 
     def __call__(self, *given: Any) -> Any:
         """Apply it to tangents (of `linearize`) or to a cotangent (of `vjp`)."""
-        return _apply_linear(self.linear)(list(self.residuals), *given)
+        return self.linear.compiled(list(self.residuals), *given)
 
 
 def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
@@ -185,8 +185,10 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     function_of(f)
 
     def transformed(x: Any, v: Any, *rest: Any) -> Any:
-        gradient = grad(f)
-        return differentiate.jvp(lambda y: gradient(y, *rest), (x,), (v,))[1]
+        def gradient(y: Any) -> Any:
+            return grad(f)(y, *rest)
+
+        return differentiate.jvp(gradient, (x,), (v,))[1]
 
     return Compiled(transformed, original=transformed)
 
@@ -206,7 +208,7 @@ def vmap(
     function_of(f)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        return differentiate.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
+        return batch.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
 
     return Compiled(transformed, original=f)
 
@@ -273,21 +275,15 @@ def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
     return compiled.program(*args, **kwargs).fn
 
 
-def _apply_linear(linear: differentiate.Linearized) -> Callable[..., Any]:
-    if not hasattr(linear, "compiled"):
-        linear.compiled = Compiled(lambda residuals, *given: linear(residuals, *given), original=_apply_linear)  # type: ignore[attr-defined]
-    return linear.compiled  # type: ignore[attr-defined]
-
-
 def _cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -> Callable[..., Any]:
     """A compiled transformation of `f`, kept on f so that a second call finds it."""
     function_of(f)
     if is_tracing():
         return transformed
     kept: dict[str, Any] = getattr(f, "__dict__", {})  # none on C functions: they are compiled anew
-    owner, table = kept.get(_KEPT, (None, {}))
+    owner, table = cast("tuple[Any, dict[Any, Compiled]]", kept.get(_KEPT, (None, {})))
     if owner is None or owner() is not f:  # functools.wraps copies the attribute to other functions
-        table = {}
+        table: dict[Any, Compiled] = {}
         if isinstance(f, FunctionType):
             kept[_KEPT] = (weakref.ref(f), table)
     if kind not in table:

@@ -1,18 +1,20 @@
-"""Derivatives and batches of Python functions, written on traced arrays; `api` compiles them."""
+"""Derivatives of Python functions, written on traced arrays; `api` compiles them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from functools import cached_property
+from typing import Any, cast, final
 
+from pliant.compiled import Compiled
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import here
-from pliant.core.types import Type
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value
+from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.ops.compare import equal
@@ -51,19 +53,19 @@ class Active:
         trees = tuple(
             unflatten(s, [next(rest) for _ in range(n)]) for s, n in zip(self.structures, self.counts, strict=True)
         )
-        return trees if isinstance(argnums, tuple | list) else trees[0]
+        return trees if is_sequence(argnums) else trees[0]
 
 
 def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str) -> Active:
     """Trace f with the leaves of the arguments `argnums` as parameters."""
-    numbers = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
-    for n in numbers:
-        if not isinstance(n, int) or not -len(args) <= n < len(args):
+    given: tuple[Any, ...] = tuple(argnums) if is_sequence(argnums) else (argnums,)
+    for n in given:
+        if type(n) is not int or not -len(args) <= n < len(args):
             raise ArgumentError(
                 f"{name}: argnums={argnums!r} names no positional argument; the call has {len(args)}",
                 hint="arguments to differentiate are passed by position",
             )
-    numbers = tuple(n % len(args) for n in numbers)
+    numbers = tuple(int(n) % len(args) for n in given)
     if len(set(numbers)) != len(numbers):
         raise ArgumentError(f"{name}: argnums={argnums!r} names an argument twice")
     parts = [flatten(a) for a in args]
@@ -100,7 +102,7 @@ def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedA
 
 def differentiable(x: Any, name: str) -> TracedArray:
     """An argument leaf, if it can be differentiated."""
-    if type(x) is not TracedArray:
+    if not is_traced(x):
         try:
             x = as_traced(x)
         except ArgumentError:
@@ -120,10 +122,10 @@ def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any
     """((value, aux) or value, gradient) of a scalar function."""
     active = activate(f, args, kwargs, argnums, "grad")
     closed = active.closed
-    value, aux = _value_and_aux(closed, has_aux, "grad")
+    value = _value(closed, has_aux, "grad")
     ys, dxs, dys = linearize(closed.fn, active.operands, active.flags)
-    if not ys or ys[0].shape != () or not ys[0].type.is_float or type(value) is not TracedArray:
-        given = ys[0].type if ys and type(value) is TracedArray else type(value).__name__
+    if not ys or ys[0].shape != () or not ys[0].type.is_float or not is_traced(value):
+        given = ys[0].type if ys and is_traced(value) else type(value).__name__
         raise DifferentiationError(
             f"grad: expected a function that returns one float, this one returns {given}",
             hint="reduce it, for example with .sum(); or use pliant.jacobian or pliant.vjp",
@@ -139,20 +141,20 @@ def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any
     return made, gradient
 
 
-def _value_and_aux(closed: Closed, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """The first returned leaf, after checking `has_aux` and the structure."""
+def _value(closed: Closed, has_aux: bool, name: str) -> Any:
+    """The returned leaf to differentiate, after checking `has_aux` and the structure."""
     leaves = closed.leaves
     made = unflatten(closed.structure, list(leaves))
     if has_aux:
-        if not (isinstance(made, tuple) and len(made) == 2):
+        if type(made) is not tuple or len(cast("tuple[Any, ...]", made)) != 2:
             raise DifferentiationError(f"{name}: has_aux=True expects a function that returns (value, aux)")
-        return made
+        return cast("tuple[Any, ...]", made)[0]
     if len(leaves) != 1 or made is not leaves[0]:
         raise DifferentiationError(
             f"{name}: expected a function that returns one float, this one returns {type(made).__name__} of {len(leaves)}",
             hint="has_aux=True lets it return (value, aux)",
         )
-    return made, None
+    return made
 
 
 def _wrap(value: Value, x: TracedArray) -> TracedArray:
@@ -199,11 +201,16 @@ class Linearized:
         self.in_leaves, self.in_structure = flatten(in_like)
         self.out_leaves, self.out_structure = flatten(out_like)
 
+    @cached_property
+    def compiled(self) -> Compiled:
+        """This function of (residuals, *given) on NumPy arrays."""
+        return Compiled(self, original=self)
+
     def __call__(self, residuals: Sequence[Any], *given: Any) -> Any:
         """Apply it to traced arrays."""
         tree = given if self.name != "cotangent" else given[0]
         like = unflatten(self.in_structure, self.in_leaves)
-        seeds = _seeds(tree, like, [p for p in self.fn.params[self.count :]], self.name)
+        seeds = _seeds(tree, like, self.fn.params[self.count :], self.name)
         ys = self.fn(*(as_traced(r).value for r in residuals), *seeds)
         made = [
             fresh(y, is_array=bool(y.shape) or kind == "array") for y, kind in zip(ys, self.out_leaves, strict=True)
@@ -212,7 +219,7 @@ class Linearized:
 
 
 def _kind(x: Any) -> str:
-    return "scalar" if type(x) is TracedArray and (x.is_scalar or x.is_weak) else "array"
+    return "scalar" if is_traced(x) and (x.is_scalar or x.is_weak) else "array"
 
 
 def _cut(results: Values, seeds: Values) -> tuple[Function, Values]:
@@ -283,7 +290,7 @@ def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: 
         ]
     leaves = iter(table)
     made = [
-        active.tree([fresh(v, is_array=True) for v in next(leaves)], argnums) if type(leaf) is TracedArray else leaf
+        active.tree([fresh(v, is_array=True) for v in next(leaves)], argnums) if is_traced(leaf) else leaf
         for leaf in active.closed.leaves
     ]
     return unflatten(active.closed.structure, made)
@@ -314,69 +321,4 @@ def _eye(n: int, dtype: str) -> Value:
     return convert(same, dtype)
 
 
-def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | None, args: Any, kwargs: Any) -> Any:
-    """f over the mapped axes of its arguments, all at once."""
-    leaves, structure = flatten((args, kwargs))
-    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
-    xs = [as_traced(x) if a is not None and not isinstance(x, str) else x for x, a in zip(leaves, axes, strict=True)]
-    sizes: dict[int, TracedArray] = {}
-    for x, a in zip(xs, axes, strict=True):
-        if a is not None:
-            if not -len(x.shape) <= a < len(x.shape):
-                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
-                    ("here", here())
-                )
-            sizes.setdefault(x.shape[a], x)
-    if len(sizes) > 1:
-        text = " and ".join(str(x.type) for x in sizes.values())
-        raise ShapeError(f"vmap: mapped axes have different sizes, in arguments {text}").at(("here", here()))
-    if not sizes and axis_size is None:
-        raise ArgumentError("vmap: no argument is mapped", hint="in_axes needs an axis, or give axis_size")
-    n = next(iter(sizes), axis_size or 0)
-    flags = [a is not None for a in axes]
-    types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
-    closed = trace_closed(f, xs, structure, flags, types)
-    count = sum(flags)
-    fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
-    moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
-    ys = fn(*moved, *closed.free)
-    out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
-    made, rest = [], iter(ys)
-    for leaf, a in zip(closed.leaves, out, strict=True):
-        made.append(fresh(_from_front(next(rest), a), is_array=True) if type(leaf) is TracedArray else leaf)
-    return unflatten(closed.structure, made)
-
-
-def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> list[Any]:
-    """One axis, or None, per leaf: `axes` is a prefix of the tree."""
-    if axes is None or isinstance(axes, int):
-        return [axes] * len(flatten(tree)[0])
-    if isinstance(axes, tuple | list) and isinstance(tree, tuple | list):
-        if len(axes) != len(tree):
-            raise ArgumentError(
-                f"vmap: {name} has {len(axes)} entries for {len(tree)} {'results' if is_out else 'arguments'}"
-            )
-        return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
-    if isinstance(axes, dict) and isinstance(tree, dict):
-        return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
-    raise ArgumentError(
-        f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}"
-    )
-
-
-def _to_front(x: Value, axis: int) -> Value:
-    axis %= len(x.shape)
-    return permute(x, (axis, *(a for a in range(len(x.shape)) if a != axis)))
-
-
-def _from_front(x: Value, axis: Any) -> Value:
-    if axis is None:
-        raise ArgumentError(
-            "vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]"
-        )
-    order = list(range(1, len(x.shape)))
-    order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
-    return permute(x, order)
-
-
-__all__ = ["Linearized", "Type", "broadcast_value", "jacobian", "jvp", "linearized", "mapped", "value_and_grad", "vjp"]
+__all__ = ["Linearized", "jacobian", "jvp", "linearized", "value_and_grad", "vjp"]

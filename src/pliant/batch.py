@@ -1,0 +1,83 @@
+"""Batches of Python functions, written on traced arrays; `api` compiles them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.errors import ArgumentError, ShapeError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced
+from pliant.frontend.kinds import is_sequence, is_table, is_traced
+from pliant.frontend.program import trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.ops.shape import permute
+from pliant.transforms.vmap import vmap
+
+
+def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | None, args: Any, kwargs: Any) -> Any:
+    """f over the mapped axes of its arguments, all at once."""
+    leaves, structure = flatten((args, kwargs))
+    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
+    xs: list[Any] = [as_traced(x) if a is not None else x for x, a in zip(leaves, axes, strict=True)]
+    sizes: dict[int, TracedArray] = {}
+    for x, a in zip(xs, axes, strict=True):
+        if a is not None:
+            if not -len(x.shape) <= a < len(x.shape):
+                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
+                    ("here", here())
+                )
+            sizes.setdefault(x.shape[a], x)
+    if len(sizes) > 1:
+        text = " and ".join(str(x.type) for x in sizes.values())
+        raise ShapeError(f"vmap: mapped axes have different sizes, in arguments {text}").at(("here", here()))
+    if not sizes and axis_size is None:
+        raise ArgumentError("vmap: no argument is mapped", hint="in_axes needs an axis, or give axis_size")
+    n = next(iter(sizes), axis_size or 0)
+    flags = [a is not None for a in axes]
+    types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
+    closed = trace_closed(f, xs, structure, flags, types)
+    count = sum(flags)
+    fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
+    moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
+    ys = fn(*moved, *closed.free)
+    out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
+    made: list[Any] = []
+    rest = iter(ys)
+    for leaf, a in zip(closed.leaves, out, strict=True):
+        made.append(fresh(_from_front(next(rest), a), is_array=True) if is_traced(leaf) else leaf)
+    return unflatten(closed.structure, made)
+
+
+def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> list[Any]:
+    """One axis, or None, per leaf: `axes` is a prefix of the tree."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * len(flatten(tree)[0])
+    if is_sequence(axes) and is_sequence(tree):
+        if len(axes) != len(tree):
+            raise ArgumentError(
+                f"vmap: {name} has {len(axes)} entries for {len(tree)} {'results' if is_out else 'arguments'}"
+            )
+        return [a for x, t in zip(axes, tree, strict=True) for a in _axes_per_leaf(x, t, name, is_out=is_out)]
+    if is_table(axes) and is_table(tree):
+        return [a for k in sorted(tree) for a in _axes_per_leaf(axes[k], tree[k], name, is_out=is_out)]
+    raise ArgumentError(
+        f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}"
+    )
+
+
+def _to_front(x: Value, axis: int) -> Value:
+    axis %= len(x.shape)
+    return permute(x, (axis, *(a for a in range(len(x.shape)) if a != axis)))
+
+
+def _from_front(x: Value, axis: Any) -> Value:
+    if axis is None:
+        raise ArgumentError(
+            "vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]"
+        )
+    order = list(range(1, len(x.shape)))
+    order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
+    return permute(x, order)

@@ -1,0 +1,29 @@
+"""What a user's object is, as questions a type checker understands."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from pliant.frontend.array import TracedArray
+
+
+def is_sequence(x: Any) -> TypeGuard[tuple[Any, ...] | list[Any]]:
+    """Whether x is a tuple or a list."""
+    return isinstance(x, tuple | list)
+
+
+def is_table(x: Any) -> TypeGuard[dict[Any, Any]]:
+    """Whether x is a dict."""
+    return isinstance(x, dict)
+
+
+def is_array(x: Any) -> TypeGuard[np.ndarray[Any, Any]]:
+    """Whether x is a NumPy array."""
+    return isinstance(x, np.ndarray)
+
+
+def is_traced(x: Any) -> TypeGuard[TracedArray]:
+    """Whether x is an array of the program being traced."""
+    return type(x) is TracedArray
