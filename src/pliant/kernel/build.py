@@ -26,7 +26,7 @@ from pliant.kernel.ir import (
     offset_of,
 )
 from pliant.kernel.place import place, share
-from pliant.kernel.record import EMPTY, Recorder
+from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.schedule import regions, schedule
 
 
@@ -135,7 +135,8 @@ def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site]) -> 
     """Record the statements of a filling rule."""
     recorder = Recorder({v: buffers[v] for v in step.leaves}, sites, step.body)
     recorder.node = step.node
-    fill = getattr(step.node.op, "fill")  # noqa: B009 (only some primitives have it)
+    fill = fill_of(step.node.op)
+    assert fill
     fill(recorder, step.out, *recorder.sources(step.node))
     step.reads = recorder.reads
 

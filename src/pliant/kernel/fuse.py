@@ -16,15 +16,15 @@ from pliant.core.ir import Const, Function, Node, Op, Param, Value, nodes
 from pliant.core.types import Type
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.product import product_of
-from pliant.kernel.record import fold_shape
+from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 
 CHEAP = frozenset(
-    "add sub mul neg convert conj select where abs max min maximum minimum eq ne lt le gt ge not_ and_ or_ xor sign "
-    "real imag equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not "
-    "bitwise_and bitwise_or bitwise_xor".split()
+    "add sub mul neg convert conj select abs maximum minimum fmax fmin sign real imag complex equal not_equal less "
+    "less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint isnan isinf "
+    "isfinite signbit copysign heaviside left_shift right_shift".split()
 )
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
@@ -75,7 +75,7 @@ class Fusion:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
             self.append(Host(node, args, outs), node, outs, args)
-        elif hasattr(op, "fill"):
+        elif fill_of(op):
             out = Buffer(node.types[0], node.values[0])
             for a in node.args:
                 if self.cost(a) >= 4:

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
 from pliant.errors import IndexRangeError
-from pliant.kernel.record import identity_of
+from pliant.kernel.record import fill_of, identity_of
 from pliant.transforms.evaluate import run
 
 Scalar: TypeAlias = Any
@@ -33,8 +33,8 @@ def interpret(op: Op, *xs: Any) -> Any:
     made = op.infer(*[s.type for s in sources])
     assert isinstance(made, Type)
     out = Array(np.zeros(made.shape, DTYPES[made.dtype]))
-    fill = getattr(op, "fill", None)
-    if fill is not None:
+    fill = fill_of(op)
+    if fill:
         fill(k, out, *sources)
     else:
         k.loop(made.shape, lambda i: k.store(out, i, op.kernel(k, i, *sources)))

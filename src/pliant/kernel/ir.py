@@ -367,11 +367,11 @@ class Nest:
     """Loops over one space that compute several roots."""
 
     space: tuple[int, ...]
-    roots: list[Root] = field(default_factory=list)
+    roots: list[Root] = field(default_factory=list[Root])
     vars: tuple[Var, ...] = ()
     body: Region = field(default_factory=lambda: Region(None))
     size: int = 0
-    reads: set[Buffer] = field(default_factory=set)
+    reads: set[Buffer] = field(default_factory=set[Buffer])
 
     @property
     def work(self) -> int:
@@ -388,7 +388,7 @@ class Fill:
     out: Buffer
     leaves: frozenset[Value] = frozenset()
     body: Region = field(default_factory=lambda: Region(None))
-    reads: set[Buffer] = field(default_factory=set)
+    reads: set[Buffer] = field(default_factory=set[Buffer])
     copied: Buffer | None = None  # the operand whose memory `out` could take over
 
     @property

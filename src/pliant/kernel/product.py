@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from pliant.core.ir import Node, Value
 from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var, index_of
@@ -90,7 +91,7 @@ def _count(value: Value, axes: Sequence[int]) -> int:
 def _merged(strides: Sequence[int], extents: Sequence[int]) -> int | None:
     """The stride of several axes walked as one, if there is one."""
     wide = [(s, n) for s, n in zip(strides, extents, strict=True) if n != 1]
-    for (outer, _), (inner, n) in zip(wide, wide[1:], strict=False):
+    for (outer, _), (inner, n) in pairwise(wide):
         if outer != inner * n:
             return None
     return wide[-1][0] if wide else 1

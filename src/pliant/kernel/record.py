@@ -61,6 +61,11 @@ def limits_of(dtype: str) -> tuple[Number, Number]:
     return (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
+def fill_of(op: Op) -> Callable[..., None] | None:
+    """The rule of a primitive that fills its result in an order of its own, if it has one."""
+    return getattr(op, "fill", None)
+
+
 @final
 class Source:
     """An operand of a kernel rule: its type, and its element at an index."""

@@ -17,7 +17,7 @@ from pliant.core.types import Type
 from pliant.errors import MissingRuleError
 from pliant.kernel.build import build
 from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, Region, Var
-from pliant.kernel.record import EMPTY, Recorder
+from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise, Movement
 
@@ -69,9 +69,9 @@ def can(op: Op, types: tuple[Type, ...]) -> bool:
         return False
     if type(op).kernel is Elementwise.kernel and isinstance(op, Elementwise):
         return math.has(op, types)
-    if isinstance(op, Movement) and not hasattr(op, "fill"):
+    if isinstance(op, Movement) and not fill_of(op):
         return True
-    if not (op.has("kernel") or hasattr(op, "fill")):
+    if not (op.has("kernel") or fill_of(op)):
         return False
     return _rule_has_code(op, types)
 
@@ -87,8 +87,9 @@ def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:
     recorder = Recorder({a: Buffer(a.type, a) for a in args}, [], body)
     recorder.node = node
     try:
-        if hasattr(op, "fill"):
-            op.fill(recorder, Buffer(node.types[0], node.values[0]), *recorder.sources(node))
+        fill = fill_of(op)
+        if fill:
+            fill(recorder, Buffer(node.types[0], node.values[0]), *recorder.sources(node))
         else:
             at = Index([Affine(0, ((Var(n), 1),)) for n in node.types[0].shape]) if node.types[0].shape else EMPTY
             recorder.run(node, at)

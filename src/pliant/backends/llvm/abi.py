@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Executable:
         dtype = numpy_dtype(buffer.type)
         if buffer.slot == 0:
             return np.ndarray(buffer.type.shape, dtype, held[0], buffer.offset)
-        return cast("Array", held[buffer.slot]).view()
+        return held[buffer.slot].view()
 
     def _error(self, site: int, index: int) -> Exception:
         place = self.program.sites[site]

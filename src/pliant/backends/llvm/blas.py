@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pliant.backends.llvm.math import llvm_type
+from pliant.backends.llvm.values import llvm_type
 from pliant.kernel.ir import Affine, Matrix, Product, Var
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
         trans = "T" if by_rows == wanted_by_rows else "N"
         size = (columns, rows) if by_rows else (rows, columns)
         lead = matrix.row if by_rows else matrix.column
-        step_of = (vector.row if n == 1 else vector.column)
+        step_of = vector.row if n == 1 else vector.column
         ints = [*size, max(lead, size[0], 1), max(step_of, 1)]
         args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], 0.0, out, 1]
         e.line(call_text(e, f"{letter}gemv", dtype, args))

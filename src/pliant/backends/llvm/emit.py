@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import final
 
-from pliant.backends.llvm.math import Val, apply, combine, literal, llvm_type
+from pliant.backends.llvm.math import apply, combine
 from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.core.types import REAL_OF
 from pliant.kernel.ir import (
     Affine,
@@ -445,7 +446,7 @@ def _whole(parts: list[str]) -> Val:
     return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
 
 
-# Note [sums]
+# Note [sums]:
 # Float sums go into an accumulator that LLVM may split into several lanes (`reassoc` on its add
 # only). After at most BLOCK elements the accumulator's value is added to a total in double
 # precision together with the rounding error of that addition. So the error of a sum of any length

@@ -12,14 +12,15 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
 from pliant.backends.llvm.abi import LONG, Executable, numpy_dtype
 from pliant.backends.llvm.jit import Code, host_target
-from pliant.backends.llvm.math import llvm_type
 from pliant.backends.llvm.steps import Segment
+from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import REAL_OF, Type
 
 Tree: TypeAlias = "int | tuple[Any, ...]"
@@ -331,11 +332,10 @@ def address_of(name: str) -> int:
 @lru_cache
 def numpy_function(number: int) -> int:
     """An entry of NumPy's table of C functions."""
-    from numpy._core import _multiarray_umath
-
+    umath: Any = import_module("numpy._core._multiarray_umath")
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = pointer(_multiarray_umath._ARRAY_API, None)
+    table = pointer(umath._ARRAY_API, None)
     return int(ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[number] or 0)
 
 

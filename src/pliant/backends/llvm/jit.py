@@ -8,8 +8,9 @@ import threading
 from functools import lru_cache
 from typing import Any, Final, final
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 
+llvm: Final[Any] = llvmlite.binding  # it has no types
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
 
 

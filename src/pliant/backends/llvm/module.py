@@ -94,7 +94,8 @@ class Module:
                 f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
             )
         cpu, feature = features
-        own = f'attributes #0 = {{ nounwind noinline "target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512" }}'
+        machine = f'"target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512"'
+        own = f"attributes #0 = {{ nounwind noinline {machine} }}"
         parts = [
             f'target triple = "{triple}"',
             kept,

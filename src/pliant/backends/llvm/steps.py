@@ -9,8 +9,9 @@ from typing import final
 from pliant.backends.llvm.blas import emit_product
 from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
 from pliant.backends.llvm.lapack import emit_routine
-from pliant.backends.llvm.math import combine, literal
+from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import Affine, Fill, Host, Nest, Product, Program, Root, Routine, Scalar, Step, Var
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions

@@ -1,0 +1,65 @@
+"""Scalars as LLVM text: their types, literals, and what is needed to compute with them.
+
+A scalar is the text of an LLVM value; a complex one is a pair.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeAlias
+
+from pliant.core.ir import Number
+from pliant.core.types import REAL_OF
+
+Val: TypeAlias = "str | tuple[str, str]"
+Rule: TypeAlias = Callable[..., Any]  # (writer, dtype, operands) -> value
+
+LLVM: Final = {"bool": "i1", "f16": "half", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+
+
+class Writer(Protocol):
+    """What the table needs of an emitter."""
+
+    def op(self, text: str) -> str:
+        """Append an instruction; the name of its value."""
+        ...
+
+    def call(self, name: str, dtype: str, *args: str) -> str:
+        """Call a function of libm, or an intrinsic, on floats of one dtype."""
+        ...
+
+
+def llvm_type(dtype: str) -> str:
+    """The LLVM type of a scalar; of one part for a complex dtype."""
+    return LLVM.get(dtype) or f"i{dtype[1:]}"
+
+
+def literal(value: Number, dtype: str) -> Val:
+    """The text of a constant."""
+    if dtype[0] == "c":
+        z, part = complex(value), REAL_OF[dtype]
+        return float_text(z.real, part), float_text(z.imag, part)
+    if dtype[0] == "f":
+        return float_text(float(value.real), dtype)
+    if dtype == "bool":
+        return "true" if value else "false"
+    bits = int(dtype[1:])
+    whole = int(value.real) & ((1 << bits) - 1)
+    return str(whole - (1 << bits) if whole >> (bits - 1) else whole)
+
+
+def float_text(x: float, dtype: str) -> str:
+    """The text of a real constant, exact."""
+    if dtype == "f16":
+        try:
+            return "0xH" + struct.pack(">e", x).hex().upper()
+        except OverflowError:
+            return "0xH" + struct.pack(">e", math.copysign(math.inf, x)).hex().upper()
+    if dtype == "f32":
+        try:
+            (x,) = struct.unpack("f", struct.pack("f", x))
+        except OverflowError:
+            x = math.copysign(math.inf, x)
+    return "0x" + struct.pack(">d", x).hex().upper()
