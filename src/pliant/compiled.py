@@ -161,7 +161,10 @@ class Compiled:
         is_plain = is_flat and tree is not None
         kinds += ["array"] * len(program.captured)
         places = tree if tree is not None else tuple(o.place for o in program.outputs)
-        fallback = (lambda *given: self.general(given[:number], {})) if is_plain else (lambda *given: _MISSED)
+
+        def fallback(*given: Any) -> Any:
+            return self.general(given[:number], {}) if is_plain else _MISSED
+
         run = make(entry.run, kinds, places, fallback, scalars=program.has_scalars)
         if run is None:
             return None

@@ -15,6 +15,7 @@ from pliant.core.ir import Function, Values, param, scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
@@ -135,7 +136,7 @@ def _with_vjp(
 ) -> Any:  # fmt: skip
     _, ahead = _closed(forward, args, {})
     made = unflatten(ahead.structure, list(ahead.leaves))
-    if not (isinstance(made, tuple) and len(made) == 2):
+    if type(made) is not tuple or len(as_tuple(made)) != 2:
         raise ArgumentError("custom_derivative: forward must return (result, residuals)")
     free = tuple(dict.fromkeys((*closed.free, *ahead.free)))
     operands: Values = (*(x.value for x in xs), *free)
@@ -160,7 +161,7 @@ def _backward(backward: Callable[..., Any], made: Any, xs: Sequence[TracedArray]
         raise ArgumentError(
             "custom_derivative: backward reads traced values from an enclosing scope", hint="return them as residuals"
         )
-    cts = [c for c in back.fn.results]
+    cts = list(back.fn.results)
     wanted = [x.type for x in xs if x.type.is_float]
     if [c.type for c in cts][: len(wanted)] != wanted:
         raise ArgumentError(

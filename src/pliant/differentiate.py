@@ -150,8 +150,9 @@ def _value(closed: Closed, has_aux: bool, name: str) -> Any:
             raise DifferentiationError(f"{name}: has_aux=True expects a function that returns (value, aux)")
         return cast("tuple[Any, ...]", made)[0]
     if len(leaves) != 1 or made is not leaves[0]:
+        given = f"{type(made).__name__} of {len(leaves)}"
         raise DifferentiationError(
-            f"{name}: expected a function that returns one float, this one returns {type(made).__name__} of {len(leaves)}",
+            f"{name}: expected a function that returns one float, this one returns {given}",
             hint="has_aux=True lets it return (value, aux)",
         )
     return made

@@ -13,6 +13,7 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES, SHORT, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
 from pliant.frontend.tracing import current
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
@@ -36,14 +37,14 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         )
     if isinstance(x, np.generic):
         return fresh_concrete(x)
-    if isinstance(x, list | tuple | range):
+    if is_sequence(x) or isinstance(x, range):
         return from_sequence(x, what)
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
 
 
 def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
     """`np.array` of nested lists that may hold traced arrays; always a fresh array."""
-    items = [item if isinstance(item, TracedArray | np.ndarray) else as_traced(item, what) for item in x]
+    items: list[Any] = [item if is_traced(item) or is_array(item) else as_traced(item, what) for item in x]
     if not any(isinstance(item, TracedArray) and item.concrete is None for item in items):
         parts = [item.concrete if isinstance(item, TracedArray) else item for item in items]
         plain = (
@@ -108,9 +109,9 @@ def sample(x: Any) -> Any:
 
 def result_dtype(*xs: Any) -> str:
     """IR name of the dtype NumPy promotes the operands to (NEP 50)."""
-    samples = [sample(x) for x in xs]
+    samples: list[Any] = [sample(x) for x in xs]
     try:
-        return short(np.result_type(*[s if isinstance(s, np.dtype) else type(s)(1) for s in samples]))
+        return short(np.result_type(*samples))
     except TypeError as error:
         raise DTypeError(str(error)).at(("here", here())) from None
 
@@ -173,8 +174,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Non-negative axis numbers; all axes for None."""
     if axis is None:
         return tuple(range(rank))
-    given = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    axes = tuple(axis_of(a, rank) for a in given)
+    axes = tuple(axis_of(a, rank) for a in as_tuple(axis))
     if len(set(axes)) != len(axes):
         raise ShapeError(f"duplicate value in axis {axis}").at(("here", here()))
     return axes
@@ -182,7 +182,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
-    return tuple(int(n) for n in shape) if isinstance(shape, tuple | list | range) else (int(shape),)
+    return tuple(int(n) for n in as_tuple(list(shape) if isinstance(shape, range) else shape))
 
 
 def with_type(x: Value, type: Type) -> Value:

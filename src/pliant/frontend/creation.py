@@ -10,14 +10,15 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, cast_value, short, shape_of, value_of, broadcast_value
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, shape_of, short, value_of
+from pliant.frontend.kinds import is_sequence
 from pliant.frontend.tracing import is_tracing
 
 
@@ -47,7 +48,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **options: Any) -> Any:
     """np.linspace between traced ends."""
     if options:
-        raise UnsupportedError(f"np.linspace of traced ends: {', '.join(options)} is not supported").at(("here", here()))
+        raise UnsupportedError(f"np.linspace of traced ends: {', '.join(options)} is not supported").at(
+            ("here", here())
+        )
     steps = np.arange(num) / max(num - 1 if endpoint else num, 1)
     a, b = as_traced(start), as_traced(stop)
     t = fresh_concrete(steps.reshape(-1, *(1,) * max(a.ndim, b.ndim)))
@@ -70,7 +73,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
-_DISPATCHED: Final = type(np.concatenate)
+_DISPATCHED: Final[Any] = type(np.concatenate)
 
 
 @final
@@ -88,7 +91,9 @@ class Maker:
             return function(*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
-                return TracedArray.dispatch.function(function, args, options)  # np.sum([x, y]): NumPy looks into no list
+                return TracedArray.dispatch.function(
+                    function, args, options
+                )  # np.sum([x, y]): NumPy looks into no list
             return TRACED.get(function, function)(*args, **options)
         if any(isinstance(a, np.ndarray) for a in args):  # met outside: it is read anew at every call
             return self(*[as_traced(a) if isinstance(a, np.ndarray) else a for a in args], **options)
@@ -111,11 +116,9 @@ def adopt(made: Any) -> Any:
     """What NumPy made inside a traced function: arrays become traced ones that know their content."""
     if isinstance(made, np.ndarray):
         return fresh_concrete(made)
-    if isinstance(made, tuple) and any(isinstance(m, np.ndarray) for m in made):
+    if is_sequence(made) and any(isinstance(m, np.ndarray) for m in made):
         parts = [adopt(m) for m in made]
-        return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
-    if isinstance(made, list) and any(isinstance(m, np.ndarray) for m in made):
-        return [adopt(m) for m in made]
+        return cast("Any", type(made))(*parts) if hasattr(made, "_fields") else type(made)(parts)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pliant.frontend.functions import (
     REDUCTIONS,
     UFUNCS,
 )
+from pliant.frontend.kinds import as_tuple, is_sequence
 
 
 @final
@@ -34,7 +35,8 @@ class Tables:
         try:
             return self._ufunc(which, method, args, kwargs)
         except PliantError as error:
-            raise error.at(("here", here()))
+            error.at(("here", here()))
+            raise
 
     def _ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method == "__call__":
@@ -61,14 +63,16 @@ class Tables:
         try:
             return ufunc.operator(UFUNCS, which, *args)
         except PliantError as error:
-            raise error.at(("here", here()))
+            error.at(("here", here()))
+            raise
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
         try:
             return ufunc.inplace(UFUNCS, which, x, y)
         except PliantError as error:
-            raise error.at(("written here", here()))
+            error.at(("written here", here()))
+            raise
 
     def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Apply a NumPy function: by NumPy itself if all arrays are known, else by the table."""
@@ -84,7 +88,8 @@ class Tables:
         try:
             return found(*args, **kwargs)
         except PliantError as error:
-            raise error.at(("here", here()))
+            error.at(("here", here()))
+            raise
         except TypeError as error:
             if "argument" not in str(error):
                 raise
@@ -99,7 +104,8 @@ class Tables:
         try:
             index.setitem(x, key, y)
         except PliantError as error:
-            raise error.at(("written here", here()))
+            error.at(("written here", here()))
+            raise
 
     def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
         """A method of ndarray, bound to x; what `x.at` and the like are."""
@@ -119,13 +125,15 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
             return x.concrete if not (x.is_scalar or x.is_weak) or x.concrete is None else x.concrete[()]
         if isinstance(x, np.ndarray):
             arrays.append(None)  # met outside: read anew at every call
-        return type(x)(map(plain, x)) if type(x) in (list, tuple) and has_traced(x) else x
+        return (
+            cast("Any", type(x))(map(plain, x)) if is_sequence(x) and not hasattr(x, "_fields") and has_traced(x) else x
+        )
 
     new_args, new_kwargs = [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}
     if any(a is None for a in arrays) or "out" in kwargs:
         return None
     made = func(*new_args, **new_kwargs)
-    parts = made if isinstance(made, tuple | list) else (made,)
+    parts = as_tuple(made)
     if made is None or any(isinstance(m, np.ndarray) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)

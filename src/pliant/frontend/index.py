@@ -15,6 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.selection import Selection, selection
 from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
 from pliant.ops.compare import less
@@ -92,7 +93,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
 
 def parse(key: Any, type: Type) -> Key:
     """The key by axis; IndexRangeError for what is no index of an array of this type."""
-    items = [plain_index(k) for k in (key if isinstance(key, tuple) else (key,))]
+    items = [plain_index(k) for k in _keys(key)]
     used = sum(k.ndim if is_mask(k) else 1 for k in items if k is not None and k is not Ellipsis)
     if used > type.rank:
         raise _error(f"too many indices: {type} has {type.rank} axes, the key has {used}")
@@ -124,7 +125,7 @@ def plain_index(k: Any) -> Any:
     """One item of a key: None, Ellipsis, a slice, an int, a NumPy array, or a traced integer array."""
     if k is None or k is Ellipsis:
         return k
-    if isinstance(k, slice):
+    if type(k) is slice:
         parts = [None if p is None else _static(p) for p in (k.start, k.stop, k.step)]
         return slice(*parts)
     if isinstance(k, bool | np.bool_):
@@ -135,12 +136,12 @@ def plain_index(k: Any) -> Any:
                 raise _error(f"arrays used as indices must be of integer or boolean type, got {k.type}")
             return k
         k = k.concrete
-    elif isinstance(k, list | tuple | range):
+    elif is_sequence(k) or isinstance(k, range):
         made = as_traced(list(k)) if len(k) else None
         if made is not None and made.concrete is None:
             return plain_index(made)
         k = np.zeros(0, np.int64) if made is None else made.concrete
-    elif isinstance(k, np.ndarray):
+    elif is_array(k):
         return plain_index(as_traced(k)) if k.dtype != bool else k
     try:
         return operator.index(k)
@@ -153,7 +154,7 @@ def plain_index(k: Any) -> Any:
 
 def is_mask(k: Any) -> bool:
     """Whether an item of a key is a boolean array."""
-    return isinstance(k, np.ndarray) and k.dtype == bool
+    return is_array(k) and k.dtype == bool
 
 
 def is_scalar_index(k: Any) -> bool:
@@ -202,7 +203,7 @@ def basic_lenses(key: Key, shape: tuple[int, ...]) -> tuple[Lens, ...]:
         zero = const(0, INT)
         starts = tuple(a.start if d else zero for a, d in zip(key.axes, dynamic, strict=True))
         lenses.append(DynamicLens(starts, lengths))
-    final = tuple(1 if o is None else lengths[o] for o in key.order)
+    final: tuple[int, ...] = tuple(1 if o is None else lengths[o] for o in key.order)
     return (*lenses, ReshapeLens(final)) if final != lengths else tuple(lenses)
 
 
@@ -245,7 +246,8 @@ def result_order(key: Key, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     outer = [o for n, o in enumerate(key.order) if o != "index" or n == places[0]] if is_together else [
         "index", *(o for o in key.order if o != "index")
     ]  # fmt: skip
-    new, position = [], 0
+    new: list[int] = []
+    position = 0
     for o in outer:
         if o is None:
             new.append(position)
@@ -290,15 +292,15 @@ def scattered(x: Value, key: Key, y: Value, scatter: Callable[..., Value] = scat
 
 def traced_mask(key: Any) -> TracedArray | None:
     """The traced boolean array that is the key, or a part of it."""
-    for k in key if isinstance(key, tuple) else (key,):
+    for k in _keys(key):
         if type(k) is TracedArray and k.concrete is None and k.type.kind == "b":
-            if isinstance(key, tuple) and len(key) > 1:
+            if len(_keys(key)) > 1:
                 raise UnsupportedError("a traced mask beside other indices is not supported", hint="use np.where").at(
                     ("here", here())
                 )
             return k
-        if isinstance(k, np.ndarray) and k.dtype == bool:
-            return traced_mask(as_traced(k)) if not isinstance(key, tuple) or len(key) == 1 else None
+        if is_mask(k):
+            return traced_mask(as_traced(k)) if len(_keys(key)) == 1 else None
     return None
 
 
@@ -341,6 +343,11 @@ def _static(part: Any) -> int:
         if type(part) is TracedArray:
             raise
         raise _error(f"slice indices must be integers or None, got {type(part).__name__}") from error
+
+
+def _keys(key: Any) -> tuple[Any, ...]:
+    """The items of a key. A list is one item: an index array."""
+    return as_tuple(key) if isinstance(key, tuple) else (key,)
 
 
 def _error(message: str) -> IndexRangeError:

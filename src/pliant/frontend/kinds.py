@@ -27,3 +27,8 @@ def is_array(x: Any) -> TypeGuard[np.ndarray[Any, Any]]:
 def is_traced(x: Any) -> TypeGuard[TracedArray]:
     """Whether x is an array of the program being traced."""
     return type(x) is TracedArray
+
+
+def as_tuple(x: Any) -> tuple[Any, ...]:
+    """A tuple or list as a tuple; anything else as a tuple of one."""
+    return tuple(x) if is_sequence(x) else (x,)

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import Storage, current
 
 REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min of nothing would have to raise
@@ -39,9 +40,8 @@ class Selection:
         if method != "__call__" or kwargs:
             raise self._refuse(f"np.{ufunc.__name__}.{method} or a keyword")
         made = ufunc(*(self._whole_of(a) for a in args))
-        if isinstance(made, tuple):
-            return tuple(Selection(m, self.mask) for m in made)
-        return Selection(made, self.mask)
+        parts = tuple(Selection(m, self.mask) for m in as_tuple(made))
+        return parts if isinstance(made, tuple) else parts[0]
 
     def _whole_of(self, other: Any) -> Any:
         """An operand at all places: another selection by the same mask, or a number."""
@@ -71,10 +71,13 @@ class Selection:
         if name == "copy":
             return lambda: Selection(fresh(self.whole.value, is_array=True), self.mask)
         if name == "astype":
-            return lambda dtype: Selection(self.whole.astype(dtype), self.mask)
+            return self._as_type
         if name.startswith("__"):
             raise AttributeError(name)
         raise self._refuse(f".{name}")
+
+    def _as_type(self, dtype: Any) -> Selection:
+        return Selection(self.whole.astype(dtype), self.mask)
 
     def __getitem__(self, key: Any) -> Any:
         raise self._refuse("indexing it again")
@@ -94,7 +97,8 @@ class Selection:
     def _refuse(self, what: str) -> UnsupportedError:
         error = UnsupportedError(
             f"the number of elements that a traced mask selects is not known while tracing: {what} needs it",
-            hint="np.where(mask, x, fill) keeps the shape; x[mask].sum(), x[mask] = y and np.max(x, where=mask, initial=low) work",
+            hint="np.where(mask, x, fill) keeps the shape; x[mask].sum() and x[mask] = y work; "
+            "np.max(x, where=mask, initial=low) too",
         )
         return error.at(("needed here", here()), ("the mask was made here", self.mask.value.origin))
 

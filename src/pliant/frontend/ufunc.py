@@ -23,6 +23,7 @@ from pliant.frontend.convert import (
     value_of,
     with_type,
 )
+from pliant.frontend.kinds import as_tuple, is_traced
 from pliant.ops.select import select
 
 Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the result dtypes
@@ -41,7 +42,7 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(
             ("here", here())
         )
-    args, outs = args[: ufunc.nin], args[ufunc.nin :] or (out if isinstance(out, tuple) else (out,) * (out is not None))
+    args, outs = args[: ufunc.nin], args[ufunc.nin :] or (() if out is None else as_tuple(out))
     xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
     if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
         return _concrete(ufunc, xs, dtype)
@@ -137,7 +138,7 @@ def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str
     samples = [sample(x) for x in xs]
     if all(not isinstance(s, np.dtype) for s in samples):
         samples = [np.result_type(s) for s in samples]
-    operands = tuple(
+    operands: tuple[Any, ...] = tuple(
         s if isinstance(s, np.dtype) else (np.dtype(bool) if isinstance(s, bool) else type(s)) for s in samples
     )
     try:
@@ -153,7 +154,7 @@ def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
     """Operands known while tracing: NumPy itself computes the result."""
     plain = [weak_kind(x)(x.concrete[()]) if x.is_weak else (x.concrete[()] if x.is_scalar else x.concrete) for x in xs]
     made = ufunc(*plain, dtype=dtype) if dtype is not None else ufunc(*plain)
-    wrapped = tuple(fresh_concrete(m) for m in (made if isinstance(made, tuple) else (made,)))
+    wrapped = tuple(fresh_concrete(m) for m in as_tuple(made))
     return wrapped if isinstance(made, tuple) else wrapped[0]
 
 
@@ -186,8 +187,9 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
     target = as_traced(out)
     to, made = target.type, DTYPES[value.dtype]
     if not np.can_cast(np.dtype(made), target.dtype, cast("Any", casting)):
+        which = f"from {value.dtype} to {to.dtype} with casting rule {casting!r}"
         raise DTypeError(
-            f"np.{ufunc.__name__}: cannot cast the result from {value.dtype} to {to.dtype} with casting rule {casting!r}",
+            f"np.{ufunc.__name__}: cannot cast the result {which}",
             hint=f"x = x {_symbol(ufunc)} y makes a new array; or convert one side with .astype(...)",
         ).at(("written here", here()))
     if value.shape != to.shape and broadcast_shapes(value.shape, to.shape) != to.shape:
@@ -226,7 +228,7 @@ def reduce(
         raise UnsupportedError(f"np.{ufunc.__name__}.reduce is not supported").at(("here", here()))
     options: dict[str, Any] = {"axis": axis, "out": out[0] if isinstance(out, tuple) else out, "keepdims": keepdims}
     options |= {"dtype": dtype} if dtype is not None else {}
-    options |= {"initial": initial} if initial is not None and initial is not np._NoValue else {}
+    options |= {"initial": initial} if initial is not None else {}
     options |= {"where": where} if where is not True else {}
     return function(x, **options)
 
@@ -239,8 +241,7 @@ def outer(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, a: Any, b: Any, **
 
 
 def _tuple(x: Any) -> tuple[Any, ...]:
-    made = x if isinstance(x, tuple) else (x,)
-    return tuple(m.value if type(m) is TracedArray else m for m in made)
+    return tuple(m.value if is_traced(m) else m for m in as_tuple(x))
 
 
 __all__ = ["call", "inplace", "operator", "outer", "reduce", "results", "short", "store"]

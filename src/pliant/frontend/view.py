@@ -155,7 +155,8 @@ class ReadOnlyLens(Lens):
         return self.show(whole)
 
     def put(self, whole: Value, part: Value) -> Value:
-        raise ReadOnlyError(f"assignment destination is read-only: it is the result of {self.name}", hint="copy it first")
+        message = f"assignment destination is read-only: it is the result of {self.name}"
+        raise ReadOnlyError(message, hint="copy it first")
 
 
 def is_static(lenses: tuple[Lens, ...]) -> bool:
