@@ -94,7 +94,7 @@ def share_after(fusion: Fusion, program: Program) -> None:
             step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
         elif isinstance(step, Fill):
             step.reads = {fusion.buffers[v] for v in step.leaves}
-    share(program.steps, {*program.params, *program.results, *program.host})
+    share(program.steps, {*program.params, *program.host}, set(program.results))
 
 
 def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> None:

@@ -78,7 +78,7 @@ class Fusion:
         elif fill_of(op):
             out = Buffer(node.types[0], node.values[0])
             for a in node.args:
-                if self.cost(a) >= 4:
+                if self.cost(a) >= 16:
                     self.materialise(a)
             leaves = self.reached(node.args)
             fill = Fill(node, out, frozenset(leaves))

@@ -146,6 +146,13 @@ class Buffer:
         self.shared: Buffer | None = None  # the buffer whose memory it takes over
 
 
+def root_of(buffer: Buffer) -> Buffer:
+    """The buffer whose memory it has in the end."""
+    while buffer.shared is not None:
+        buffer = buffer.shared
+    return buffer
+
+
 class Scalar:
     """One number, computed at one point of a nest."""
 

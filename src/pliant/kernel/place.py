@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from pliant.kernel.ir import Buffer, Fill, Nest, Program, Step, writes
+from pliant.kernel.ir import Buffer, Fill, Program, Step, root_of, writes
 
 ALIGNMENT = 64
 
@@ -30,22 +30,23 @@ def last_reads(steps: list[Step]) -> dict[Buffer, int]:
     return last
 
 
-def root_of(buffer: Buffer) -> Buffer:
-    """The buffer whose memory it has in the end."""
-    while buffer.shared is not None:
-        buffer = buffer.shared
-    return buffer
+def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer]) -> None:
+    """Let fills work in the memory of the operand they start from, where nobody reads it later.
 
-
-def share(steps: list[Step], fixed: set[Buffer]) -> None:
-    """Let fills take over the memory of the operand they start from, where nobody reads it later."""
+    If a fill makes a result, its operand is made in the result's memory from the start.
+    """
     last = last_reads(steps)
     for number, step in enumerate(steps):
-        if isinstance(step, Fill) and step.copied and step.out not in fixed:
-            source = step.copied
-            if root_of(source) not in fixed and last.get(root_of(source), -1) <= number:
-                step.out.shared = source
-                last[root_of(source)] = last.get(step.out, number)
+        if not isinstance(step, Fill) or not step.copied:
+            continue
+        source, out = root_of(step.copied), step.out
+        if source in inputs or source in results or last.get(source, -1) > number:
+            continue
+        if out in results:
+            source.shared = out
+        else:
+            out.shared = source
+            last[source] = max(last.get(out, number), number)
 
 
 def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:
@@ -87,6 +88,3 @@ def release(free: list[tuple[int, int]], offset: int, size: int) -> None:
 def size_of(buffer: Buffer) -> int:
     """Bytes it takes, a multiple of the alignment."""
     return max(-(-buffer.type.bytes // ALIGNMENT), 1) * ALIGNMENT
-
-
-__all__ = ["Nest", "place", "share"]

@@ -35,6 +35,7 @@ from pliant.kernel.ir import (
     index_of,
     numbers,
     offset_of,
+    root_of,
     strides_of,
 )
 from pliant.ops.base import Elementwise, Movement
@@ -332,7 +333,7 @@ class Recorder:
     def copy(self, out: Buffer, x: Source) -> None:
         """Write all elements of an operand; skipped where the result took over its memory."""
         buffer = self.buffers.get(x.value)
-        if buffer is None or out.shared is not buffer:
+        if buffer is None or root_of(out) is not root_of(buffer):
             self.loop(out.type.shape, lambda j: self.store(out, j, x(j)))
 
 

@@ -192,6 +192,14 @@ class Concatenate(Linear):
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
         return k.choose_piece(i, self.axis, xs)
 
+    def fill(self, k: Any, out: Any, *xs: Any) -> None:
+        """One piece after the other."""
+        at = 0
+        for x in xs:
+            start = tuple(at if a == self.axis else 0 for a in range(x.type.rank))
+            at += x.type.shape[self.axis]
+            k.loop(x.type.shape, lambda j, x=x, s=start: k.store(out, tuple(map(k.affine, j, (1,) * len(s), s)), x(j)))
+
 
 @final
 @dataclass(frozen=True)

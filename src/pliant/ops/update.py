@@ -32,6 +32,10 @@ class Window(Linear):
             raise ShapeError(f"{self.name}: {u} does not fit into {x}")
         return x
 
+    def place(self, k: Any, j: Any) -> Any:
+        """The index in x of the element at index `j` of the window."""
+        return tuple(k.affine(part, step, start) for part, step, start in zip(j, self.step, self.start, strict=True))
+
     def window(self, shape: tuple[int, ...]) -> Slice:
         """The slice of x that changes."""
         return Slice(self.start, self.step, shape)
@@ -71,6 +75,11 @@ class UpdateSlice(Window):
         inside, j = k.inside(i, self.start, self.step, u.type.shape)
         return k.choose(inside, lambda: u(j), lambda: x(i))
 
+    def fill(self, k: Any, out: Any, x: Any, u: Any) -> None:
+        """Copy x, then write the window."""
+        k.copy(out, x)
+        k.loop(u.type.shape, lambda j: k.store(out, self.place(k, j), u(j)))
+
 
 @final
 @dataclass(frozen=True)
@@ -98,6 +107,16 @@ class AddSlice(Window):
     def kernel(self, k: Any, i: Any, x: Any, u: Any) -> Any:
         inside, j = k.inside(i, self.start, self.step, u.type.shape)
         return k.choose(inside, lambda: k.scalar(Add(), x(i), u(j)), lambda: x(i))
+
+    def fill(self, k: Any, out: Any, x: Any, u: Any) -> None:
+        """Copy x, then add to the window."""
+
+        def write(j: Any) -> None:
+            place = self.place(k, j)
+            k.store(out, place, k.scalar(Add(), k.load(out, place), u(j)))
+
+        k.copy(out, x)
+        k.loop(u.type.shape, write)
 
 
 def _torch_put(torch: Namespace, window: Slice, x: Any, u: Any, *, accumulate: bool) -> Any:
