@@ -28,13 +28,9 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
     if type(x) is TracedArray:
         return x
     if isinstance(x, np.ndarray):
-        return TracedArray(current().capture(x))
+        return TracedArray(*current().enter(x))
     if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
-        return (
-            fresh_concrete(np.asarray(x), is_weak=not isinstance(x, bool))
-            if type(x) is not bool
-            else fresh_concrete(np.bool_(x))
-        )
+        return fresh_concrete(np.asarray(x), is_weak=True)
     if isinstance(x, np.generic):
         return fresh_concrete(x)
     if is_sequence(x) or isinstance(x, range):

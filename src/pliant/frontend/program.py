@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
-from pliant.core.origin import ParameterOrigin, at
+from pliant.core.origin import ParameterOrigin, at, here
 from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, guards_of, instrument
 from pliant.frontend.convert import as_traced
@@ -42,16 +43,24 @@ class Program:
 
     fn: Function
     leaves: tuple[int, ...]  # the argument leaves that are parameters, in order
+    groups: tuple[Group, ...]  # parameters for arguments and captured arrays that overlap
     captured: tuple[Any, ...]  # the arrays of the remaining parameters
     outputs: tuple[Output, ...]
     structure: Any
-    written: tuple[tuple[Any, int], ...]  # (leaf number or captured array, result number)
+    written: tuple[tuple[Any, int], ...]  # (leaf number, captured array or group; result number)
+    met: tuple[Any, ...]  # arrays read from outside: numbered after the leaves, they are the places of groups
+    watched: tuple[int, ...]  # places that are written, if only locally
     guards: Guards = field(repr=False)
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
         given = [np.asarray(leaves[i], _dtype(leaves[i])) for i in self.leaves]
-        return [*given, *self.captured]
+        arrays = [*leaves, *self.met] if self.groups else ()
+        return [*given, *(g.flat(arrays) for g in self.groups), *self.captured]
+
+    def fits(self, leaves: Sequence[Any]) -> bool:
+        """Whether names outside are bound as they were, and arrays overlap as they did."""
+        return self.guards.hold() and (not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups)
 
     @property
     def has_scalars(self) -> bool:
@@ -65,7 +74,8 @@ class Program:
         ranks = {o.kind for o in self.outputs if o.kind != "static" and isinstance(o.place, int) and self._rank(o) == 0}
         is_new = kinds <= {"array", "scalar"} and not any(o.lenses for o in self.outputs)
         is_alone = bool(self.outputs) and len(self.outputs) == len(self.fn.results)
-        return is_new and is_alone and not self.written and len(ranks) <= 1
+        is_apart = not self.watched or len(self.leaves) + len(self.met) == 1
+        return is_new and is_alone and not self.written and is_apart and len(ranks) <= 1
 
     def _rank(self, output: Output) -> int:
         return len(self.fn.results[output.place].shape) if output.kind in ("array", "scalar") else -1
@@ -79,25 +89,25 @@ class Program:
 
     def check_writes(self, leaves: Sequence[Any]) -> None:
         """Refuse, before anything runs, what could not be written as NumPy would."""
-        if not self.written:
-            return
-        arrays = [a for a in leaves if isinstance(a, np.ndarray)] + list(self.captured)
         for place, _ in self.written:
+            if isinstance(place, Group):
+                continue  # which of its arrays may be written is part of the pattern, and known while tracing
             target = leaves[place] if isinstance(place, int) else place
             if not target.flags.writeable:
                 raise ReadOnlyError(f"{self.fn.name}: assignment destination is read-only")
-            if sum(a is target for a in arrays) > 1 or any(
-                a is not target and np.may_share_memory(a, target) and np.shares_memory(a, target) for a in arrays
-            ):
+            if not is_injective(target):
                 raise UnsupportedError(
-                    f"{self.fn.name} writes to an argument that overlaps another argument in memory",
-                    hint="pass copies: overlapping written arguments are not compiled yet",
+                    f"{self.fn.name} writes to an array that has several elements in one place of memory",
+                    hint="pass a copy",
                 )
 
     def finish(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """Write back what the function wrote, and rebuild what it returns."""
         for place, number in self.written:
-            np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
+            if isinstance(place, Group):
+                place.write_back([*leaves, *self.met], results[number])
+            else:
+                np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
         return unflatten(self.structure, [self._output(o, leaves, results) for o in self.outputs])
 
     def _output(self, output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
@@ -109,7 +119,10 @@ class Program:
         if output.kind == "python":
             return results[place].item()
         if output.kind == "source":
-            return look(leaves[place] if isinstance(place, int) else place, output.lenses)
+            array = place
+            if isinstance(place, int):
+                array = leaves[place] if place < len(leaves) else self.met[place - len(leaves)]
+            return look(array, output.lenses)
         return place
 
 
@@ -123,15 +136,37 @@ def _dtype(leaf: Any) -> Any:
 
 
 def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str]) -> Program:
-    """Trace `f(*args, **kwargs)` for arguments like `leaves`."""
+    """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
+    if it overlaps other arrays, the function is traced again with those as one storage."""
+    groups: tuple[Group, ...] = ()
+    met: tuple[Any, ...] = ()
+    for _ in range(RETRACES):
+        program = _trace_once(f, leaves, structure, names, groups, met)
+        needed = groups_of([*leaves, *program.met], program.watched)
+        if needed == groups:
+            return program
+        for group in needed:
+            refuse(group)
+        groups, met = needed, program.met
+    raise UnsupportedError(f"{program.fn.name} writes to arrays whose overlap changes from trace to trace", hint="pass copies")
+
+
+RETRACES: Final = 8  # each adds an array to a group
+
+
+def _trace_once(
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], groups: tuple[Group, ...], met: tuple[Any, ...]
+) -> Program:  # fmt: skip
+    """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
+        shared = _enter_groups(trace, groups, leaves, met, names)
         given: list[Any] = []
         params: list[Value] = []
         numbers: list[int] = []
         for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
             type_ = leaf_type(leaf, name)
-            if type_ is None:
-                given.append(leaf)
+            if type_ is None or i in shared:
+                given.append(leaf if type_ is None else TracedArray(*shared[i]))
                 continue
             with at(ParameterOrigin((name,), getattr(f, "__code__", None))):
                 value = param(type_, name if name.isidentifier() else f"x{i}")
@@ -139,7 +174,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
             is_writeable = not is_array or leaf.flags.writeable
             storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
             given.append(
-                TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK and type(leaf) is not bool)
+                TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK)
             )
             params.append(value)
             numbers.append(i)
@@ -149,9 +184,46 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
         written = _written(given, trace, results)
         sources = [s for s in trace.captured.values()]
     entered = tuple(s.entered for s in sources if s.entered is not None)
-    fn = Function(getattr(f, "__name__", "fn"), (*params, *entered), tuple(results))
+    flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
+    fn = Function(getattr(f, "__name__", "fn"), (*params, *flat, *entered), tuple(results))
     captured = tuple(s.source for s in sources)
-    return Program(fn, tuple(numbers), captured, tuple(outputs), made_structure, written, guards_of(trace))
+    watched = _watched(given, trace, fn.name)
+    return Program(
+        fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
+        watched, guards_of(trace),
+    )  # fmt: skip
+
+
+def _enter_groups(
+    trace: Trace, groups: tuple[Group, ...], leaves: Sequence[Any], met: tuple[Any, ...], names: Sequence[str]
+) -> dict[int, tuple[Storage, tuple[Lens, ...]]]:
+    """One storage for each group; by place, what its arrays look at."""
+    made: dict[int, tuple[Storage, tuple[Lens, ...]]] = {}
+    for number, group in enumerate(groups):
+        given = tuple(names[m.place] for m in group.members if m.place < len(leaves))
+        with at(ParameterOrigin(given[:1] or ("captured",), None)):
+            value = param(group.type, f"shared{number}")
+        lenses = group.lenses()
+        storage = Storage(trace, value, source=Shared(group, tuple(lenses)), entered=value)
+        for member, lens in zip(group.members, lenses, strict=True):
+            made[member.place] = storage, lens
+            if member.place >= len(leaves):
+                trace.shared[id(met[member.place - len(leaves)])] = storage, lens
+    return made
+
+
+def _watched(given: Sequence[Any], trace: Trace, name: str) -> tuple[int, ...]:
+    """Places of the arguments and of the arrays met outside that were written, if only for a while."""
+    by_place: dict[int, Storage] = {i: g.storage for i, g in enumerate(given) if type(g) is TracedArray}
+    for j, array in enumerate(trace.met.values()):
+        by_place[len(given) + j] = trace.enter(array)[0]
+    for storage in by_place.values():
+        if storage.is_touched and not storage.is_written and isinstance(storage.source, Shared):
+            raise UnsupportedError(
+                f"{name} writes, inside a derivative or a batch, to an array that overlaps another in memory",
+                hint="such writes are local, and would miss the other array: pass a copy of one of them",
+            )
+    return tuple(i for i, storage in by_place.items() if storage.is_touched)
 
 
 def _outputs(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
@@ -168,7 +240,10 @@ def _outputs(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
         storage, kind = m.storage, "python" if m.is_weak else "scalar" if m.is_scalar else "array"
         source = storage.index if storage.index is not None else storage.source
         if kind == "array" and source is not None and is_static(m.lenses):
-            outputs.append(Output("source", source, m.lenses))
+            lenses = m.lenses
+            if isinstance(source, Shared):
+                source, lenses = source.seen_through(lenses)
+            outputs.append(Output("source", source, lenses))
         elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
             if id(storage) not in bases:
                 bases[id(storage)] = len(results)
@@ -183,10 +258,12 @@ def _outputs(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
 def _written(given: Sequence[Any], trace: Trace, results: list[Value]) -> tuple[tuple[Any, int], ...]:
     """(place, result number) of every argument and captured array that was written; adds results."""
     storages = [g.storage for g in given if type(g) is TracedArray] + list(trace.captured.values())
+    storages += [storage for storage, _ in trace.shared.values()]
     written: list[tuple[Any, int]] = []
-    for storage in storages:
+    for storage in {id(s): s for s in storages}.values():
         if storage.is_written:
-            written.append((storage.index if storage.index is not None else storage.source, len(results)))
+            source = storage.source.group if isinstance(storage.source, Shared) else storage.source
+            written.append((storage.index if storage.index is not None else source, len(results)))
             results.append(storage.value)
     return tuple(written)
 
@@ -221,6 +298,7 @@ def trace_closed(
     with tracing() as trace:
         params: list[Value] = []
         given: list[Any] = []
+        copies: list[tuple[TracedArray, Storage]] = []
         for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
             if not is_active:
                 given.append(leaf)
@@ -229,15 +307,30 @@ def trace_closed(
                 value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
             scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
             given.append(TracedArray(Storage(trace, value), is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
+            copies.append((leaf, given[-1].storage))
             params.append(value)
         args, kwargs = unflatten(structure, given)
         made, made_structure = flatten(instrument(f, trace)(*args, **kwargs))
         made = [as_traced(m) if _is_numeric(m) else m for m in made]
+        _check_copies(copies)
         results = tuple(m.value for m in made if type(m) is TracedArray)
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         free = free_values(fn, trace.scope.number)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     return Closed(closed, free, tuple(made), made_structure)
+
+
+def _check_copies(copies: Sequence[tuple[TracedArray, Storage]]) -> None:
+    """UnsupportedError if a parameter was written that stands for the same memory as another one."""
+    for leaf, storage in copies:
+        if not storage.is_touched:
+            continue
+        leaf.storage.is_touched = True
+        if sum(leaf.storage is other.storage for other, _ in copies) > 1:
+            raise UnsupportedError(
+                "a write, inside a derivative or a batch, to an argument that shares memory with another one",
+                hint="such writes are local, and would miss the other argument: pass a copy of one of them",
+            ).at(("here", here()))
 
 
 def _is_numeric(x: Any) -> bool:

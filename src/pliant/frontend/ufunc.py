@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, ShapeError, UnsupportedError
@@ -24,6 +24,7 @@ from pliant.frontend.convert import (
     with_type,
 )
 from pliant.frontend.kinds import as_tuple, is_traced
+from pliant.ops.compare import less
 from pliant.ops.select import select
 
 Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the result dtypes
@@ -105,7 +106,10 @@ def _quick_loop(
 ) -> tuple[tuple[str, ...], str] | None:
     if len(args) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None or ufunc not in builders:
         return None
-    ins, outs = _loop(ufunc, [as_traced(a) for a in args], None)
+    xs = [as_traced(a) for a in args]
+    if ufunc in COMPARISONS and _is_beyond(xs):
+        return None
+    ins, outs = _loop(ufunc, xs, None)
     return ins, outs[0]
 
 
@@ -120,6 +124,8 @@ def results(
         ).at(("here", here()))
     if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
         return _tuple(builder(*xs))
+    if ufunc in COMPARISONS and _is_beyond(xs):
+        return (_compared(builder, ufunc, xs),)
     ins, outs = _loop(ufunc, xs, dtype)
     values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
     shapes = {v.shape for v in values if v.shape}
@@ -150,6 +156,40 @@ def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str
         ) from None
 
 
+COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+
+
+def _is_beyond(xs: list[TracedArray]) -> bool:
+    """Whether integers are compared of which one side's dtype may not hold the other's."""
+    if any(x.type.kind not in "iu" for x in xs):
+        return False
+    weak, others = [x for x in xs if x.is_weak], [x for x in xs if not x.is_weak]
+    if len(weak) != 1:
+        return not weak and {x.type.kind for x in xs} == {"i", "u"} and "u64" in [x.type.dtype for x in xs]
+    if weak[0].concrete is None:
+        return others[0].type.dtype != "i64"
+    limits = np.iinfo(others[0].dtype)
+    return not limits.min <= int(weak[0].concrete) <= limits.max
+
+
+def _compared(builder: Builder, ufunc: np.ufunc, xs: list[TracedArray]) -> Value:
+    """A comparison of integers by their numbers, as in NumPy, whatever their dtypes hold."""
+    shape = broadcast_shapes(*(x.shape for x in xs))
+
+    def answer(*numbers: int) -> Value:
+        return broadcast_value(const(bool(ufunc(*numbers)), "bool"), shape)
+
+    known = [x.concrete if x.is_weak else None for x in xs]
+    if any(n is not None for n in known):  # below or above all that the other side holds
+        return answer(*(0 if n is None else int(n) for n in known))
+    if "u64" not in [x.type.dtype for x in xs]:
+        return builder(*(broadcast_value(value_of(x, "i64"), shape) for x in xs))
+    inside = builder(*(broadcast_value(value_of(x, "u64"), shape) for x in xs))
+    (signed,) = [x for x in xs if x.type.kind == "i"]
+    is_negative = less(broadcast_value(value_of(signed, "i64"), shape), 0)
+    return select(is_negative, answer(*(-1 if x is signed else 0 for x in xs)), inside)
+
+
 def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
     """Operands known while tracing: NumPy itself computes the result."""
     plain = [weak_kind(x)(x.concrete[()]) if x.is_weak else (x.concrete[()] if x.is_scalar else x.concrete) for x in xs]
@@ -158,18 +198,32 @@ def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
     return wrapped if isinstance(made, tuple) else wrapped[0]
 
 
+LOGICAL = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor))  # what Python's bools have of their own
+
+
 def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
-    """A Python operator: as the ufunc, but Python numbers among themselves stay weak."""
-    made = quick(builders, ufunc, args)
-    if made is not None and made.storage.value.shape:
-        return made
-    if any(a is None or isinstance(a, str | dict | set) for a in args):
-        return NotImplemented
-    made = call(builders, ufunc, args) if made is None else made
-    xs = [a for a in args if not isinstance(a, int | float | complex)]
-    if all(type(a) is TracedArray and a.is_weak for a in xs) and made.type.dtype != "bool":
-        return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
-    return made
+    """A Python operator: as the ufunc, but Python numbers among themselves stay Python's."""
+    if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
+        if any(a is None or isinstance(a, str | dict | set) for a in args):
+            return NotImplemented
+        if all(_is_python(a) for a in args):
+            numbers = args if ufunc in LOGICAL or ufunc in COMPARISONS else tuple(_unbool(a) for a in args)
+            made = call(builders, ufunc, numbers)
+            return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
+    return call(builders, ufunc, args)
+
+
+def _is_python(x: Any) -> bool:
+    """Whether x stands for a Python number."""
+    return x.is_weak if type(x) is TracedArray else isinstance(x, int | float | complex) and not isinstance(x, np.generic)
+
+
+def _unbool(x: Any) -> Any:
+    """A Python bool as the int that it is in arithmetic."""
+    if type(x) is TracedArray:
+        is_bool = x.type.dtype == "bool"
+        return TracedArray(fresh(cast_value(x.value, "i64")).storage, is_scalar=True, is_weak=True) if is_bool else x
+    return int(x) if type(x) is bool else x
 
 
 def inplace(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
