@@ -192,6 +192,44 @@ CASES: dict[Any, Calls] = {
         arrays(("f8", "f4", "i8"), (3, 4)),
         [lambda x: np.percentile(x, 30), lambda x: np.percentile(x, [25, 75], 0)],
     ),
+    np.nanquantile: (
+        HOLES[:2] + HOLES[3:],
+        [
+            lambda x: np.nanquantile(x, 0.3),
+            lambda x: np.nanquantile(x, [0.1, 0.5, 1.0], axis=0),
+            lambda x: np.nanquantile(x, 0.25, axis=1, keepdims=True),
+            lambda x: np.nanquantile(x, [0.0, 0.3, 0.6], 1, method="weibull"),
+            lambda x: np.nanquantile(x, np.abs(np.tanh(x.ravel()[:1])), 0),
+        ],
+    ),
+    np.nanpercentile: (
+        HOLES[:2] + HOLES[3:],
+        [lambda x: np.nanpercentile(x, 30), lambda x: np.nanpercentile(x, [25, 75], 0)],
+    ),
+    np.nanmedian: (
+        HOLES[:2] + HOLES[3:],
+        [lambda x: np.nanmedian(x), lambda x: np.nanmedian(x, 0), lambda x: np.nanmedian(x, 1, keepdims=True)],
+    ),
+    np.histogram: (
+        R[:1] + R[3:7],
+        [
+            lambda x: np.histogram(x),
+            lambda x: np.histogram(x, 3, (-1.0, 2.0)),
+            lambda x: np.histogram(x, [-2, 0, 1.5, 3]),
+            lambda x: np.histogram(x, 4, density=True),
+            lambda x: np.histogram(x, 3, weights=x),
+            lambda x: np.histogram(x * 0),
+            lambda x: np.histogram(x, 0),
+        ],
+    ),
+    np.histogram_bin_edges: (
+        R[:1] + R[3:4],
+        [
+            lambda x: np.histogram_bin_edges(x),
+            lambda x: np.histogram_bin_edges(x, 3, (0, 1)),
+            lambda x: np.histogram_bin_edges(x, [0, 1, 5]),
+        ],
+    ),
     np.nansum: (HOLES, [lambda x: np.nansum(x), lambda x: np.nansum(x, 0), lambda x: np.nansum(x, 1, keepdims=True)]),
     np.nanprod: (HOLES, [lambda x: np.nanprod(x), lambda x: np.nanprod(x, 0)]),
     np.nanmax: (HOLES[:2] + HOLES[3:], [lambda x: np.nanmax(x), lambda x: np.nanmax(x, 0), lambda x: np.nanmax(x, 1)]),

@@ -107,9 +107,11 @@ CASES: dict[Any, Calls] = {
         ],
     ),
     np.squeeze: (
-        ANY_RANK,
+        [*ANY_RANK, (np.float64(2),)],
         [
+            lambda x: x.T,
             lambda x: np.squeeze(x),
+            lambda x: x.T,
             lambda x: np.squeeze(x[None]),
             lambda x: np.squeeze(x[None], 0),
             lambda x: x.squeeze(-1),

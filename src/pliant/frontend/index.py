@@ -67,6 +67,8 @@ def getitem(x: TracedArray, key: Any) -> Any:
         return fresh(gathered(x.value, parsed), is_array=True)
     part = view(x, *basic_lenses(parsed, x.shape))
     if part.shape or parsed.has_ellipsis:
+        if x.is_scalar or x.is_weak:  # a scalar cannot be written: NumPy copies it
+            return fresh(part.value, is_array=True)
         return part if part.lenses or parsed.has_ellipsis else x
     if x.concrete is not None and all(isinstance(a.start, int) for a in parsed.axes):
         from_concrete = as_traced(x.concrete[tuple(a.start for a in parsed.axes)])

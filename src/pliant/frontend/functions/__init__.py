@@ -11,6 +11,7 @@ from pliant.frontend.functions import (
     create,
     edit,
     fft,
+    histogram,
     index,
     join,
     linalg,
@@ -18,6 +19,7 @@ from pliant.frontend.functions import (
     norms,
     order,
     products,
+    quantiles,
     reduce,
     scan,
     shape,
@@ -30,7 +32,8 @@ from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
 from pliant.ops import scan as scans
 
 MODULES: Final = (
-    reduce, statistics, scan, order, shape, join, edit, index, math, create, products, linalg, norms, fft,
+    reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, index, math, create,
+    products, linalg, norms, fft,
 )  # fmt: skip
 
 FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {

@@ -96,8 +96,10 @@ def flatten(a: Any, order: str = "C") -> TracedArray:
 
 
 def transpose(a: Any, axes: Any = None) -> TracedArray:
-    """np.transpose: a view."""
+    """np.transpose: a view; of a scalar the scalar."""
     x = array_of(a)
+    if as_traced(a).is_scalar and (axes is None or not shape_of(axes)):
+        return as_traced(a)
     order = tuple(reversed(range(x.ndim))) if axes is None else axes_of(list(shape_of(axes)), x.ndim)
     if len(order) != x.ndim:
         raise ShapeError(f"axes {axes} do not match {x.type}").at(("here", here()))
@@ -143,8 +145,10 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
 
 
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
-    """np.squeeze: a view."""
+    """np.squeeze: a view; of a scalar the scalar."""
     x = array_of(a)
+    if as_traced(a).is_scalar and axis in (None, (), 0, -1):
+        return as_traced(a)
     ones = tuple(i for i, n in enumerate(x.shape) if n == 1)
     if not x.ndim and axis in (0, -1):  # NumPy takes these for a scalar
         return view(x)
@@ -215,8 +219,10 @@ def sliced(x: TracedArray, axis: int, start: int, length: int, step: int = 1) ->
 
 
 def flip(m: Any, axis: Any = None) -> TracedArray:
-    """np.flip: a view."""
+    """np.flip: a view; of a number, a number."""
     x = array_of(m)
+    if not x.ndim and axis is None:
+        return x[()]
     for a in axes_of(axis, x.ndim):
         n = x.shape[a]
         x = sliced(x, a, max(n - 1, 0), n, -1)
@@ -281,7 +287,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[TracedArray, ...]:
     """np.unstack: views."""
     array = array_of(x)
     at = axis_of(axis, array.ndim)
-    return tuple(squeeze(sliced(array, at, i, 1), at) for i in range(array.shape[at]))
+    return tuple(moveaxis(array, at, 0))
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[TracedArray]:

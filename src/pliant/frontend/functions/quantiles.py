@@ -1,0 +1,219 @@
+"""Order statistics: median, quantile and percentile, of all numbers or of those that are no NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.errors import ArgumentError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.convert import as_traced, axes_of, value_of
+from pliant.frontend.functions.common import NO_VALUE, array_of, numpy_dtype, solid, store_out, unsupported, xp
+from pliant.frontend.functions.reduce import kept
+from pliant.ops import compare, elementwise
+from pliant.ops import sort as sorting
+from pliant.ops.index import take_along
+from pliant.ops.reduce import reduce_sum
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, permute
+from pliant.ops.shape import reshape as reshape_value
+
+# Where the q-quantile of n sorted elements lies, counted from 0 (Hyndman and Fan 1996).
+_PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "linear": lambda q, n: (n - 1) * q,
+    "lower": lambda q, n: xp.floor((n - 1) * q),
+    "higher": lambda q, n: xp.ceil((n - 1) * q),
+    "midpoint": lambda q, n: 0.5 * (xp.floor((n - 1) * q) + xp.ceil((n - 1) * q)),
+    "nearest": lambda q, n: xp.rint((n - 1) * q),
+    "inverted_cdf": lambda q, n: xp.ceil(n * q) - 1,
+    "averaged_inverted_cdf": lambda q, n: 0.5 * (xp.ceil(n * q) + xp.floor(n * q)) - 0.5,
+    "closest_observation": lambda q, n: xp.rint(n * q) - 1,
+    "interpolated_inverted_cdf": lambda q, n: n * q - 1,
+    "hazen": lambda q, n: n * q - 0.5,
+    "weibull": lambda q, n: (n + 1) * q - 1,
+    "median_unbiased": lambda q, n: (n + 1 / 3) * q - 2 / 3,
+    "normal_unbiased": lambda q, n: (n + 1 / 4) * q - 5 / 8,
+}
+
+
+def _sorted_front(x: TracedArray, axes: tuple[int, ...]) -> Value:
+    """The reduced axes merged, sorted and in front of the others."""
+    rest = [a for a in range(x.ndim) if a not in axes]
+    front = permute(x.value, (*axes, *rest))
+    merged = reshape_value(front, (x.size // max(_size(x, rest), 1), *(x.shape[a] for a in rest)))
+    return sorting.sort(merged, 0)
+
+
+def _size(x: TracedArray, axes: list[int]) -> int:
+    return int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """np.quantile. Its axis of quantiles comes first; q may be traced."""
+    return _quantile("quantile", np.quantile, 1.0, a, q, axis, out, method, keepdims, weights)
+
+
+def percentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """np.percentile."""
+    return _quantile("percentile", np.percentile, 100.0, a, q, axis, out, method, keepdims, weights)
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """np.nanquantile."""
+    return _quantile("nanquantile", np.nanquantile, 1.0, a, q, axis, out, method, keepdims, weights)
+
+
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """np.nanpercentile."""
+    return _quantile("nanpercentile", np.nanpercentile, 100.0, a, q, axis, out, method, keepdims, weights)
+
+
+def _quantile(
+    name: str, function: Any, unit: float, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, weights: Any
+) -> Any:
+    if weights is not None:
+        raise unsupported(f"np.{name}: weights= is not supported")
+    if method not in _PLACES:
+        raise ArgumentError(f"{method!r} is not a valid method; use one of {', '.join(_PLACES)}").at(("here", here()))
+    x, wanted = array_of(solid(a)), as_traced(q)
+    if x.type.kind == "c":
+        raise ArgumentError("a must be an array of real numbers").at(("here", here()))
+    if x.type.dtype == "bool":
+        x = x.astype(np.float64)
+    to = _dtype_of(function, unit, x, q, method)
+    axes = axes_of(axis, x.ndim)
+    line = _sorted_front(x, axes)
+    fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
+    if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
+        raise ArgumentError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
+    if name.startswith("nan") and x.type.is_float:
+        y = _among_numbers(line, fraction, method, to)
+    else:
+        n = line.shape[0]
+        y = _nan_if(_at_places(line, xp.clip(_PLACES[method](fraction, n), 0, n - 1), to), line, to)
+    if keepdims and keepdims is not NO_VALUE:
+        lead = y.shape[: len(wanted.shape)]
+        y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
+    return store_out(y, out, f"np.{name}", casting="unsafe")
+
+
+def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -> str:
+    """The dtype of NumPy's result."""
+    sample: Any = np.full(1, 0.5, as_traced(q).dtype if as_traced(q).type.is_float else np.float64)
+    if isinstance(q, int | float):
+        sample = type(q)(1) / (2 if unit == 1.0 else 1)
+
+    def on_sample(s: Any) -> Any:
+        return function(s, sample, method=method)
+
+    return numpy_dtype(on_sample, x)
+
+
+def _at_places(line: Value, places: Any, to: str) -> Value:
+    """Elements at fractional places along axis 0, with the axes of `places` in front."""
+    low, rank = xp.floor(places), len(np.shape(places))
+    table = fresh(line, is_array=True)
+    if isinstance(places, TracedArray):
+        first = low.astype(np.int64)
+        second = xp.minimum(first + 1, line.shape[0] - 1)
+    else:
+        whole = np.asarray(low, np.int64)
+        first, second = fresh_concrete(whole), fresh_concrete(np.asarray(xp.minimum(whole + 1, line.shape[0] - 1)))
+        if xp.all(places == low):
+            return value_of(xp.take(table, first, 0), to)
+    a, b = (as_traced(xp.take(table, i, 0)).value for i in (first, second))
+    t = value_of(
+        as_traced(places - low) if isinstance(places, TracedArray) else fresh_concrete(np.asarray(places - low))
+    )
+    return _blend(a, b, broadcast(t, a.shape, tuple(range(rank))) if t.shape != a.shape else t, to)
+
+
+def _among_numbers(line: Value, fraction: Any, method: str, to: str) -> Value:
+    """The quantiles of the sorted elements that are no NaN, whose number differs from column to column."""
+    missing = reduce_sum(elementwise.convert(compare.isnan(line), "i64"), (0,))
+    count = line.shape[0] - fresh(missing, is_array=True).astype(np.float64)
+    wanted = fraction if isinstance(fraction, TracedArray) else fresh_concrete(np.asarray(fraction, np.float64))
+    rows = xp.reshape(wanted, (-1, *(1,) * count.ndim))
+    places = xp.clip(_PLACES[method](rows, count), 0, xp.maximum(count - 1, 0))
+    low = xp.floor(places)
+    first = low.astype(np.int64)
+    second = xp.minimum(first + 1, xp.maximum(count.astype(np.int64) - 1, 0))
+    a, b = (take_along(line, i.value, 0) for i in (first, second))
+    y = _blend(a, b, (places - low).value, to)
+    return reshape_value(y, (*wanted.shape, *line.shape[1:]))
+
+
+def _blend(a: Value, b: Value, t: Value, to: str) -> Value:
+    """a + t·(b − a), exact at both ends."""
+    wide = to if to[0] == "f" else "f64"
+    a, b, t = (elementwise.convert(v, wide) for v in (a, b, t))
+    rise = elementwise.sub(b, a)
+    near = elementwise.add(a, elementwise.mul(rise, t))
+    far = elementwise.sub(b, elementwise.mul(rise, elementwise.sub(const(1, wide), t)))
+    y = select(compare.greater_equal(t, const(0.5, wide)), far, near)
+    return elementwise.convert(select(compare.equal(a, b), a, y), to)
+
+
+def _nan_if(y: Value, line: Value, to: str) -> Value:
+    """NaN where a NaN was among the sorted elements, which it ends."""
+    if line.dtype[0] != "f":
+        return y
+    last = xp.take(fresh(line, is_array=True), -1, 0)
+    has_nan = compare.isnan(as_traced(last).value)
+    extra = y.type.rank - has_nan.type.rank
+    if has_nan.shape:
+        has_nan = broadcast(has_nan, y.shape, tuple(range(extra, y.type.rank)))
+    return select(has_nan, const(float("nan"), to), y)
+
+
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """np.median."""
+    x = array_of(solid(a))
+    to = numpy_dtype(np.median, x)
+    axes = axes_of(axis, x.ndim)
+    line = _sorted_front(x, axes)
+    n = line.shape[0]
+    if not n:
+        y = broadcast(const(float("nan"), to), line.shape[1:], ())
+    else:
+        rows = fresh(line, is_array=True)
+        middle = rows[n // 2] if n % 2 else xp.mean(rows[n // 2 - 1 : n // 2 + 1], 0)
+        y = _nan_if(value_of(middle, to), line, to)
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.median", casting="unsafe")
+
+
+def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """np.nanmedian."""
+    x = array_of(solid(a))
+    if not x.type.is_float:
+        return median(x, axis, out, keepdims=keepdims)
+    axes = axes_of(axis, x.ndim)
+    y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype)
+    return store_out(kept(y, x.shape, axes, keepdims), out, "np.nanmedian", casting="unsafe")
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.median: median,
+    np.nanmedian: nanmedian,
+    np.quantile: quantile,
+    np.percentile: percentile,
+    np.nanquantile: nanquantile,
+    np.nanpercentile: nanpercentile,
+}
+"""NumPy's order statistics."""
