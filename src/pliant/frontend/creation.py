@@ -15,9 +15,10 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.origin import here
+from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, shape_of, short, value_of
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.tracing import is_tracing
 
@@ -51,25 +52,43 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **opti
         raise UnsupportedError(f"np.linspace of traced ends: {', '.join(options)} is not supported").at(
             ("here", here())
         )
-    steps = np.arange(num) / max(num - 1 if endpoint else num, 1)
     a, b = as_traced(start), as_traced(stop)
+    dtype = np.dtype(DTYPES[result_dtype(a, b, float(num))])
+    steps = np.arange(num, dtype=dtype) / dtype.type(max(num - 1 if endpoint else num, 1))
     t = fresh_concrete(steps.reshape(-1, *(1,) * max(a.ndim, b.ndim)))
-    return a + (b - a) * t
+    y = a + (b - a) * t
+    if endpoint and num > 1:
+        y[-1] = b  # not off by a rounding
+    return y
 
 
-def arange(*args: Any, **options: Any) -> Any:
-    """np.arange needs bounds that are known while tracing."""
-    return fresh_concrete(np.arange(*[x.__index__() if type(x) is TracedArray else x for x in args], **options))
+def of_known_shape(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A maker like np.zeros, whose shape must be known while tracing."""
+
+    def made(shape: Any, *args: Any, **options: Any) -> Any:
+        return fresh_concrete(make(shape_of(shape), *args, **options))
+
+    return made
+
+
+def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A maker like np.eye, whose extents must be known while tracing."""
+
+    def made(*args: Any, **options: Any) -> Any:
+        return fresh_concrete(make(*[x.__index__() if type(x) is TracedArray else x for x in args], **options))
+
+    return made
 
 
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
+    **{make: of_known_shape(make) for make in (np.zeros, np.ones, np.empty)},
+    **{make: of_known_extents(make) for make in (np.arange, np.eye, np.identity, np.tri, np.hanning, np.hamming)},
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asarray,
     np.ascontiguousarray: asarray,
     np.full: full,
     np.linspace: linspace,
-    np.arange: arange,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
