@@ -20,6 +20,7 @@ from pliant.ops import (
     fft,
     index,
     least_squares,
+    loop,
     matrix,
     power,
     reduce,
@@ -40,7 +41,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
-    fft, custom,
+    fft, custom, loop,
 )  # fmt: skip
 
 

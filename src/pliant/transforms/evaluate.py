@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from pliant.core.build import expanded
@@ -11,12 +12,21 @@ from pliant.core.types import SHORT, Type
 
 def evaluate(fn: Function, xs: tuple[Any, ...], xp: Namespace) -> tuple[Any, ...]:
     """Results of `fn` on arrays `xs` of namespace `xp`."""
-    env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))
-    for node in nodes(fn.results):
-        if not isinstance(node.op, Param):
+    return stepper(fn, xp)(xs)
+
+
+def stepper(fn: Function, xp: Namespace) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """`fn` as a Python function of arrays, for many calls."""
+    order = [node for node in nodes(fn.results) if not isinstance(node.op, Param)]
+
+    def step(xs: tuple[Any, ...]) -> tuple[Any, ...]:
+        env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))
+        for node in order:
             outs = run(node.op, xp, [env[a] for a in node.args])
             env.update(zip(node.values, outs, strict=True))
-    return tuple(env[r] for r in fn.results)
+        return tuple([env[r] for r in fn.results])
+
+    return step
 
 
 def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:

@@ -1,0 +1,70 @@
+"""What loops and branches need to know about the functions they hold: who reads what, what to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pliant.core import ir
+from pliant.core.ir import Const, Function, Value, Values, nodes
+from pliant.ops.base import Elementwise, Movement
+from pliant.ops.custom import pick
+from pliant.ops.index import Gather
+from pliant.ops.shape import Iota
+
+CHEAP = frozenset(
+    "add sub mul div neg convert conj abs sign square reciprocal select maximum minimum fmax fmin real imag "
+    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor isnan".split()
+)
+LONGEST = 12  # cheap operations instead of one load
+
+
+def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tuple[bool, ...]:
+    """Which results depend on the marked parameters; with `floats`, through float values only."""
+    live = set(pick(fn.params, marked))
+    for node in nodes(fn.results):
+        if any([a in live for a in node.args]):
+            live.update([v for v in node.values if v.type.is_float or not floats])
+    return tuple([r in live for r in fn.results])
+
+
+def read_by(results: Sequence[Value], params: Sequence[Value]) -> tuple[bool, ...]:
+    """Which of the parameters the results depend on."""
+    found = {node.values[0] for node in nodes(results)}
+    return tuple([p in found for p in params])
+
+
+def read_with(dys: Sequence[Value], dxs: Collection[Value]) -> Values:
+    """The values that `dys`, linear in `dxs`, are made from and that do not depend on `dxs`."""
+    linear, found = set(dxs), dict[Value, None]()
+    for node in nodes(dys):
+        if any([a in linear for a in node.args]):
+            linear.update(node.values)
+            found.update([(a, None) for a in node.args if a not in linear])
+    found.update([(d, None) for d in dys if d not in linear])
+    return tuple([r for r in found if not isinstance(r.op, Const)])
+
+
+def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
+    """Those of the reads that must be kept: the others are cheap to compute from them and `free`."""
+    place = {node: n for n, node in enumerate(nodes(reads))}
+    kept = {r: None for r in reads if r not in free}
+    for r in sorted(kept, key=lambda r: place[r.node], reverse=True):
+        if is_cheap(r, kept, free):
+            del kept[r]
+    return tuple([r for r in reads if r in kept])
+
+
+def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> bool:
+    """Whether a few simple operations on other kept values and free ones make `value`."""
+    todo, count = [value], 0
+    while todo:
+        v = todo.pop()
+        op = v.op
+        if isinstance(op, Const) or v in free or (v in kept and v is not value):
+            continue
+        count += 1
+        simple = op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | Iota)
+        if not simple or isinstance(op, ir.Param) or count > LONGEST:
+            return False
+        todo.extend(v.args)
+    return True
