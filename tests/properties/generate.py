@@ -106,7 +106,7 @@ def _is_fine(line: Line, env: dict[str, Any], options: Options) -> bool:
     except Exception:
         return False
     made = [env[n] for n in env if n not in before]
-    if any(isinstance(x, np.ndarray | list | tuple) and not _is_operand(x) for x in made):
+    if any((isinstance(x, np.ndarray | list | tuple) and not _is_operand(x)) or type(x) is complex for x in made):
         return False
     numbers = [np.asarray(x) for x in env.values() if _is_operand(x)]
     if any(

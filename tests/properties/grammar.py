@@ -85,11 +85,11 @@ SUMS = """
 
 PRODUCTS = """
 ~{num 1+} @ {num 1+} | ~{num 2} @ {num 1} | ~{num 2} @ {num 2} | ~np.dot({num}, {num}) | ~np.vdot({num}, {num}) | ~np.inner({num}, {num}) | ~np.outer({num}, {num}) | ~np.kron({num 1+}, {num 1+})
-~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->ji", {num 2}) | ~np.einsum("ij->i", {num 2}) | ~np.einsum("ii->i", {num 2})
+~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->i", {num 2})
 ~np.einsum("ij,jk->ik", {num 2}, {num 2}) | ~np.einsum("...i,...i->...", {num 1+}, {=}) | ~np.einsum("i,j->ij", {num 1}, {num 1}) | ~np.matmul({num 3+}, {num 2}) | ~np.linalg.norm({fc})
 ~np.linalg.norm({fc 1+}, axis={axis}) | ~np.linalg.norm({f 2}, 1) | ~np.linalg.matrix_power({num 2}, 2) | ~np.linalg.solve({fc 2} + 5 * np.eye(⟦0⟧.shape[0]), {fc 1+}) | ~np.linalg.inv({f 2+} + 7 * np.eye(⟦0⟧.shape[-1]))
 ~np.linalg.det({fc 2+}) | ~np.linalg.slogdet({fc 2} + 5 * np.eye(⟦0⟧.shape[0]))[1] | ~np.linalg.cholesky({f 2} @ ⟦0⟧.T + np.eye(⟦0⟧.shape[0])) | ~np.linalg.eigvalsh({f 2} + ⟦0⟧.T) | ~np.linalg.svd({f 2}, compute_uv=False)
-~np.fft.fft({fc 1+}) | ~np.fft.ifft({fc 1+}, axis={axis}) | ~np.fft.rfft({f 1+}) | ~np.fft.irfft({fc 1+}) | ~np.fft.fft2({fc 2+}) | np.fft.fftshift({num 1+}) | ~np.cross({num 1+}, {==}) | ~np.linalg.pinv({f 2})
+~np.fft.fft({fc 1+}) | ~np.fft.ifft({fc 1+}, axis={axis}) | ~np.fft.rfft({f 1+}) | ~np.fft.irfft({fc 1+}) | ~np.fft.fft2({fc 2+}) | np.fft.fftshift({num 1+}) | ~np.cross({num 1+}, {==}) | ~np.linalg.pinv(np.asarray({f 2}, float))
 """
 
 CREATION = """
@@ -102,7 +102,7 @@ WRITES = """
 {w any}[...] = {fits} | {w any 1+}[{key}] = {fits} | {w any 1+}[{key}] = {lit} | {w any 2+}[{key}] = {fits} | ~{w num}[...] += {fits} | ~{w num 1+}[{key}] += {fits} | ~{w num 1+}[{key}] *= {lit}
 ~{w num} += {lit} | ~{w num} -= {fits} | ~{w num} *= {fits} | ~{w f} /= 2 | {w iu} //= 2 | {w b} ^= True | {w b} &= {fits} | {w any 1+}[{fancy}] = {lit} | {w any 1+}[{fancy}] = {fits}
 ~{w num 1+}[{fancy}] += {lit} | ~{w num 1+}[{fancy}] += {fits} | {w any 1+}[{mask}] = {lit} | ~{w num 1+}[{mask}] += {lit} | ~{w num 1+}[{mask}] *= {fits} | {w any}.fill({lit}) | {w num 1+}.sort() | {w num 1+}.sort(axis={axis})
-np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, {lit}) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({num 1}, out=$w)
+np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, {lit}) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
 np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] = ⟦0⟧[:-1] | {w any 1+}[:-1] = ⟦0⟧[1:] | ~{w num 1+}[1:] += ⟦0⟧[:-1] | ~{w num 1+}[:] += ⟦0⟧[::-1] | {w any 1+}[::-1] = ⟦0⟧
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
 np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w num 1+}, ([0, 0],), {lit}) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T

@@ -56,7 +56,7 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
             raise ShapeError(f"expected parts of one shape, got {' and '.join(str(b.type) for b in arrays[:4])}").at(
                 ("here", here())
             )
-    dtype = result_dtype(*arrays)
+    dtype = short(np.result_type(*(a.dtype for a in arrays)))  # a Python float beside a float32 makes a float64 here
     rows = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
     return fresh(concatenate(rows, 0), is_array=True)
 

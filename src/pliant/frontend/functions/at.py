@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.ir import Value
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.frontend.array import TracedArray, fresh, view
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of, with_type
 from pliant.frontend.functions.common import solid, unsupported
 from pliant.frontend.index import basic_lenses, parse, scattered, traced_mask
 from pliant.frontend.view import write
@@ -78,15 +78,22 @@ class At:
 
 def add_at(a: Any, indices: Any, b: Any) -> None:
     """np.add.at: writes into `a`."""
-    x, y = as_traced(a), as_traced(b)
-    if not np.can_cast(y.dtype, x.dtype, "same_kind"):
-        raise unsupported(f"np.add.at: cannot add {y.type} to elements of {x.type}", "convert with .astype(...)")
-    x.replace(cast_value(added(x, indices, b), x.type.dtype))
+    x = as_traced(a)
+    x.replace(cast_value(added(x, indices, _addend(x, b)), x.type.dtype))
 
 
 def subtract_at(a: Any, indices: Any, b: Any) -> None:
     """np.subtract.at: writes into `a`."""
-    add_at(a, indices, -as_traced(b).astype(as_traced(a).dtype))
+    x = as_traced(a)
+    x.replace(cast_value(added(x, indices, -_addend(x, b)), x.type.dtype))
+
+
+def _addend(x: TracedArray, b: Any) -> TracedArray:
+    """`b` as numbers of x's dtype; NumPy would round every sum of wider ones."""
+    made = DTYPES[result_dtype(x, b)]
+    if not np.can_cast(made, x.dtype, "same_kind"):
+        raise unsupported(f"ufunc.at: cannot add {as_traced(b).type} to elements of {x.type}", "use .astype(...)")
+    return fresh(value_of(b, x.type.dtype), is_array=True)
 
 
 AT: dict[np.ufunc, Callable[..., None]] = {np.add: add_at, np.subtract: subtract_at}

@@ -27,6 +27,7 @@ from pliant.frontend.functions.common import (
     array_of,
     check_out,
     int_value,
+    is_sequence,
     known,
     solid,
     store_out,
@@ -60,7 +61,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """np.take."""
     x = ravel(solid(a)) if axis is None else array_of(a)
     at = axis_of(0 if axis is None else axis, x.ndim)
-    places = in_mode(as_traced(indices), x.shape[at], mode)
+    is_empty = is_sequence(indices) and not len(indices)  # NumPy takes no float for an index, but for []
+    places = in_mode(as_traced(np.zeros(0, int) if is_empty else indices), x.shape[at], mode)
     picked = getitem(x, (slice(None),) * at + (places,))
     check_out(out, x.type.dtype, "np.take")
     return store_out(picked.value, out, "np.take", is_array=bool(picked.shape), casting="unsafe")
@@ -149,7 +151,8 @@ def clip(
 ) -> Any:  # fmt: skip
     """np.clip."""
     low, high = (first if first is not NO_VALUE else second for first, second in ((a_min, min), (a_max, max)))
-    x, bounds = as_traced(a), [None if b is NO_VALUE else b for b in (low, high)]
+    x = solid(a)
+    bounds = [None if b is NO_VALUE or _is_no_bound(x, b, is_low) else b for b, is_low in ((low, True), (high, False))]
     dtype = result_dtype(x, *(b for b in bounds if b is not None))
     if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
         raise unsupported("np.clip: other keywords than min, max and out are not supported")
@@ -160,6 +163,14 @@ def clip(
             shape = broadcast_shapes(y.shape, b.shape)
             y = combine(broadcast_value(y, shape), b if not b.shape else broadcast_value(b, shape))
     return store_out(y if out is None else broadcast_value(y, as_traced(out).shape), out, "np.clip")
+
+
+def _is_no_bound(x: TracedArray, bound: Any, is_low: bool) -> bool:
+    """Whether no element of x can lie beyond a Python integer."""
+    if x.type.kind not in "iu" or x.is_weak or type(bound) is not int:
+        return False
+    limits = np.iinfo(x.dtype)
+    return bound <= limits.min if is_low else bound >= limits.max
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

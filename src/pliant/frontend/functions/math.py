@@ -120,7 +120,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """np.allclose, a traced bool."""
-    return fresh(reduce_and(as_traced(isclose(a, b, rtol, atol, equal_nan)).value))
+    return _truth(isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
@@ -131,7 +131,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     same = xp.equal(x, y)
     if equal_nan and x.type.is_float and y.type.is_float:
         same = same | (xp.isnan(x) & xp.isnan(y))
-    return fresh(reduce_and(as_traced(same).value))
+    return _truth(same)
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
@@ -141,7 +141,12 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return False
-    return fresh(reduce_and(as_traced(xp.equal(x, y)).value))
+    return _truth(xp.equal(x, y))
+
+
+def _truth(x: Any) -> TracedArray:
+    """Whether all are true: one of Python's bools."""
+    return TracedArray(fresh(reduce_and(as_traced(x).value)).storage, is_scalar=True, is_weak=True)
 
 
 def sinc(x: Any) -> Any:
@@ -161,9 +166,8 @@ def i0(x: Any) -> Any:
     The trapezoidal rule on a smooth periodic function converges geometrically: 64 nodes give full
     precision to |x| = 30; beyond, the asymptotic series does.
     """
-    a = inexact(as_traced(x))
-    a = elementwise.convert(a, "f64") if a.dtype != "f64" else a
-    size = elementwise.absolute(a)
+    given = inexact(as_traced(x))
+    size = elementwise.absolute(elementwise.convert(given, "f64") if given.dtype != "f64" else given)
     near = compare.minimum(size, const(30.0, "f64"))
     total = None
     count = 64
@@ -183,7 +187,8 @@ def i0(x: Any) -> Any:
         series = elementwise.add(elementwise.mul(series, u), const(term, "f64"))
     size_far = elementwise.mul(far, const(2 * math.pi, "f64"))
     root = transcendental.exp(elementwise.sub(far, elementwise.mul(0.5, transcendental.log(size_far))))
-    return fresh(select(compare.less(size, const(30.0, "f64")), total, elementwise.mul(root, series)))
+    y = select(compare.less(size, const(30.0, "f64")), total, elementwise.mul(root, series))
+    return fresh(cast_value(y, given.dtype), is_array=True)
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:

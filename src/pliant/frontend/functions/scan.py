@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of
-from pliant.frontend.functions.common import array_of, known, solid, store_out, unsupported, widened, xp
+from pliant.frontend.functions.common import array_of, inexact, known, solid, store_out, unsupported, widened, xp
 from pliant.frontend.functions.join import concatenate
 from pliant.frontend.functions.shape import moveaxis, ravel, reshape, sliced
 from pliant.ops import scan as scans
@@ -200,6 +200,8 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.28318
     x = array_of(solid(p))
     at = axis_of(axis, x.ndim)
     is_whole = x.type.kind in "iu" and isinstance(period, int)
+    if not x.shape[at]:
+        return fresh(x.value if is_whole else inexact(x), is_array=True)
     steps = diff(x, axis=at)
     limit = period / 2 if discont is None else discont
     half: Any = period // 2 if is_whole else period / 2

@@ -98,7 +98,7 @@ def flatten(a: Any, order: str = "C") -> TracedArray:
 def transpose(a: Any, axes: Any = None) -> TracedArray:
     """np.transpose: a view; of a scalar the scalar."""
     x = array_of(a)
-    if as_traced(a).is_scalar and (axes is None or not shape_of(axes)):
+    if as_traced(a).is_scalar and not as_traced(a).is_weak and (axes is None or not shape_of(axes)):
         return as_traced(a)
     order = tuple(reversed(range(x.ndim))) if axes is None else axes_of(list(shape_of(axes)), x.ndim)
     if len(order) != x.ndim:
