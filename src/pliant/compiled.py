@@ -185,11 +185,11 @@ class Compiled:
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
         key = (backend, structure, *[signature(leaf) for leaf in leaves])
         for entry in self.entries.get(key, ()):
-            if entry.program.guards.hold():
+            if entry.program.fits(leaves):
                 return entry
         with self.lock, uncollected():
             for entry in self.entries.get(key, ()):  # another thread may have been faster
-                if entry.program.guards.hold():
+                if entry.program.fits(leaves):
                     return entry
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
             entry = Entry(program, backend_named(backend).compile(optimise(program.fn)))

@@ -140,22 +140,24 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
     if it overlaps other arrays, the function is traced again with those as one storage."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
+    program = _trace_once(f, leaves, structure, names, groups, met)
     for _ in range(RETRACES):
-        program = _trace_once(f, leaves, structure, names, groups, met)
         needed = groups_of([*leaves, *program.met], program.watched)
         if needed == groups:
             return program
         for group in needed:
             refuse(group)
         groups, met = needed, program.met
-    raise UnsupportedError(f"{program.fn.name} writes to arrays whose overlap changes from trace to trace", hint="pass copies")
+        program = _trace_once(f, leaves, structure, names, groups, met)
+    raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
 RETRACES: Final = 8  # each adds an array to a group
 
 
 def _trace_once(
-    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], groups: tuple[Group, ...], met: tuple[Any, ...]
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
+    groups: tuple[Group, ...], met: tuple[Any, ...],
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
@@ -173,21 +175,19 @@ def _trace_once(
             is_array = isinstance(leaf, np.ndarray)
             is_writeable = not is_array or leaf.flags.writeable
             storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
-            given.append(
-                TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK)
-            )
+            given.append(TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK))
             params.append(value)
             numbers.append(i)
         args, kwargs = unflatten(structure, given)
         made, made_structure = flatten(instrument(f, trace)(*args, **kwargs))
         results, outputs = _outputs(made)
         written = _written(given, trace, results)
-        sources = [s for s in trace.captured.values()]
+        sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
     flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
     fn = Function(getattr(f, "__name__", "fn"), (*params, *flat, *entered), tuple(results))
     captured = tuple(s.source for s in sources)
-    watched = _watched(given, trace, fn.name)
+    watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
         watched, guards_of(trace),
@@ -212,17 +212,14 @@ def _enter_groups(
     return made
 
 
-def _watched(given: Sequence[Any], trace: Trace, name: str) -> tuple[int, ...]:
+def _watched(given: Sequence[Any], trace: Trace) -> tuple[int, ...]:
     """Places of the arguments and of the arrays met outside that were written, if only for a while."""
     by_place: dict[int, Storage] = {i: g.storage for i, g in enumerate(given) if type(g) is TracedArray}
     for j, array in enumerate(trace.met.values()):
         by_place[len(given) + j] = trace.enter(array)[0]
     for storage in by_place.values():
         if storage.is_touched and not storage.is_written and isinstance(storage.source, Shared):
-            raise UnsupportedError(
-                f"{name} writes, inside a derivative or a batch, to an array that overlaps another in memory",
-                hint="such writes are local, and would miss the other array: pass a copy of one of them",
-            )
+            raise _local_write("an array that overlaps another in memory")
     return tuple(i for i, storage in by_place.items() if storage.is_touched)
 
 
@@ -312,25 +309,36 @@ def trace_closed(
         args, kwargs = unflatten(structure, given)
         made, made_structure = flatten(instrument(f, trace)(*args, **kwargs))
         made = [as_traced(m) if _is_numeric(m) else m for m in made]
-        _check_copies(copies)
+        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         free = free_values(fn, trace.scope.number)
+        _check_free(copies, free)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     return Closed(closed, free, tuple(made), made_structure)
 
 
-def _check_copies(copies: Sequence[tuple[TracedArray, Storage]]) -> None:
-    """UnsupportedError if a parameter was written that stands for the same memory as another one."""
+def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage]) -> None:
+    """UnsupportedError if a parameter was written that stands for the same memory as another leaf."""
     for leaf, storage in copies:
         if not storage.is_touched:
             continue
         leaf.storage.is_touched = True
-        if sum(leaf.storage is other.storage for other, _ in copies) > 1:
-            raise UnsupportedError(
-                "a write, inside a derivative or a batch, to an argument that shares memory with another one",
-                hint="such writes are local, and would miss the other argument: pass a copy of one of them",
-            ).at(("here", here()))
+        if isinstance(leaf.storage.source, Shared) or sum(leaf.storage is other for other in storages) > 1:
+            raise _local_write("an argument that shares memory with another one")
+
+
+def _check_free(copies: Sequence[tuple[TracedArray, Storage]], free: Values) -> None:
+    """UnsupportedError if a parameter was written whose memory is also read from the enclosing scope."""
+    if any(storage.is_touched and leaf.storage.value in free for leaf, storage in copies):
+        raise _local_write("an argument that is also read from the enclosing scope")
+
+
+def _local_write(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"a write, inside a derivative or a batch, to {what}",
+        hint="such writes are local, and would miss the other one: pass a copy",
+    ).at(("here", here()))
 
 
 def _is_numeric(x: Any) -> bool:

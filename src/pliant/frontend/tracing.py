@@ -24,7 +24,8 @@ class Storage:
     `concrete` is its content as an array while that is known and unwritten: arrays made inside the
     function stay NumPy's until they meet a traced value. `index` numbers the argument it came in
     as; `source` is the caller's or a captured array it stands for. `strides`, in elements, are those
-    of a caller's array that is not in row-major order.
+    of a caller's array that is not in row-major order. `is_touched` says that it was ever written,
+    also by writes that were taken back; for overlapping arrays `source` is an `alias.Shared`.
     """
 
     trace: Trace
@@ -37,6 +38,7 @@ class Storage:
     version: int = 0
     entered: Value | None = None  # the parameter a captured array came in as
     strides: tuple[Any, ...] | None = None
+    is_touched: bool = False
 
     @property
     def value(self) -> Value:
@@ -49,7 +51,7 @@ class Storage:
     def write(self, value: Value) -> None:
         """Replace the content; the trace that writes remembers what to undo."""
         current().journal.append((self, self.content, self.concrete, self.is_written))
-        self.content, self.concrete, self.is_written = value, None, True
+        self.content, self.concrete, self.is_written, self.is_touched = value, None, True, True
         self.version += 1
 
 
@@ -64,7 +66,9 @@ class Trace:
     constants: dict[int, tuple[Any, Value]] = field(default_factory=dict[int, tuple[Any, Value]])
     journal: list[tuple[Storage, Any, Any, bool]] = field(default_factory=list[tuple[Storage, Any, Any, bool]])
     instrumented: dict[int, Any] = field(default_factory=dict[int, Any])
-    roots: dict[tuple[int, str], tuple[Any, str, Any]] = field(default_factory=dict[tuple[int, str], tuple[Any, str, Any]])
+    shared: dict[int, tuple[Storage, Any]] = field(default_factory=dict[int, tuple[Storage, Any]])
+    met: dict[int, Any] = field(default_factory=dict[int, Any])
+    roots: dict[Any, tuple[Any, str, Any]] = field(default_factory=dict[Any, tuple[Any, str, Any]])
 
     @property
     def outermost(self) -> Trace:
@@ -73,6 +77,12 @@ class Trace:
         while trace.parent is not None:
             trace = trace.parent
         return trace
+
+    def enter(self, array: Any) -> tuple[Storage, Any]:
+        """The storage, and lenses into it, of a NumPy array that the function reads but was not given."""
+        top = self.outermost
+        top.met[id(array)] = array
+        return top.shared.get(id(array)) or (self.capture(array), ())
 
     def capture(self, array: Any) -> Storage:
         """The storage of a NumPy array that the function reads but was not given."""
@@ -117,7 +127,8 @@ def strides_of(array: Any) -> tuple[Any, ...] | None:
 def is_uniform(array: Any) -> bool:
     """Whether all elements are the same, signs of zeros and NaNs included."""
     first = array.reshape(-1)[0]
-    return bool(np.all(array == first)) and (first != 0 or array.dtype.kind not in "fc" or not np.any(np.signbit(array.real)))
+    is_signed_zero = first == 0 and array.dtype.kind in "fc" and np.any(np.signbit(array.real))
+    return bool(np.all(array == first)) and not is_signed_zero
 
 
 def type_of(array: Any) -> Type:

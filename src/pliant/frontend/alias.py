@@ -1,0 +1,292 @@
+"""Arrays of a call that overlap in memory: found before it, and traced as views of one storage.
+
+Only what is written matters. A group holds a written array and all that share elements with it,
+directly or through another written one. Its storage is flat: the elements from the lowest to the
+highest of its members, each of which is a view of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast, final
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
+
+from pliant.core.ir import Value
+from pliant.core.types import SHORT, Type
+from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
+from pliant.ops.elementwise import add, mul
+from pliant.ops.index import gather, scatter_set
+from pliant.ops.shape import broadcast, iota
+
+FEW: Final = 64  # pairs of arrays up to which each pair is tested
+WORK: Final = 100_000  # of NumPy's exact test of two arrays; what is not settled then counts as overlapping
+
+
+@final
+@dataclass(frozen=True)
+class Member:
+    """One array of a group. Offset and strides are in elements of the group's storage."""
+
+    place: int  # among the leaves of the call, then the arrays read from outside
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_writeable: bool
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """(stride, extent) of the axes that have a step, the longest stride first."""
+        steps = [(s, n) for s, n in zip(self.strides, self.shape, strict=True) if n > 1]
+        return sorted(steps, key=lambda p: -abs(p[0]))
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether no element appears twice, as far as strides tell without search."""
+        span = 0
+        for stride, n in reversed(self.steps):
+            if abs(stride) <= span:
+                return False
+            span += abs(stride) * (n - 1)
+        return True
+
+
+@final
+@dataclass(frozen=True)
+class Group:
+    """Overlapping arrays, and what their storage is; `reason` says why it cannot be one."""
+
+    members: tuple[Member, ...]
+    dtype: Any = None
+    size: int = 0
+    reason: str = ""
+
+    @property
+    def type(self) -> Type:
+        """IR type of the storage."""
+        return Type(SHORT[self.dtype.name], (self.size,))
+
+    @property
+    def frame(self) -> tuple[Member, tuple[int, ...]] | None:
+        """A member that is the whole storage without gaps, and its extents by falling stride."""
+        for m in self.members:
+            extents = tuple(n for _, n in m.steps)
+            if m.offset == 0 and math.prod(extents) == self.size and [s for s, _ in m.steps] == contiguous(extents):
+                return m, extents
+        return None
+
+    def lenses(self) -> list[tuple[Lens, ...]]:
+        """How each member looks at the storage."""
+        frame = self.frame
+        frames = [*([frame[1]] if frame and len(frame[1]) > 1 else []), (self.size,)]
+        return [_lenses(m, frames, self.size) for m in self.members]
+
+    def flat(self, arrays: Sequence[Any]) -> Any:
+        """The storage's elements as an array of one axis that shares the members' memory."""
+        frame = self.frame
+        if frame is not None:
+            member = frame[0]
+            order = sorted(range(len(member.shape)), key=lambda a: -member.strides[a])
+            return np.transpose(arrays[member.place], order).reshape(-1)
+        member = next(m for m in self.members if m.offset == _below(m))  # one holds the lowest element
+        lowest = arrays[member.place][tuple(slice(None, None, -1) if s < 0 else slice(None) for s in member.strides)]
+        return as_strided(lowest, (self.size,), (self.dtype.itemsize,), writeable=False)
+
+    def write_back(self, arrays: Sequence[Any], value: Any) -> None:
+        """Put the storage's elements into the members that may be written."""
+        frame = self.frame
+        if frame is not None and frame[0].is_writeable:
+            np.copyto(self.flat(arrays), value)
+            return
+        for m in self.members:
+            if m.is_writeable:
+                strides = tuple(s * value.itemsize for s in m.strides)
+                np.copyto(arrays[m.place], as_strided(value[m.offset :], m.shape, strides, writeable=False))
+
+
+@final
+@dataclass(frozen=True)
+class Shared:
+    """Where a group's storage comes from: the group, and its members' views."""
+
+    group: Group
+    lenses: tuple[tuple[Lens, ...], ...]
+
+    def seen_through(self, lenses: tuple[Lens, ...]) -> tuple[int, tuple[Lens, ...]]:
+        """The place of a member and the view of it that a view of the storage is."""
+        best = max(self._prefixes(lenses), key=lambda m: len(m[1]))
+        return best[0].place, lenses[len(best[1]) :]
+
+    def _prefixes(self, lenses: tuple[Lens, ...]) -> Iterator[tuple[Member, tuple[Lens, ...]]]:
+        for member, prefix in zip(self.group.members, self.lenses, strict=True):
+            if len(prefix) <= len(lenses) and all(a is b for a, b in zip(prefix, lenses, strict=False)):
+                yield member, prefix
+
+
+@final
+@dataclass(frozen=True)
+class StridedLens(Lens):
+    """Any strided view of a flat storage, by index arithmetic."""
+
+    offset: int
+    strides: tuple[int, ...]
+    shape: tuple[int, ...]
+    is_injective: bool
+
+    def index(self) -> Value:
+        """The place of each element."""
+        made = broadcast(iota(1), self.shape, (0,)) if not self.shape else None
+        for axis, (n, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            steps = broadcast(add(mul(iota(n), stride), self.offset if not axis else 0), self.shape, (axis,))
+            made = steps if made is None else add(made, steps)
+        assert made is not None
+        return made
+
+    def get(self, whole: Value) -> Value:
+        return gather(whole, self.index())
+
+    def numpy(self, whole: Any) -> Any:
+        raise AssertionError("the caller's own array is looked at instead")
+
+    def put(self, whole: Value, part: Value) -> Value:
+        if not self.is_injective:
+            raise ReadOnlyError("assignment to an array with several elements in one place", hint="copy it first")
+        return scatter_set(whole, (self.index(),), part, unique=True)
+
+
+def groups_of(arrays: Sequence[Any], written: Collection[int]) -> tuple[Group, ...]:
+    """The groups of overlapping arrays for writes to those numbered `written`; what is no array is passed over."""
+    pairs = list(overlaps(arrays, written)) if written else []
+    if not pairs:
+        return ()
+    owner: dict[int, set[int]] = {}
+    for i, j in pairs:
+        joined = owner.get(i, {i}) | owner.get(j, {j})
+        for k in joined:
+            owner[k] = joined
+    parts = sorted({tuple(sorted(part)) for part in owner.values()})
+    return tuple(_group(arrays, part) for part in parts)
+
+
+def overlaps(arrays: Sequence[Any], written: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Pairs (written, other) that share an element."""
+    others = [j for j, a in enumerate(arrays) if isinstance(a, np.ndarray)]
+    if len(written) * len(others) <= FEW:
+        near = ((i, j) for i in written for j in others if i != j and np.may_share_memory(arrays[i], arrays[j]))
+    else:
+        near = _near(arrays, set(written), others)
+    for i, j in near:
+        if share(arrays[i], arrays[j]):
+            yield i, j
+
+
+def _near(arrays: Sequence[Any], written: set[int], others: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Pairs whose intervals of memory meet, by a sweep over them."""
+    active: list[tuple[int, int]] = []  # (end, number)
+    for low, high, j in sorted((*byte_bounds(arrays[j]), j) for j in others if arrays[j].size):
+        active = [(end, i) for end, i in active if end > low]
+        for _, i in active:
+            if i in written or j in written:
+                yield (i, j) if i in written else (j, i)
+        active.append((high, j))
+
+
+def share(a: Any, b: Any) -> bool:
+    """Whether two arrays share an element; in doubt, yes."""
+    if a is b:
+        return bool(a.size)
+    try:
+        return np.may_share_memory(a, b) and bool(np.shares_memory(a, b, max_work=cast("Any", WORK)))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def is_injective(array: Any) -> bool:
+    """Whether no two elements of an array lie in one place, as far as strides tell without search."""
+    flags = array.flags
+    return flags.c_contiguous or flags.f_contiguous or Member(0, 0, array.shape, array.strides, True).is_injective
+
+
+def contiguous(extents: Sequence[int]) -> list[int]:
+    """Strides of an array in row-major order."""
+    return [math.prod(extents[a + 1 :]) for a in range(len(extents))]
+
+
+def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
+    """The group of the arrays at some places."""
+    parts = [arrays[p] for p in places]
+    bounds = [byte_bounds(a) for a in parts]
+    base, end = min(low for low, _ in bounds), max(high for _, high in bounds)
+    unit, dtype = parts[0].itemsize, parts[0].dtype
+    members: list[Member] = []
+    is_even = all(a.dtype == dtype for a in parts)
+    for place, a in zip(places, parts, strict=True):
+        offset = a.__array_interface__["data"][0] - base
+        is_even = is_even and offset % unit == 0 and all(s % unit == 0 for s in a.strides)
+        members.append(
+            Member(place, offset // unit, a.shape, tuple(s // unit for s in a.strides), bool(a.flags.writeable))
+        )
+    if not is_even:
+        kinds = " and ".join(dict.fromkeys(str(a.dtype) for a in parts))
+        return Group(tuple(members), reason=f"arrays of {kinds} that overlap in memory, one of them written")
+    return Group(tuple(members), dtype, (end - base) // unit)
+
+
+def _below(m: Member) -> int:
+    """How far the first element lies above the lowest."""
+    return sum(-s * (n - 1) for s, n in zip(m.strides, m.shape, strict=True) if s < 0)
+
+
+def _lenses(m: Member, frames: Sequence[tuple[int, ...]], size: int) -> tuple[Lens, ...]:
+    """How a member looks at a flat storage: by slices of it in one of the frames, or by arithmetic."""
+    for frame in frames:
+        made = _sliced(m, frame, size)
+        if made is not None:
+            break
+    else:
+        made = (StridedLens(m.offset, m.strides, m.shape, m.is_injective),)
+    return made if m.is_writeable else (*made, ReadOnlyLens(_same, _same, "a read-only view"))
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _sliced(m: Member, frame: tuple[int, ...], size: int) -> tuple[Lens, ...] | None:
+    """A member as a slice of the storage reshaped to `frame`; None where it is none."""
+    units = contiguous(frame)
+    start = [m.offset // unit % n for unit, n in zip(units, frame, strict=True)]
+    step, length = [1] * len(frame), [1] * len(frame)
+    owner: list[int] = []  # axis of the frame for each axis of the member that has a step
+    for stride, n in zip(m.strides, m.shape, strict=True):
+        if n == 1:
+            continue
+        fitting = [
+            a for a, unit in enumerate(units)
+            if a not in owner and stride and stride % unit == 0 and 0 <= start[a] + stride // unit * (n - 1) < frame[a]
+        ]  # fmt: skip
+        if not fitting:
+            return None
+        step[fitting[0]], length[fitting[0]] = stride // units[fitting[0]], n
+        owner.append(fitting[0])
+    rows = tuple(length[a] for a in sorted(owner))
+    order = tuple(sorted(owner).index(a) for a in owner)
+    steps = (
+        (ReshapeLens(frame), (size,) != frame),
+        (SliceLens(tuple(start), tuple(step), tuple(length)), tuple(length) != frame or any(d != 1 for d in step)),
+        (ReshapeLens(rows), tuple(length) != rows),
+        (PermuteLens(order), order != tuple(range(len(order)))),
+        (ReshapeLens(m.shape), tuple(rows[a] for a in order) != m.shape),
+    )
+    return tuple(lens for lens, is_needed in steps if is_needed)
+
+
+def refuse(group: Group) -> None:
+    """UnsupportedError for a group that cannot be one storage."""
+    if group.reason:
+        raise UnsupportedError(f"{group.reason}, are not compiled", hint="pass a copy of one of them")

@@ -1,0 +1,258 @@
+"""Arguments and captured arrays that overlap in memory, against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.frontend.alias import groups_of, is_injective
+
+SIZES = (7, 33, 100, 101)
+
+
+def vector(n: int) -> Any:
+    return np.arange(float(n)) + 1
+
+
+def matrix(n: int) -> Any:
+    return vector(n * n).reshape(n, n)
+
+
+OVERLAPS: dict[str, Callable[[int], tuple[Any, Any]]] = {
+    "the same array": lambda n: (x := vector(n), x),
+    "two views of the whole": lambda n: (x := vector(n), x[:])[::-1],
+    "shifted": lambda n: (x := vector(n + 2), (x[:-2], x[2:]))[1],
+    "reversed": lambda n: (x := vector(n), x[::-1]),
+    "both reversed, shifted": lambda n: (x := vector(n + 3), (x[:-3][::-1], x[3:][::-1]))[1],
+    "a matrix and its transpose": lambda n: (x := matrix(n), x.T),
+    "a transpose and its matrix": lambda n: (x := matrix(n), x.T)[::-1],
+    "a row and its matrix": lambda n: (x := matrix(n), (x[3], x))[1],
+    "a column and its matrix": lambda n: (x := matrix(n), (x[:, 2], x))[1],
+    "a matrix and its column": lambda n: (x := matrix(n), (x, x[:, 2:3]))[1],
+    "blocks": lambda n: (x := matrix(n), (x[1:4, 1:4], x[2:5, 0:3]))[1],
+    "transposed blocks": lambda n: (x := matrix(n), (x[1:4, 1:4].T, x[2:5, 0:3]))[1],
+    "a diagonal and its matrix": lambda n: (x := matrix(n), (np.einsum("ii->i", x), x))[1],
+    "a matrix and its diagonal": lambda n: (x := matrix(n), (x, np.einsum("ii->i", x)))[1],
+    "strides that meet": lambda n: (x := vector(3 * n), (x[: 2 * n : 2], x[n : 2 * n]))[1],
+    "strides that do not meet": lambda n: (x := vector(2 * n), (x[::2], x[1::2]))[1],
+    "apart": lambda n: (vector(n), vector(n)),
+    "column-major": lambda n: (x := np.asfortranarray(matrix(n)), (x, x[1]))[1],
+    "three axes": lambda n: (
+        x := vector(n * 12).reshape(3, n, 4),
+        (x[:, ::-1], x[1:2, :, ::2].repeat(2, 2) * 0 + x[1:2]),
+    )[1],
+    "of rank 0": lambda n: (x := vector(n), (x, x[3, ...]))[1],
+    "windows": lambda n: (x := vector(n + 2), (x, np.lib.stride_tricks.sliding_window_view(x, n + 2)))[1],
+    "complex numbers": lambda n: (x := vector(n) * (1 + 2j), (x, x[::-1]))[1],
+    "small integers": lambda n: (x := np.arange(n, dtype=np.uint8), (x, x[::-1]))[1],
+}
+
+
+def scales(x: Any, y: Any) -> Any:
+    x *= 2
+    return x + y
+
+
+def adds(x: Any, y: Any) -> Any:
+    x += y
+    y -= 1
+    return y.copy()
+
+
+def shifts(x: Any, y: Any) -> Any:
+    x[..., 1:] = x[..., :-1].copy()
+    y[...] = y[..., ::-1] if y.ndim else y + 1
+    return x, y[..., None], y.reshape(-1)
+
+
+def partly(x: Any, y: Any) -> Any:
+    if x.ndim:
+        x[0] = 5
+        x[-1:] += 3
+    return x * y
+
+
+PROGRAMS = (scales, adds, shifts, partly)
+
+
+def both(f: Callable[..., Any], make: Callable[[], tuple[Any, ...]], g: Callable[..., Any] | None = None) -> None:
+    """f compiled does what NumPy does: results, effects on arguments, shared memory; twice."""
+    g = pliant.jit(f) if g is None else g
+    for _ in range(2):
+        ours, theirs = make(), make()
+        try:
+            wanted = f(*theirs)
+        except ValueError:  # shapes or flags that NumPy refuses
+            with pytest.raises(ValueError, match="read-only|broadcast|shape|places"):
+                g(*ours)
+            return
+        got = g(*ours)
+        results = (got, wanted) if isinstance(wanted, tuple) else ((got,), (wanted,))
+        mine, numpy = [*results[0], *ours], [*results[1], *theirs]
+        for a, b in zip(mine, numpy, strict=True):
+            np.testing.assert_array_equal(a, b)
+        for i in range(len(results[0])):
+            for j in range(len(mine)):
+                assert np.shares_memory(mine[i], mine[j]) == np.shares_memory(numpy[i], numpy[j])
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_overlapping_arguments_behave_as_in_numpy(name: str, f: Callable[..., Any], n: int):
+    both(f, lambda: OVERLAPS[name](n))
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_one_compiled_function_serves_every_pattern(f: Callable[..., Any]):
+    g = pliant.jit(f)
+    for name in (
+        "apart",
+        "the same array",
+        "reversed",
+        "apart",
+        "strides that do not meet",
+        "shifted",
+        "the same array",
+    ):
+        both(f, lambda name=name: OVERLAPS[name](9), g)
+
+
+def test_the_pattern_is_looked_at_in_every_call():
+    f = pliant.jit(scales)
+    np.testing.assert_array_equal(f(np.ones(4), np.ones(4)), [3, 3, 3, 3])
+    b = np.ones(8)
+    np.testing.assert_array_equal(f(b[:4], b[2:6]), [4, 4, 3, 3])
+    np.testing.assert_array_equal(b, [2, 2, 2, 2, 1, 1, 1, 1])
+    x = np.ones(4)
+    np.testing.assert_array_equal(f(x, x), [4, 4, 4, 4])
+    np.testing.assert_array_equal(f(np.ones(4), np.ones(4)), [3, 3, 3, 3])
+
+
+def test_a_captured_array_may_be_the_written_argument():
+    w = np.arange(5.0)
+
+    def f(x: Any) -> Any:
+        x += 1
+        return x * w
+
+    g = pliant.jit(f)
+    np.testing.assert_array_equal(g(np.ones(5)), 2 * np.arange(5.0))
+    np.testing.assert_array_equal(g(w), np.arange(1.0, 6) ** 2)
+    np.testing.assert_array_equal(w, np.arange(1.0, 6))
+    np.testing.assert_array_equal(g(w[::-1]), (np.arange(2.0, 7) * np.arange(2.0, 7)[::-1]))
+
+
+def test_two_captured_arrays_may_overlap():
+    buffer = np.arange(6.0)
+    tail = buffer[2:]
+
+    def f(x: Any) -> Any:
+        tail[...] = x
+        return buffer.sum()
+
+    assert pliant.jit(f)(np.ones(4)) == 5
+    np.testing.assert_array_equal(buffer, [0, 1, 1, 1, 1, 1])
+
+
+def test_nothing_is_grouped_that_is_only_read():
+    x = np.arange(4.0)
+    f = pliant.jit(lambda x, y: x + y)
+    assert [len(f.program(x, y).groups) for y in (x, x[::-1], x + 1)] == [0, 0, 0]  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(f(x, x[::-1]), [3, 3, 3, 3])
+
+
+def test_a_read_only_view_of_what_is_written_stays_read_only():
+    def make() -> tuple[Any, Any]:
+        x = np.arange(4.0)
+        y = x[::-1]
+        y.flags.writeable = False
+        return x, y
+
+    both(scales, make)
+    with pytest.raises(ReadOnlyError, match="read-only"):
+        pliant.jit(adds)(*make())
+    x, y = make()
+    assert not pliant.jit(lambda x, y: (x.fill(1), y)[1])(x, y).flags.writeable
+    np.testing.assert_array_equal(y, np.ones(4))
+
+
+def test_overlapping_arrays_of_two_dtypes_are_refused_before_anything_is_written():
+    x = np.arange(4.0)
+    with pytest.raises(UnsupportedError, match="float64 and int64 that overlap in memory"):
+        pliant.jit(scales)(x, x.view(np.int64))
+    np.testing.assert_array_equal(x, np.arange(4.0))
+
+
+def test_an_array_with_elements_in_one_place_is_not_written():
+    x = np.lib.stride_tricks.as_strided(np.arange(4.0), (3, 2), (8, 8))
+    assert not is_injective(x)
+    with pytest.raises(UnsupportedError, match="several elements in one place"):
+        pliant.jit(lambda x: x.fill(1))(x)
+
+
+def test_a_local_write_that_would_miss_the_other_array_is_refused():
+    x = np.arange(4.0)
+
+    def loss(x: Any, y: Any) -> Any:
+        x *= 2
+        return np.sum(x * y)
+
+    np.testing.assert_array_equal(pliant.grad(loss)(x, x + 0), 2 * x)
+    for transformed in (pliant.grad(loss), pliant.jit(lambda x, y: pliant.grad(loss)(x, y))):
+        with pytest.raises(UnsupportedError, match=r"shares memory with another|overlaps another"):
+            transformed(x, x)
+    with pytest.raises(UnsupportedError, match="shares memory with another"):
+        pliant.vmap(scales)(x.reshape(2, 2), x.reshape(2, 2))
+    with pytest.raises(UnsupportedError, match="read from the enclosing scope"):
+        pliant.jit(lambda x: pliant.grad(lambda y: loss(y, x))(x))(x)
+    np.testing.assert_array_equal(x, np.arange(4.0))
+
+
+def test_many_arrays_are_swept_by_address():
+    buffer = np.zeros(1000)
+    parts = [buffer[10 * i : 10 * i + 10] for i in range(100)]
+    assert groups_of(parts, range(100)) == ()
+    (group,) = groups_of([*parts, buffer[55:65]], range(100))
+    assert [m.place for m in group.members] == [5, 6, 100] and group.size == 20
+
+
+def test_an_optimiser_step_over_a_tree_updates_it_in_place():
+    def step(p: Any, g: Any, m: Any, rate: float) -> None:
+        for k in p:
+            m[k] *= 0.9
+            m[k] += g[k]
+            p[k] -= rate * m[k]
+
+    def make() -> Any:
+        return [{"w": np.ones((3, 4)) * s, "b": np.arange(4.0) + s} for s in (1.0, 2.0, 3.0)]
+
+    ours, theirs = make(), make()
+    compiled = pliant.jit(step)
+    for _ in range(4):
+        assert compiled(*ours, 0.1) is None
+        step(*theirs, 0.1)
+    for a, b in zip(ours, theirs, strict=True):
+        for k in a:
+            np.testing.assert_allclose(a[k], b[k], rtol=1e-14)
+
+
+def test_parameters_may_share_memory_in_an_optimiser_step():
+    def step(p: Any, g: Any) -> None:
+        for k in p:
+            p[k] -= 0.1 * g[k]
+
+    def make() -> tuple[Any, Any]:
+        flat = np.arange(20.0)
+        return {"w": flat[:12].reshape(3, 4), "b": flat[10:14]}, {"w": np.ones((3, 4)), "b": np.arange(4.0)}
+
+    (ours, g), (theirs, _) = make(), make()
+    pliant.jit(step)(ours, g)
+    step(theirs, g)
+    for k in g:
+        np.testing.assert_allclose(ours[k], theirs[k], rtol=1e-15)
