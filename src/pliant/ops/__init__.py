@@ -12,6 +12,7 @@ from pliant.ops import (
     bits,
     compare,
     complex,
+    cond,
     contract,
     convolve,
     custom,
@@ -36,12 +37,13 @@ from pliant.ops import (
     transcendental,
     triangular,
     update,
+    while_loop,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
-    fft, custom, loop,
+    fft, custom, loop, cond, while_loop,
 )  # fmt: skip
 
 

@@ -75,11 +75,6 @@ class Barrier(Movement):
 class Holder(Op):
     """Holds functions in some of its fields; the text form shows them whole, in order."""
 
-    def inline(self, *xs: Value) -> Values:
-        """What it expands to."""
-        out = self.expand(*xs)
-        return out if isinstance(out, tuple) else (out,)
-
     def write(self, node: Node, names: Sequence[str], to: Printer) -> None:
         """`%y: type = op(operands, parameters) {`, its functions, `}`."""
         held = functions_of(self)
@@ -104,9 +99,18 @@ class Holder(Op):
         return cls(*held, **settings).apply(*xs)
 
 
+class Wrapper(Holder):
+    """Holds functions for the sake of derivatives: opened once these are taken."""
+
+    def inline(self, *xs: Value) -> Values:
+        """What it expands to."""
+        out = self.expand(*xs)
+        return out if isinstance(out, tuple) else (out,)
+
+
 @final
 @dataclass(frozen=True)
-class Checkpoint(Holder):
+class Checkpoint(Wrapper):
     """The results of `body`, whose derivative keeps nothing but the operands.
 
     Reverse mode computes the body again, from `Barrier` of its operands.
@@ -136,7 +140,7 @@ class Checkpoint(Holder):
 
 @final
 @dataclass(frozen=True)
-class Pushforward(Holder):
+class Pushforward(Wrapper):
     """Tangents of the float results of `body`: `(x…, dx of active…) → (dy…)`, linear in the dx."""
 
     body: Function
@@ -183,7 +187,7 @@ class Pushforward(Holder):
 
 @final
 @dataclass(frozen=True)
-class CustomJvp(Holder):
+class CustomJvp(Wrapper):
     """The results of `body`; their tangents by the user's rule.
 
     tangent: `(x…, dx of float operands…) → (dy of float results…)`, linear in the dx.
@@ -213,7 +217,7 @@ class CustomJvp(Holder):
 
 @final
 @dataclass(frozen=True)
-class CustomVjp(Holder):
+class CustomVjp(Wrapper):
     """The results of `body`; their cotangents by the user's rule.
 
     forward: `(x…) → (y…, residual…)`; backward: `(residual…, ct of float results…) → (ct of float
@@ -252,7 +256,7 @@ class CustomVjp(Holder):
 
 @final
 @dataclass(frozen=True)
-class CustomTangent(Holder):
+class CustomTangent(Wrapper):
     """The transpose of a user's `backward`: `(residual…, dx…) → (dy…)`, linear in the dx.
 
     Reverse mode transposes it again and finds `backward` as it was written; only forward mode needs

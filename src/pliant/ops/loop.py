@@ -23,7 +23,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.custom import pick, spread
 from pliant.ops.reduce import reduce_max, reduce_min, reduce_prod
-from pliant.ops.region import cut, reached, read_by, read_with
+from pliant.ops.region import cut, needed, read_by, read_with, settle
 from pliant.ops.shape import permute
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import stepper
@@ -136,19 +136,14 @@ class Loop(Op):
 
     def spreading(self, marked: Sequence[bool], *, floats: bool) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Operands and results that depend on the marked operands, by way of carries too."""
-        flags = [m and (x.type.is_float or not floats) for m, x in zip(marked, self.body.params[1:], strict=True)]
-        carries = [n for n, kind in enumerate(self.ins) if kind == "carry"]
-        lasts = [n for n, kind in enumerate(self.outs) if kind == "last"]
-        while True:
-            found = list(reached(self.body, (False, *flags), floats=floats))
-            new = [c for c, k in zip(carries, lasts, strict=True) if found[k] and not flags[c]]
-            if not new:
-                break
-            for c in new:
-                flags[c] = True
-        for c, k in zip(carries, lasts, strict=True):
-            found[k] = found[k] or flags[c]
-        return tuple(flags), tuple(found)
+        flags, found = settle(self.body, (False, *marked), self.carries, floats=floats)
+        return flags[1:], found
+
+    @property
+    def carries(self) -> list[tuple[int, int]]:
+        """(parameter of the body, result) of each carry."""
+        ins = [n for n, kind in enumerate(self.ins, start=1) if kind == "carry"]
+        return list(zip(ins, [k for k, kind in enumerate(self.outs) if kind == "last"], strict=True))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         if not self.is_linear:
@@ -231,8 +226,8 @@ class Loop(Op):
             return *pick(back, [not p for p in parts]), *pick(back, parts)
 
         pairs: list[tuple[In, Value]] = [*given.values()]
-        pairs += [(AS_IN[k], c) for k, c in zip(kinds, cts, strict=True) if c is not None]
-        pairs += [("carry", ir.operators.zeros(p.type)) for p in sums]
+        pairs.extend((AS_IN[k], c) for k, c in zip(kinds, cts, strict=True) if c is not None)
+        pairs.extend(("carry", ir.operators.zeros(p.type)) for p in sums)
         body = trace(step, Type("i64"), *(x.type.row if kind == "each" else x.type for kind, x in pairs))
         outs = [AS_OUT[k] for k, p in zip(pick(self.ins, active), parts, strict=True) if not p] + ["last"] * len(sums)
         back = Loop(self.length, tuple([k for k, _ in pairs]), tuple(cast("list[Out]", outs)), body, not self.reverse)
@@ -288,18 +283,8 @@ class Loop(Op):
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of a loop that carries and reads no more than they need."""
-        params, keep = self.body.params[1:], list(used)
-        carries = [n for n, kind in enumerate(self.ins) if kind == "carry"]
-        lasts = [n for n, kind in enumerate(self.outs) if kind == "last"]
-        while True:
-            read = read_by(pick(self.body.results, keep), params)
-            more = [k for c, k in zip(carries, lasts, strict=True) if read[c] and not keep[k]]
-            if not more:
-                break
-            for k in more:
-                keep[k] = True
-        kept = {c for c, k in zip(carries, lasts, strict=True) if keep[k]}
-        stay = [n in kept if kind == "carry" else r for n, (kind, r) in enumerate(zip(self.ins, read, strict=True))]
+        (_, *stay), keep = needed(self.body, used, self.carries)
+        params = self.body.params[1:]
         body = Function(self.body.name, (self.body.params[0], *pick(params, stay)), pick(self.body.results, keep))
         small = replace(self, ins=pick(self.ins, stay), outs=pick(self.outs, keep), body=body)
         return spread(small.apply(*pick(xs, stay)), keep)
@@ -366,9 +351,7 @@ def loop_without_idle_operands(value: Value) -> Replacement:
     loop, xs = value.node.op, value.node.args
     assert isinstance(loop, Loop)
     params = loop.body.params[1:]
-    carries = [n for n, kind in enumerate(loop.ins) if kind == "carry"]
-    lasts = [k for k, kind in enumerate(loop.outs) if kind == "last"]
-    still = {c: k for c, k in zip(carries, lasts, strict=True) if loop.body.results[k] is params[c]}
+    still = {c - 1: k for c, k in loop.carries if loop.body.results[k] is loop.body.params[c]}
     read = read_by(loop.body.results, params)
     if not still and all([r or kind == "carry" for r, kind in zip(read, loop.ins, strict=True)]):
         return None

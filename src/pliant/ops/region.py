@@ -27,6 +27,43 @@ def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tu
     return tuple([r in live for r in fn.results])
 
 
+def settle(
+    fn: Function, marked: Sequence[bool], carries: Sequence[tuple[int, int]], *, floats: bool
+) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """Parameters and results that depend on the marked parameters when fn is run again and again.
+
+    carries: (parameter, the result it is at the next run).
+    """
+    flags = [m and (p.type.is_float or not floats) for m, p in zip(marked, fn.params, strict=True)]
+    while True:
+        found = list(reached(fn, flags, floats=floats))
+        new = [c for c, k in carries if found[k] and not flags[c]]
+        if not new:
+            break
+        for c in new:
+            flags[c] = True
+    for c, k in carries:
+        found[k] = found[k] or flags[c]
+    return tuple(flags), tuple(found)
+
+
+def needed(
+    fn: Function, used: Sequence[bool], carries: Sequence[tuple[int, int]]
+) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """Parameters and results that the used results need when fn is run again and again."""
+    keep = list(used)
+    while True:
+        read = list(read_by(pick(fn.results, keep), fn.params))
+        more = [k for c, k in carries if read[c] and not keep[k]]
+        if not more:
+            break
+        for k in more:
+            keep[k] = True
+    for c, k in carries:
+        read[c] = keep[k]
+    return tuple(read), tuple(keep)
+
+
 def read_by(results: Sequence[Value], params: Sequence[Value]) -> tuple[bool, ...]:
     """Which of the parameters the results depend on."""
     found = {node.values[0] for node in nodes(results)}

@@ -1,0 +1,209 @@
+"""Branches: closed functions, of which one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
+
+from pliant.core import ir
+from pliant.core.build import hint_of, trace
+from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, scope, substitute
+from pliant.core.types import Type
+from pliant.errors import ShapeError
+from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
+from pliant.ops.region import cut, reached, read_by, read_with
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+from pliant.rewrite.rule import Replacement, rewrite
+from pliant.transforms.evaluate import evaluate
+from pliant.transforms.jvp import instantiate, push
+from pliant.transforms.transpose import linearize, pull
+from pliant.transforms.vmap import vmap
+
+BOOL: Final = Type("bool")
+
+
+@final
+@dataclass(frozen=True)
+class Cond(Holder):
+    """The results of `then` where the condition holds, else those of `otherwise`: one is run.
+
+    `bool[], x… → y…`; both functions take the x… and return results of the same types.
+    """
+
+    then: Function
+    otherwise: Function
+
+    def infer(self, *xs: Type) -> tuple[Type, ...]:
+        if not xs or xs[0] != BOOL:
+            raise ShapeError(f"cond: the condition must be {BOOL}, got {texts(xs[:1])}")
+        types, others = types_of(self, self.then, xs[1:]), types_of(self, self.otherwise, xs[1:])
+        if types != others:
+            raise ShapeError(f"cond: one branch makes ({texts(types)}), the other ({texts(others)})")
+        return types
+
+    def array(self, xp: Namespace, condition: Any, *xs: Any) -> tuple[Any, ...]:
+        return evaluate(self.then if bool(condition) else self.otherwise, xs, xp)
+
+    @property
+    def branches(self) -> tuple[Function, Function]:
+        """Both functions."""
+        return self.then, self.otherwise
+
+    def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+        """Results that depend on the marked operands (the condition apart) in a branch."""
+        first, second = (reached(fn, marked, floats=floats) for fn in self.branches)
+        return tuple([a or b for a, b in zip(first, second, strict=True)])
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        active = [d is not None for d in dxs[1:]]
+        moved, count = self.reached(active, floats=True), len(active)
+
+        def pushed(fn: Function) -> Function:
+            def step(*args: Value) -> Values:
+                ys, dys = push(fn, args[:count], spread(args[count:], active))
+                return *ys, *pick(instantiate(ys, dys), moved)
+
+            return trace(step, *(p.type for p in (*fn.params, *pick(fn.params, active))))
+
+        both = Cond(pushed(self.then), pushed(self.otherwise)).apply(*xs, *present(dxs[1:]))
+        return both[: len(moved)], spread(both[len(moved) :], moved)
+
+    def linearize(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        """The branch that is run also returns what its derivative reads; residuals of the other are
+        zeros, in the same results where the types are the same."""
+        active = [d is not None for d in dxs[1:]]
+        moved = self.reached(active, floats=True)
+        parts = [_Part.of(fn, active, moved) for fn in self.branches]
+        slots = _slots([part.saved for part in parts])
+        ahead = Cond(*(part.ahead(slots) for part in parts)).apply(*xs)
+        ys, kept = ahead[: len(moved)], ahead[len(moved) :]
+        back = Cond(*(part.linear(slots) for part in parts)).apply(xs[0], *kept, *xs[1:], *present(dxs[1:]))
+        return ys, spread(back, moved)
+
+    def transpose(self, ct: Tangents | Value, condition: Value, *xs: Value | Type) -> Tangents:
+        wanted = [isinstance(x, Type) for x in xs]
+        known = tuple([x for x in xs if isinstance(x, Value)])
+        cts = ct if isinstance(ct, tuple) else (ct,)
+        has = [c is not None for c in cts]
+
+        def pulled(fn: Function) -> Function:
+            fixed, unknown = pick(fn.params, [not w for w in wanted]), pick(fn.params, wanted)
+
+            def step(*args: Value) -> Values:
+                ys = substitute(fn.results, dict(zip(fixed, args, strict=False)))
+                return instantiate(unknown, pull(ys, unknown, spread(args[len(fixed) :], has)))
+
+            return trace(step, *(v.type for v in (*fixed, *present(cts))))
+
+        back = Cond(pulled(self.then), pulled(self.otherwise)).apply(condition, *known, *present(cts))
+        return None, *spread(back, wanted)
+
+    def batch(self, n: int, batched: tuple[bool, ...], condition: Value, *xs: Value) -> Values:
+        then, otherwise = (vmap(fn, n, batched[1:]) for fn in self.branches)
+        if not batched[0]:
+            return Cond(then, otherwise).apply(condition, *xs)
+
+        def choose(x: Value, y: Value) -> Value:
+            return select(broadcast(condition, x.shape, (0,)), x, y)
+
+        return tuple(map(choose, then(*xs), otherwise(*xs)))
+
+    def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
+        """The used results, of branches that take no more operands than they need."""
+        small = [replace(fn, results=pick(fn.results, used)) for fn in self.branches]
+        read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in small), strict=True)]
+        small = [replace(fn, params=pick(fn.params, read)) for fn in small]
+        return spread(Cond(*small).apply(xs[0], *pick(xs[1:], read)), used)
+
+
+@final
+@dataclass(frozen=True)
+class _Part:
+    """A branch, linearised: its results, what the derivative reads, the derivative."""
+
+    fn: Function
+    ys: Values
+    saved: Values
+    dxs: Values
+    dys: Values
+
+    @classmethod
+    def of(cls, fn: Function, active: Sequence[bool], moved: Sequence[bool]) -> _Part:
+        with scope():
+            ys, dxs, pushed = linearize(fn, fn.params, tuple(active))
+            dys = pick(instantiate(ys, pushed), moved)
+            return cls(fn, ys, cut(read_with(dys, dxs), set(fn.params)), dxs, dys)
+
+    def ahead(self, slots: Sequence[Type]) -> Function:
+        """`(x…) → (y…, residual or zeros per slot…)`."""
+        places = _places(self.saved, slots)
+
+        def step(*xs: Value) -> Values:
+            made = substitute((*self.ys, *self.saved), dict(zip(self.fn.params, xs, strict=True)))
+            found = dict(zip(places, made[len(self.ys) :], strict=True))
+            kept = [found[n] if n in found else ir.operators.zeros(t) for n, t in enumerate(slots)]
+            return *made[: len(self.ys)], *kept
+
+        return trace(step, *(p.type for p in self.fn.params), names=[hint_of(p) for p in self.fn.params])
+
+    def linear(self, slots: Sequence[Type]) -> Function:
+        """`(residual per slot…, x…, dx…) → (dy…)`."""
+        places = _places(self.saved, slots)
+
+        def step(*args: Value) -> Values:
+            rest = iter(args[len(slots) :])
+            env = {s: args[n] for s, n in zip(self.saved, places, strict=True)}
+            env.update((p, next(rest)) for p in (*self.fn.params, *self.dxs))
+            return substitute(self.dys, env)
+
+        return trace(step, *slots, *(p.type for p in (*self.fn.params, *self.dxs)))
+
+
+def _slots(saved: Sequence[Values]) -> list[Type]:
+    """Types that hold either branch's residuals."""
+    slots = list[Type]()
+    for values in saved:
+        free = list(slots)
+        for v in values:
+            if v.type in free:
+                free.remove(v.type)
+            else:
+                slots.append(v.type)
+    return slots
+
+
+def _places(saved: Values, slots: Sequence[Type]) -> list[int]:
+    """The slot of each residual: the first free one of its type."""
+    taken = list[int]()
+    for v in saved:
+        taken.append(next(n for n, t in enumerate(slots) if t == v.type and n not in taken))
+    return taken
+
+
+@rewrite(Cond)
+def cond_of_literal(value: Value) -> Replacement:
+    """cond(True, …) is its first branch, cond(False, …) its second."""
+    condition, *xs = value.args
+    if not isinstance(condition.op, Const):
+        return None
+    op = value.op
+    assert isinstance(op, Cond)
+    made = (op.then if condition.op.value else op.otherwise)(*xs)
+    return dict(zip(value.node.values, made, strict=True))
+
+
+@rewrite(Cond)
+def cond_without_idle_operands(value: Value) -> Replacement:
+    """Operands that no branch reads are dropped."""
+    op = value.op
+    assert isinstance(op, Cond)
+    read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in op.branches), strict=True)]
+    if all(read):
+        return None
+    made = op.prune((True,) * len(value.node.values), value.args)
+    return dict(zip(value.node.values, present(made), strict=True))
+
+
+RULES = (cond_of_literal, cond_without_idle_operands)
