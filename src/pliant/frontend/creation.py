@@ -19,7 +19,7 @@ from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
-from pliant.frontend.kinds import is_sequence
+from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.tracing import is_tracing
 
 
@@ -110,9 +110,8 @@ class Maker:
             return function(*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
-                return TracedArray.dispatch.function(
-                    function, args, options
-                )  # np.sum([x, y]): NumPy looks into no list
+                # np.sum([x, y]): NumPy looks into no list
+                return TracedArray.dispatch.function(function, args, options)
             return TRACED.get(function, function)(*args, **options)
         if any(isinstance(a, np.ndarray) for a in args):  # met outside: it is read anew at every call
             return self(*[as_traced(a) if isinstance(a, np.ndarray) else a for a in args], **options)
@@ -152,17 +151,54 @@ def has_traced(xs: Any, depth: int = 4) -> bool:
 
 
 @final
-class NumPyNamespace(types.ModuleType):
-    """The module `numpy`, with its functions as makers."""
+class UfuncMaker:
+    """A ufunc as a traced function sees it: it takes lists of traced numbers, and reads arrays met
+    outside anew at every call."""
 
-    def __init__(self) -> None:
-        super().__init__("numpy")
+    __slots__ = ("ufunc",)
+
+    def __init__(self, ufunc: np.ufunc) -> None:
+        self.ufunc = ufunc
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if not is_tracing():
+            return self.ufunc(*args, **options)
+        if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
+            return adopt(self.ufunc(*args, **options))
+        given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])
+        return TracedArray.dispatch.ufunc(self.ufunc, "__call__", given, options)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(np, name)
-        if name == "random":
-            return RandomNamespace()
-        return made_by(value) or value
+        return getattr(self.ufunc, name)
+
+    def __repr__(self) -> str:
+        return repr(self.ufunc)
+
+    def __eq__(self, other: object) -> bool:
+        return self.ufunc == (other.ufunc if isinstance(other, UfuncMaker) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.ufunc)
+
+
+@final
+class NumPyNamespace(types.ModuleType):
+    """The module `numpy`, or one inside it, with its functions as makers."""
+
+    def __init__(self, module: types.ModuleType = np) -> None:
+        super().__init__(module.__name__)
+        self.__dict__["module"] = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__dict__["module"], name)
+        return namespace_of(value) or made_by(value) or value
+
+
+def namespace_of(value: Any) -> types.ModuleType | None:
+    """What a traced function sees for `numpy` and the modules in it; None for anything else."""
+    if value is np.random:
+        return RandomNamespace()
+    return NumPyNamespace(value) if any(value is m for m in (np, np.linalg, np.fft)) else None
 
 
 @final
@@ -180,14 +216,14 @@ class RandomNamespace(types.ModuleType):
 
 
 @lru_cache(maxsize=4096)
-def _maker(value: Any) -> Maker:
-    return Maker(value)
+def _maker(value: Any) -> Maker | UfuncMaker:
+    return UfuncMaker(value) if isinstance(value, np.ufunc) else Maker(value)
 
 
-def made_by(value: Any) -> Maker | None:
-    """A maker for a NumPy function; None for anything else."""
+def made_by(value: Any) -> Maker | UfuncMaker | None:
+    """A maker for a NumPy function or ufunc; None for anything else."""
     if isinstance(value, np.ufunc):
-        return None
+        return _maker(value) if value.__name__ in np.__dict__ else None
     is_function = isinstance(value, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate))
     module = getattr(value, "__module__", None) or ""
     return _maker(value) if is_function and module.partition(".")[0] == "numpy" else None
