@@ -20,6 +20,7 @@ from pliant.kernel.ir import (
     Region,
     Root,
     Routine,
+    Rows,
     Scalar,
     Site,
     Var,
@@ -27,6 +28,7 @@ from pliant.kernel.ir import (
 )
 from pliant.kernel.place import place, share
 from pliant.kernel.record import EMPTY, Recorder, fill_of
+from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 
 
@@ -52,8 +54,20 @@ def build(fn: Function, can: Can, calls: Can | None = None) -> Program:
                 program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))
             case _:
                 pass
+    arrange(program)
     place(program)
     return program
+
+
+def arrange(program: Program) -> None:
+    """Gather nests over the same rows, and order all loops."""
+    program.steps = gather(program.steps, {*program.results})
+    for step in program.steps:
+        if isinstance(step, Nest):
+            schedule(step)
+        elif isinstance(step, Rows):
+            for nest in step.nests:
+                schedule(nest, keep=1)
 
 
 def expand(fn: Function, can: Can) -> Function:
@@ -112,7 +126,6 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> 
         record_root(root, nest, recorder, at_point)
     nest.reads = recorder.reads
     prune(nest)
-    schedule(nest)
 
 
 def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> None:

@@ -388,6 +388,24 @@ class Nest:
 
 @final
 @dataclass(eq=False)
+class Rows:
+    """Nests with a common outer loop: what one makes of a row the next reads while it is in cache."""
+
+    nests: list[Nest]
+
+    @property
+    def reads(self) -> set[Buffer]:
+        """Buffers it reads."""
+        return {b for nest in self.nests for b in nest.reads}
+
+    @property
+    def work(self) -> int:
+        """About how many scalar operations it takes."""
+        return sum([nest.work for nest in self.nests])
+
+
+@final
+@dataclass(eq=False)
 class Fill:
     """Statements that fill one buffer in an order of their own."""
 
@@ -479,7 +497,7 @@ class Routine:
         return self.args[0].type.size * self.outs[0].type.shape[-1]
 
 
-Step = Nest | Fill | Product | Host | Routine
+Step = Nest | Rows | Fill | Product | Host | Routine
 
 
 @final
@@ -513,6 +531,8 @@ def writes(step: Step) -> list[Buffer]:
     match step:
         case Nest():
             return [root.buffer for root in step.roots if root.buffer]
+        case Rows():
+            return [b for nest in step.nests for b in writes(nest)]
         case Host():
             return [out for out in step.outs if out]
         case Routine():

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from pliant.kernel.ir import Affine, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
 
 
-def schedule(nest: Nest) -> None:
-    """Sort a nest's loops, innermost last, and merge those that walk memory as one."""
+def schedule(nest: Nest, keep: int = 0) -> None:
+    """Sort a nest's loops, innermost last, and merge those that walk memory as one.
+
+    The first `keep` loops stay where and what they are.
+    """
     loops = [v for v in nest.vars if v.extent != 1]
     if len(loops) > 1:
         uses = list(affines(nest.body)) + [root.offset for root in nest.roots if root.buffer]
-        loops = ordered(loops, nest)
+        loops = loops[:keep] + ordered(loops[keep:], nest)
         at = len(loops) - 2
-        while at >= 0:
+        while at >= keep:
             if mergeable(loops[at], loops[at + 1], nest, uses):
                 loops[at + 1].extent *= loops[at].extent
                 del loops[at]

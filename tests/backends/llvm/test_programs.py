@@ -10,6 +10,7 @@ from pliant.backends.reference import reference
 from pliant.core.build import trace
 from pliant.core.ir import nodes
 from pliant.core.types import Type
+from pliant.kernel.ir import Rows
 from pliant.ops.compare import maximum
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, add, convert, mul
@@ -155,7 +156,8 @@ def test_a_softmax_computes_each_exponential_once():
 
 
 def operations(step):
-    return [s.op for s in step.body.body if hasattr(s, "op")]
+    nests = step.nests if isinstance(step, Rows) else [step]
+    return [s.op for nest in nests for s in nest.body.body if hasattr(s, "op")]
 
 
 def test_programs_without_work_or_with_repeated_results():

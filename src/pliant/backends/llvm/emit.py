@@ -31,6 +31,7 @@ from pliant.kernel.ir import (
 )
 from pliant.kernel.record import identity_of
 
+UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
 BLOCK = 1024  # elements summed before their sum goes to the exact total
 
 
@@ -273,7 +274,8 @@ class Emitter:
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
-        self.line(f"br i1 {again}, label %{head}, label %{done}")
+        short = "" if bounds or var.extent > UNROLLED else f", !llvm.loop {self.module.unrolled()}"
+        self.line(f"br i1 {again}, label %{head}, label %{done}{short}")
         self.label(done)
         if outer is None:
             del self.env[var]

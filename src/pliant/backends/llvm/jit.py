@@ -31,7 +31,7 @@ class Target:
     def machine(self) -> Any:
         """A new target machine; each engine owns one."""
         target = llvm.Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=3, jit=True)
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, jit=True)
 
 
 def vector_math(features: set[str]) -> tuple[tuple[str, int], ...]:
@@ -81,7 +81,7 @@ def optimise(module: Any, machine: Any, effort: int) -> None:
     options.loop_vectorization = effort > 0
     options.slp_vectorization = False
     options.loop_interleaving = effort > 0
-    options.loop_unrolling = effort > 0
+    options.loop_unrolling = False  # only loops that are marked: see `UNROLLED` in `emit`
     builder: Any = llvm.create_pass_builder(machine, options)
     if effort == 0:
         passes: Any = llvm.create_new_module_pass_manager()

@@ -72,6 +72,10 @@ class Module:
             self.domain = self.add("distinct !{{{0}}}")
         return self.add("distinct !{{{0}, " + self.domain + "}}")
 
+    def unrolled(self) -> str:
+        """Metadata of a loop that is to be unrolled."""
+        return self.add("distinct !{{{0}, " + self.tuple_of(['!"llvm.loop.unroll.full"']) + "}}")
+
     def add(self, text: str) -> str:
         """New metadata; `{0}` in it is its own name."""
         name = f"!{len(self.metadata)}"

@@ -12,7 +12,22 @@ from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.values import literal
-from pliant.kernel.ir import Affine, Fill, Host, Nest, Product, Program, Root, Routine, Scalar, Step, Var
+from pliant.kernel.ir import (
+    Affine,
+    Buffer,
+    Fill,
+    Host,
+    Load,
+    Nest,
+    Product,
+    Program,
+    Root,
+    Routine,
+    Rows,
+    Scalar,
+    Step,
+    Var,
+)
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions
 
@@ -52,7 +67,7 @@ def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
     functions, calls = list[str](), list[str]()
     emitter, length = None, 0
     for step in steps:
-        size = len(step.body.body) if isinstance(step, Nest | Fill) else 10
+        size = length_of(step)
         if emitter is None or length + size > LONGEST_FUNCTION:
             if emitter:
                 functions.append(emitter.text())
@@ -67,12 +82,24 @@ def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
     return functions
 
 
+def length_of(step: Step) -> int:
+    """About how many instructions a step takes."""
+    match step:
+        case Nest() | Fill():
+            return len(step.body.body)
+        case Rows():
+            return sum([len(nest.body.body) for nest in step.nests])
+        case _:
+            return 10
+
+
 def emit_step(e: Emitter, step: Step) -> None:
     """One step."""
     match step:
         case Nest():
-            if 0 not in step.space and step.roots:
-                NestEmitter(e, step).emit()
+            emit_nests(e, [step], None)
+        case Rows():
+            emit_nests(e, step.nests, step.nests[0].vars[0])
         case Fill():
             e.begin_step([step.out])
             e.region(step.body)
@@ -85,17 +112,44 @@ def emit_step(e: Emitter, step: Step) -> None:
             raise AssertionError("host steps stand between segments")
 
 
+def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
+    """One nest, or several that share their outer loop, over `rows`."""
+    nests = [nest for nest in nests if 0 not in nest.space and nest.roots]
+    if not nests:
+        return
+    e.begin_step([root.buffer for nest in nests for root in nest.roots if root.buffer])
+    made = {root.buffer for nest in nests for root in nest.roots if root.buffer} if rows else set[Buffer]()
+    emitters = [NestEmitter(e, nest, made) for nest in nests]
+    for emitter in emitters:
+        emitter.prepare()
+    if rows is None:
+        emitters[0].level(0)
+    else:
+        for emitter in emitters:
+            emitter.begin(0)
+
+        def row() -> None:
+            for emitter in emitters:
+                e.env[emitter.loops[0]] = e.env[rows]
+                emitter.level(1)
+
+        e.loop(rows, row)
+        for emitter in emitters:
+            emitter.end(0)
+    e.end_step()
+
+
 @final
 class NestEmitter:
     """The loops of one nest; each scalar is computed in the outermost loop that it depends on."""
 
-    def __init__(self, e: Emitter, nest: Nest) -> None:
+    def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
         self.e, self.loops, self.roots = e, nest.vars, nest.roots
         self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
         depths: dict[Scalar, int] = {}
         places = {v: n + 1 for n, v in enumerate(self.loops)}
         for s in nest.body.body:
-            depths[s] = depth = depth_of(s, depths, places)
+            depths[s] = depth = depth_of(s, depths, places, made)
             self.levels[depth].append(s)
         self.folds = {root: self.ending(root) for root in self.roots if root.fold}
         self.totals: dict[Root, Accumulator] = {}
@@ -111,10 +165,9 @@ class NestEmitter:
         """Whether a fold also runs over a loop outside one it does not run over."""
         return any([v in root.folded for v in self.loops[: self.folds[root]]])
 
-    def emit(self) -> None:
-        """The whole nest."""
+    def prepare(self) -> None:
+        """What comes before all loops."""
         e = self.e
-        e.begin_step([root.buffer for root in self.roots if root.buffer])
         for root, level in self.folds.items():
             assert root.fold
             assert root.buffer
@@ -123,8 +176,6 @@ class NestEmitter:
             if level < len(self.loops):
                 count = math.prod([v.extent for v in self.loops[level:]])
                 self.totals[root] = Accumulator(e, root.fold.kind, root.fold.dtype, count > BLOCK)
-        self.level(0)
-        e.end_step()
 
     def clear(self, root: Root) -> None:
         """Fill the result of a fold with what it starts from."""
@@ -137,19 +188,30 @@ class NestEmitter:
     def level(self, level: int) -> None:
         """What happens inside the first `level` loops."""
         e = self.e
-        for s in self.levels[level]:
-            e.scalar(s)
-        here = [root for root, at in self.folds.items() if at == level and root in self.totals]
-        for root in here:
-            self.totals[root].start()
+        self.begin(level)
         if level == len(self.loops):
             self.innermost()
         elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
             e.loop(self.loops[level], lambda: self.level(level + 1))
-        for root in here:
+        self.end(level)
+
+    def begin(self, level: int) -> None:
+        """What comes before the loop of a level."""
+        for s in self.levels[level]:
+            self.e.scalar(s)
+        for root in self.ending_at(level):
+            self.totals[root].start()
+
+    def end(self, level: int) -> None:
+        """What comes after the loop of a level."""
+        for root in self.ending_at(level):
             self.finish(root, self.totals[root].value())
+
+    def ending_at(self, level: int) -> list[Root]:
+        """Folds with registers that are complete after the loop of a level."""
+        return [root for root, at in self.folds.items() if at == level and root in self.totals]
 
     def flush(self) -> None:
         """The end of a block of the innermost loop."""
@@ -179,16 +241,21 @@ class NestEmitter:
         self.e.store(root.buffer, root.offset, value)
 
 
-def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int]) -> int:
-    """The number of loops that a scalar lies in; `depths` has those of the scalars before it."""
+def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made: set[Buffer]) -> int:
+    """The number of loops that a scalar lies in; `depths` has those of the scalars before it.
+
+    What is `made` in a common outer loop is read inside that loop.
+    """
     depth = max([depths.get(a, 0) for a in s.operands()], default=0)
+    if isinstance(s, Load) and s.buffer in made:
+        depth = 1
     for index in s.indices():
         for atom, _ in index.terms:
             found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
             depth = max(depth, found)
     for region in regions(s):
         for inner in region.body:
-            depths[inner] = deeper = depth_of(inner, depths, places)
+            depths[inner] = deeper = depth_of(inner, depths, places, made)
             depth = max(depth, deeper)
     return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)
 
