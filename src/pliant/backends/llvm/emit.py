@@ -288,14 +288,21 @@ class Emitter:
             self.loop(var, body)
             flush()
             return
-        outer = Var(-(-var.extent // BLOCK))
 
-        def block() -> None:
-            first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {BLOCK}")
-            last = self.op(f"add nuw nsw i64 {first}, {BLOCK}")
-            end = self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {var.extent})")
+        def block(first: str, end: str) -> None:
             self.loop(var, body, (first, end))
             flush()
+
+        self.blocks(var, BLOCK, block)
+
+    def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
+        """Run a body for the first and the last plus one of each block of a loop's steps."""
+        outer = Var(-(-var.extent // size))
+
+        def block() -> None:
+            first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {size}")
+            last = self.op(f"add nuw nsw i64 {first}, {size}")
+            body(first, self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {var.extent})"))
 
         self.loop(outer, block)
 

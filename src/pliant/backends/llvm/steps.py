@@ -32,6 +32,7 @@ from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions
 
 LONGEST_FUNCTION = 1000  # scalars
+TILE = 32  # steps of both loops where one array is walked along and another across
 
 
 @final
@@ -191,10 +192,26 @@ class NestEmitter:
         self.begin(level)
         if level == len(self.loops):
             self.innermost()
+        elif level == len(self.loops) - 2 and self.crosses(self.loops[level], self.loops[level + 1]):
+            e.blocks(self.loops[level + 1], TILE, lambda *bounds: e.loop(self.loops[level], lambda: self.strip(bounds)))
         elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
             e.loop(self.loops[level], lambda: self.level(level + 1))
+        self.end(level)
+
+    def crosses(self, outer: Var, inner: Var) -> bool:
+        """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
+        if self.folds or min(outer.extent, inner.extent) < 2 * TILE:
+            return False
+        loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
+        return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
+
+    def strip(self, bounds: tuple[str, str]) -> None:
+        """The innermost loop over a strip of it, inside the loop around it."""
+        level = len(self.loops) - 1
+        self.begin(level)
+        self.e.loop(self.loops[level], lambda: self.level(level + 1), bounds)
         self.end(level)
 
     def begin(self, level: int) -> None:
