@@ -15,35 +15,47 @@ from pliant import batch, differentiate
 from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
+from pliant.frontend.gradients import placed
 from pliant.frontend.tracing import is_tracing
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def jit(f: Callable[P, R], *, static: str | tuple[str, ...] = (), backend: str = "") -> Callable[P, R]:
+def jit(
+    f: Callable[P, R], *, static: str | tuple[str, ...] = (), donate: str | tuple[str, ...] = (), backend: str = ""
+) -> Callable[P, R]:
     """`f`, compiled: the same results, and the same writes to arguments, as NumPy gives.
 
     f: a function of arrays, numbers and containers of them. static: names of parameters that are
-    not traced but known (a shape, a number of steps); each value gets its own program. backend:
-    "llvm" (default) or "reference" (NumPy, one primitive at a time).
+    not traced but known (a shape, a number of steps); each value gets its own program. donate:
+    names of parameters whose memory the call may use: what their arrays hold after it is undefined.
+    backend: "llvm" (default) or "reference" (NumPy, one primitive at a time).
+
+    The compiled function, as every one that Pliant returns, takes `out=`: arrays in the structure
+    of the results, of their shapes and dtypes, which receive them and are returned. Inputs may
+    overlap them. (A parameter of f's own that is called `out` comes first.)
 
     >>> import numpy as np, pliant
     >>> pliant.jit(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2)(np.array([0.5, 1.5]))
     array([1., 1.])
     """
-    names = (static,) if isinstance(static, str) else tuple(static)
-    return Compiled(function_of(f), backend=backend, static=names)  # type: ignore[return-value]
+    names, donated = (((x,) if isinstance(x, str) else tuple(x)) for x in (static, donate))
+    return Compiled(function_of(f), backend=backend, static=names, donate=donated)  # type: ignore[return-value]
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
-) -> Callable[..., Any]:
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False,
+    accumulate_into: Any = None, pack: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """A function that returns `(f(*args), gradient)`; with has_aux `((value, aux), gradient)`.
 
     f returns one real float. The gradient has the structure, shapes and dtypes of the arguments
     that argnums names (a tuple of gradients for a tuple). For complex arguments z it is
-    ∂f/∂Re z + i·∂f/∂Im z. The caller's arrays are never written.
+    ∂f/∂Re z + i·∂f/∂Im z. The caller's arrays are never written, but those of accumulate_into: an
+    array or a tree like the gradient, to which it is added, and which is returned for it. With
+    pack=True the gradient is `(vector, tree)`: all of it in one vector, and views of that in the
+    gradient's structure; accumulate_into is then a vector.
     Raises DifferentiationError for arguments that are no floats or a result that is no scalar.
 
     >>> import numpy as np, pliant
@@ -54,12 +66,16 @@ def value_and_grad(
     function_of(f)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        return differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
+        value, gradient = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
+        return value, placed(gradient, accumulate_into, pack=pack)
 
     return Compiled(transformed, original=f)
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False,
+    accumulate_into: Any = None, pack: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The gradient of a function that returns one float; with has_aux `(gradient, aux)`.
 
     See `value_and_grad`.
@@ -72,6 +88,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         value, gradient = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
+        gradient = placed(gradient, accumulate_into, pack=pack)
         return (gradient, value[1]) if has_aux else gradient
 
     return Compiled(transformed, original=f)

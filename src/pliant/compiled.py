@@ -20,6 +20,7 @@ from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.capture import Guards, instrument
+from pliant.frontend.out import run_into
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
 from pliant.frontend.tracing import current, thread
@@ -111,7 +112,7 @@ class Compiled:
 
     def __init__(
         self, f: Callable[..., Any], *, original: Callable[..., Any] | None = None, backend: str = "",
-        static: tuple[str, ...] = (),
+        static: tuple[str, ...] = (), donate: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         functools.update_wrapper(self, original or f)
         self.f = f
@@ -122,6 +123,12 @@ class Compiled:
         self.fast: Fast | None = None
         self.lock = threading.RLock()
         self.names = _parameter_names(original or f)
+        self.has_out = _has_parameter(original or f, "out")
+        self.donate = donate
+        unknown = [name for name in donate if name not in self.names or name in static]
+        if unknown:
+            named = ", ".join(self.names)
+            raise ArgumentError(f"donate= names {', '.join(unknown)}; expected traced parameters: {named}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fast = self.fast
@@ -135,6 +142,9 @@ class Compiled:
 
     def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments, in any state of the thread."""
+        if "out" in kwargs and not self.has_out:
+            kwargs = dict(kwargs)
+            return self.into(kwargs.pop("out"), args, kwargs)
         if thread.trace is not None:
             return instrument(self.f, current())(*args, **kwargs)
         if thread.is_jit_disabled and self.is_plain:
@@ -147,6 +157,20 @@ class Compiled:
         if next(entry.uses) == 1 and not self.static:  # the second call: more will follow
             self.fast = self._fast(entry, args, leaves, structure)
         return made
+
+    def into(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that leaves its results in `out`, which has their structure."""
+        if out is None:
+            return self(*args, **kwargs)
+        if thread.trace is not None or (thread.is_jit_disabled and self.is_plain):
+            return run_into(out, lambda: self.general(args, kwargs), is_traced=thread.trace is not None)
+        leaves, structure = flatten((args, kwargs) if not self.static else self._freeze(args, kwargs))
+        entry = self.entry(leaves, structure, (args, kwargs))
+        program = entry.program
+        outs = program.check_out(out)
+        program.check_writes(leaves)
+        program.finish(leaves, entry.run(program.arguments(leaves)), outs)
+        return out
 
     def _fast(self, entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any) -> Fast | None:
         """A C-level entry, if arguments and results are simple enough and the backend makes one."""
@@ -236,6 +260,15 @@ def _parameter_names(f: Callable[..., Any]) -> list[str]:
     except (TypeError, ValueError):  # a C function without a signature
         return []
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _has_parameter(f: Callable[..., Any], name: str) -> bool:
+    """Whether a function takes a keyword of this name."""
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 @final

@@ -11,11 +11,13 @@ import numpy as np
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
+from pliant.core.types import Type
 from pliant.errors import ReadOnlyError, UnsupportedError
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.capture import Guards, guards_of, instrument
+from pliant.frontend.capture import Guards, instrument, guards_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.out import checked, stored
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, is_static, look
@@ -34,6 +36,7 @@ class Output:
     kind: str
     place: Any
     lenses: tuple[Lens, ...] = ()
+    type: Type | None = None  # of an array or number
 
 
 @final
@@ -101,14 +104,22 @@ class Program:
                     hint="pass a copy",
                 )
 
-    def finish(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
-        """Write back what the function wrote, and rebuild what it returns."""
+    def check_out(self, out: Any) -> list[Any]:
+        """The arrays of `out=`, one per returned leaf, if the results fit into them."""
+        return checked(out, [o.type for o in self.outputs], self.structure)
+
+    def finish(self, leaves: Sequence[Any], results: Sequence[Any], outs: Sequence[Any] | None = None) -> Any:
+        """Write back what the function wrote, and rebuild what it returns; the arrays of `out=` get it too."""
         for place, number in self.written:
             if isinstance(place, Group):
                 place.write_back([*leaves, *self.met], results[number])
             else:
                 np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
-        return unflatten(self.structure, [self._output(o, leaves, results) for o in self.outputs])
+        made = [self._output(o, leaves, results) for o in self.outputs]
+        if outs is not None:
+            stored(made, outs, [o.kind == "source" for o in self.outputs])
+            made = outs
+        return unflatten(self.structure, made)
 
     def _output(self, output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         place = output.place
@@ -240,14 +251,14 @@ def _outputs(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
             lenses = m.lenses
             if isinstance(source, Shared):
                 source, lenses = source.seen_through(lenses)
-            outputs.append(Output("source", source, lenses))
+            outputs.append(Output("source", source, lenses, m.type))
         elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
             if id(storage) not in bases:
                 bases[id(storage)] = len(results)
                 results.append(storage.value)
-            outputs.append(Output(kind, bases[id(storage)], m.lenses))
+            outputs.append(Output(kind, bases[id(storage)], m.lenses, m.type))
         else:
-            outputs.append(Output(kind, len(results)))
+            outputs.append(Output(kind, len(results), (), m.type))
             results.append(m.value)
     return results, outputs
 

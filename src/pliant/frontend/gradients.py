@@ -1,0 +1,71 @@
+"""Where gradients go: added to the caller's buffers, or packed in one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.frontend.array import TracedArray, fresh, view
+from pliant.frontend.convert import as_traced
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.view import ReshapeLens, SliceLens
+from pliant.ops.shape import concatenate, reshape
+
+
+def placed(gradient: Any, accumulate_into: Any, *, pack: bool) -> Any:
+    """The gradient as it is returned: `(vector, tree of views of it)` if it is packed."""
+    if not pack:
+        return gradient if accumulate_into is None else accumulated(gradient, accumulate_into)
+    leaves, structure = flatten(gradient)
+    vector = packed(leaves)
+    if accumulate_into is not None:
+        vector = accumulated(vector, accumulate_into)
+    return vector, unflatten(structure, parts(vector, leaves))
+
+
+def packed(leaves: Sequence[TracedArray]) -> TracedArray:
+    """All elements in one vector, leaf after leaf, each in row-major order."""
+    kinds = {x.type.dtype: x.type for x in leaves}
+    if len(kinds) != 1:
+        types = " and ".join(str(t) for t in kinds.values()) or "nothing"
+        raise DTypeError(
+            f"pack=True: expected gradients of one dtype, got {types}", hint="differentiate arrays of one dtype"
+        )
+    return fresh(concatenate(tuple(reshape(x.value, (x.size,)) for x in leaves), 0), is_array=True)
+
+
+def parts(vector: TracedArray, leaves: Sequence[TracedArray]) -> list[TracedArray]:
+    """Views of a vector, shaped like the leaves."""
+    made: list[TracedArray] = []
+    start = 0
+    for x in leaves:
+        made.append(view(vector, SliceLens((start,), (1,), (x.size,)), ReshapeLens(x.shape)))
+        start += x.size
+    return made
+
+
+def accumulated(gradient: Any, buffers: Any) -> Any:
+    """The buffers, after the gradient was added to them. Nothing is written unless all of it fits."""
+    leaves, structure = flatten(gradient)
+    given, found = flatten(buffers)
+    if found != structure:
+        raise ArgumentError(f"accumulate_into= has structure {found}, the gradient has {structure}")
+    targets = [_buffer(buffer, g) for buffer, g in zip(given, leaves, strict=True)]
+    for target, g in zip(targets, leaves, strict=True):
+        np.add(target, g, out=target)
+    return unflatten(structure, targets)
+
+
+def _buffer(buffer: Any, g: TracedArray) -> Any:
+    """A buffer as a traced array, if the gradient fits into it."""
+    if not isinstance(buffer, np.ndarray | TracedArray):
+        raise ArgumentError(f"accumulate_into=: expected an array, got {type(buffer).__name__}")
+    target: Any = as_traced(buffer)
+    if target.shape != g.shape:
+        raise ShapeError(f"accumulate_into=: expected an array like the gradient {g.type}, got {target.type}")
+    if not np.can_cast(g.dtype, target.dtype, "same_kind"):
+        raise DTypeError(f"accumulate_into=: a gradient {g.type} cannot be added to {target.type}")
+    return target

@@ -1,0 +1,145 @@
+"""`out=` of compiled functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError, UnsupportedError
+
+X = np.array([0.1, 0.2, 0.3])
+
+
+def test_a_result_goes_into_the_callers_array():
+    f = pliant.jit(lambda x: np.sin(x) + 1)
+    for out in (np.zeros(3), np.zeros(6)[::2], np.zeros(3)[::-1]):
+        for _ in range(4):
+            out[:] = 0
+            assert f(X, out=out) is out
+            np.testing.assert_allclose(out, np.sin(X) + 1, rtol=1e-15)
+    assert f(X, out=None) is not None
+
+
+def test_trees_of_results_go_into_trees_of_arrays():
+    f = pliant.jit(lambda x, s: {"y": [x * s, x.T], "total": np.sum(x)})
+    x = np.arange(6.0).reshape(2, 3)
+    out = {"y": [np.zeros((2, 3)), np.zeros((3, 2))], "total": np.zeros(())}
+    assert f(x, 2.0, out=out) is out
+    np.testing.assert_array_equal(out["y"][0], 2 * x)  # type: ignore[index]
+    np.testing.assert_array_equal(out["y"][1], x.T)  # type: ignore[index]
+    assert out["total"] == 15
+
+
+@pytest.mark.parametrize("n", [7, 33, 100, 101])
+def test_inputs_may_overlap_the_array_for_the_result(n: int):
+    f = pliant.jit(lambda x, y: x[:-1] + y[1:])
+    for _ in range(3):
+        b = np.arange(float(n))
+        f(b, b, out=b[1:])
+        np.testing.assert_array_equal(b, [0, *(2 * np.arange(float(n)) + 1)[:-1]])
+    x = np.arange(float(n * n)).reshape(n, n)
+    wanted = x @ x
+    pliant.jit(np.matmul)(x, x, out=x)
+    np.testing.assert_allclose(x, wanted, rtol=1e-12)
+
+
+def test_results_that_are_views_of_what_is_written_are_copied_first():
+    def swap(x: Any, y: Any) -> tuple[Any, Any]:
+        return y, x
+
+    x, y = np.zeros(3), np.ones(3)
+    pliant.jit(swap)(x, y, out=(x, y))
+    np.testing.assert_array_equal([x, y], [np.ones(3), np.zeros(3)])
+    z = np.arange(4.0)
+    pliant.jit(lambda z: z[::-1])(z, out=z)
+    np.testing.assert_array_equal(z, [3, 2, 1, 0])
+
+
+def test_a_written_argument_may_be_the_array_for_the_result():
+    def f(x: Any) -> Any:
+        x += 1
+        return x * 10
+
+    x = np.zeros(3)
+    pliant.jit(f)(x, out=x)
+    np.testing.assert_array_equal(x, [10, 10, 10])
+
+
+def test_derivatives_and_batches_take_out():
+    g, value = np.zeros(3), np.zeros(())
+    pliant.grad(lambda x: np.sum(x**2))(X, out=g)
+    np.testing.assert_allclose(g, 2 * X)
+    pliant.value_and_grad(lambda x: np.sum(x**3))(X, out=(value, g))
+    np.testing.assert_allclose(g, 3 * X**2)
+    np.testing.assert_allclose(value, np.sum(X**3))
+    pliant.vmap(lambda x: 2 * x)(X, out=g)
+    np.testing.assert_allclose(g, 2 * X)
+
+
+def test_out_inside_a_traced_function_and_with_jit_disabled():
+    double = pliant.jit(lambda x: 2 * x)
+
+    def f(x: Any) -> Any:
+        y = np.zeros(3)
+        double(x, out=y)
+        return y + 1
+
+    np.testing.assert_allclose(pliant.jit(f)(X), 2 * X + 1)
+    np.testing.assert_allclose(pliant.grad(lambda x: np.sum(f(x)))(X), [2, 2, 2])
+    with pliant.disable_jit():
+        np.testing.assert_allclose(f(X), 2 * X + 1)
+
+
+def test_a_parameter_called_out_is_the_users():
+    def f(x: Any, out: Any) -> Any:
+        out[...] = x * 2
+        return out
+
+    y = np.zeros(3)
+    assert np.shares_memory(pliant.jit(f)(X, out=y), y)
+    np.testing.assert_allclose(y, 2 * X)
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "match"),
+    [
+        (np.zeros(4), ShapeError, r"expected shape \(3,\)"),
+        (np.zeros((3, 1)), ShapeError, "expected shape"),
+        (np.zeros(3, np.float32), DTypeError, "expected dtype float64"),
+        ([0.0, 0.0, 0.0], ArgumentError, "structure"),
+        ((np.zeros(3),), ArgumentError, "structure"),
+        (1.0, ArgumentError, "expected a numpy.ndarray"),
+        (np.broadcast_to(np.zeros(1), (3,)), ReadOnlyError, "read-only"),
+        (np.lib.stride_tricks.as_strided(np.zeros(3), (3,), (0,)), UnsupportedError, "one place"),
+    ],
+)
+def test_an_out_that_does_not_fit_is_refused_before_anything_is_written(out: Any, error: type, match: str):
+    def f(x: Any) -> Any:
+        x += 1
+        return 2 * x
+
+    x = np.zeros(3)
+    with pytest.raises(error, match=match):
+        pliant.jit(f)(x, out=out)
+    np.testing.assert_array_equal(x, np.zeros(3))
+
+
+def test_arrays_for_two_results_may_not_overlap():
+    b = np.zeros(5)
+    with pytest.raises(ArgumentError, match="overlap"):
+        pliant.jit(lambda x: (x, 2 * x))(X, out=(b[:3], b[2:]))
+    with pytest.raises(ArgumentError, match="no array or number"):
+        pliant.jit(lambda x: (x, "text"))(X, out=(b[:3], b[2:]))
+    np.testing.assert_array_equal(b, np.zeros(5))
+
+
+def test_donated_parameters_are_named():
+    f = pliant.jit(lambda x, y: x + y, donate=("x",))
+    np.testing.assert_array_equal(f(X.copy(), X), 2 * X)
+    with pytest.raises(ArgumentError, match="donate= names z"):
+        pliant.jit(lambda x: x, donate="z")
+    with pytest.raises(ArgumentError, match="donate= names x"):
+        pliant.jit(lambda x: x, donate="x", static="x")
