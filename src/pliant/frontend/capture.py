@@ -9,6 +9,7 @@ program is used again: a rebound name or attribute is never missed.
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 import sysconfig
 import types
@@ -19,15 +20,15 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.creation import NumPyNamespace, made_by
-from pliant.frontend.tracing import Trace
+from pliant.frontend.creation import NumPyNamespace, made_by, namespace_of
+from pliant.frontend.source import READERS, reader_name, rewritten
+from pliant.frontend.tracing import Trace, is_tracing
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 
 _STANDARD: Final = sysconfig.get_path("stdlib")
-_LIBRARIES: Final = tuple(
-    f"{sep}{name}{sep}" for sep in "/\\" for name in ("numpy", "scipy", "pliant", "optree", "jax", "torch")
-)
+_NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
+_LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
 _MISSING: Final = object()
 
 
@@ -37,7 +38,7 @@ def is_users(fn: types.FunctionType) -> bool:
     in_standard = name.startswith(_STANDARD) and "site-packages" not in name
     package = (fn.__module__ or "").partition(".")[0]
     is_library = any(part in name for part in _LIBRARIES) and package in sys.modules
-    library = package in ("numpy", "scipy", "pliant", "optree", "jax", "torch")
+    library = package in _NAMES
     return not in_standard and not (is_library and library) and not name.startswith("<frozen")
 
 
@@ -47,18 +48,24 @@ def instrument(fn: Any, trace: Trace) -> Any:
         trace.roots[id(fn.__self__), ""] = (_Box(fn.__self__), "", fn.__self__)
         return types.MethodType(instrument(fn.__func__, trace), fn.__self__)
     if isinstance(fn, functools.partial):
-        return functools.partial(instrument(fn.func, trace), *fn.args, **fn.keywords)
+        keywords = {k: _of_element(v, trace) for k, v in fn.keywords.items()}
+        return functools.partial(instrument(fn.func, trace), *[_of_element(a, trace) for a in fn.args], **keywords)
     if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
         return fn
     top = trace.outermost
     known = top.instrumented.get(id(fn))
     if known is None:
-        code = fn.__code__
+        code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
         names = TracedGlobals(fn.__globals__, top) if not _writes_globals(code) else fn.__globals__
-        cells = tuple(_seen_cell(c, n, top) for c, n in zip(fn.__closure__ or (), code.co_freevars, strict=True))
-        made = types.FunctionType(code, names, fn.__name__, fn.__defaults__, cells or fn.__closure__)
-        made.__kwdefaults__ = fn.__kwdefaults__
+        real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
+        outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | _readers(top)
+        defaults = tuple(_of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
+        made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
+        made.__kwdefaults__ = fn.__kwdefaults__ and {k: _of_element(d, top) for k, d in fn.__kwdefaults__.items()}
         known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
+        for n, cell in later.items():
+            cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
     return known[0]
 
 
@@ -80,6 +87,14 @@ class _Box:
 
 
 @final
+@dataclass
+class _Slot:
+    """An object whose attribute is guarded, for guards on what is in no dict."""
+
+    content: Any
+
+
+@final
 class TracedGlobals(dict[str, Any]):
     """Globals that show arrays as traced ones. Python looks names up through `__getitem__`
     because this is no plain dict."""
@@ -94,6 +109,163 @@ class TracedGlobals(dict[str, Any]):
         return seen(self.real[name], self.real, name, self.trace)
 
 
+def _readers(trace: Trace) -> dict[str, types.CellType]:
+    """What rewritten code reads objects with; see `source`."""
+    if not trace.readers:
+        reader = Reader(trace)
+        trace.readers.update({reader_name(r): types.CellType(getattr(reader, r)) for r in READERS})
+    return trace.readers
+
+
+@final
+class Reader:
+    """Reads attributes, items and elements for a trace: arrays as implicit arguments, functions
+    instrumented. What is read becomes a guard."""
+
+    slice = slice
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def attribute(self, holder: Any, name: str) -> Any:
+        """`holder.name`."""
+        kind = type(holder)
+        if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
+            return getattr(holder, name)
+        for base in kind.__mro__:
+            found = base.__dict__.get(name)
+            if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+                return instrument(found.fget, self.trace)(holder)
+            if isinstance(found, types.MemberDescriptorType):
+                return self.known(getattr(holder, name), _Slot(holder), name)
+        if name == "get" and isinstance(holder, dict):
+            return functools.partial(self.get, holder)
+        value = getattr(holder, name)
+        if isinstance(holder, types.ModuleType) and _is_librarys(holder):
+            return made_by(value) or value
+        owners = [vars(holder)] if hasattr(holder, "__dict__") else []
+        owners += [base.__dict__ for base in (holder if isinstance(holder, type) else kind).__mro__]
+        for owner in owners:
+            content = owner.get(name, _MISSING)
+            if content is value:
+                return self.known(value, owner, name)
+            if content is not _MISSING:
+                break
+            if type(owner) is dict:
+                self.trace.roots.setdefault((id(owner), name), (owner, name, _MISSING))
+        return self.known(value, None, name)
+
+    def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
+        """`holder.get(key, default)`."""
+        if key in holder:
+            return self.item(holder, key)
+        self.trace.roots.setdefault((id(holder), key), (holder, key, _MISSING))
+        return default
+
+    def item(self, holder: Any, key: Any) -> Any:
+        """`holder[key]`."""
+        if type(holder) is TracedArray or not is_tracing():
+            return holder[key]
+        if isinstance(holder, dict | list | tuple):
+            value = holder[key]
+            if isinstance(key, slice) or isinstance(holder, tuple):
+                self.counted(holder)
+                return _of_element(value, self.trace)
+            return self.known(value, holder, key)
+        method = getattr(type(holder), "__getitem__", None)
+        value = instrument(method, self.trace)(holder, key) if isinstance(method, types.FunctionType) else holder[key]
+        return self.known(value, None, key)
+
+    def known(self, value: Any, owner: Any, name: Any) -> Any:
+        """A value just read, as the trace sees it; a guard, unless it is new at every reading."""
+        if type(value) is TracedArray or value is _MISSING:
+            return value
+        if isinstance(value, np.ndarray):
+            if owner is not None:
+                self.trace.roots.setdefault((id(owner), name), (owner, name, value))
+            return TracedArray(*self.trace.enter(value))
+        if owner is None:
+            return instrument(value, self.trace)
+        return seen(value, owner, name, self.trace)
+
+    def each(self, elements: Any) -> Any:
+        """What is iterated over, with its elements as the trace sees them."""
+        if not is_tracing() or isinstance(elements, TracedArray | str | range):
+            return elements
+        if isinstance(elements, dict):
+            self.counted(elements)
+            changed = {k: self.known(v, elements, k) for k, v in elements.items()}
+            return changed if any(changed[k] is not v for k, v in elements.items()) else elements
+        if isinstance(elements, list | tuple):
+            self.counted(elements)
+            return _of_element(elements, self.trace)
+        if isinstance(elements, type({}.values()) | type({}.items())):
+            holder: Any = elements.mapping
+            self.counted(holder)  # the items have guards through `reach`
+            return [_of_element(e, self.trace) for e in elements]
+        if isinstance(elements, np.ndarray):
+            return TracedArray(*self.trace.enter(elements))
+        if isinstance(elements, zip | map | enumerate | reversed | filter | types.GeneratorType):
+            return (_of_element(e, self.trace) for e in elements)
+        return elements
+
+    def counted(self, holder: Any) -> None:
+        """A guard on how many elements a container has, and on each of them."""
+        if isinstance(holder, list):
+            owner = _Box(holder)
+            self.trace.sizes.setdefault(id(holder), (owner, len(holder)))
+            for n, value in enumerate(holder):
+                self.trace.roots.setdefault((id(holder), n), (holder, n, value))  # type: ignore[arg-type]
+        elif type(holder) is dict:
+            self.trace.sizes.setdefault(id(holder), (_Box(holder), len(holder)))
+            for n, value in holder.items():
+                self.trace.roots.setdefault((id(holder), n), (holder, n, value))
+
+    def callee(self, fn: Any) -> Any:
+        """A function to be called, instrumented."""
+        if not is_tracing() or isinstance(fn, types.BuiltinFunctionType | type | np.ufunc):
+            return fn
+        return callee(fn, self.trace)
+
+    def inplace(self, name: str, before: Any, y: Any) -> Any:
+        """`before op= y`, where `before` was read as the trace sees it: what to store."""
+        made = getattr(operator, name)(before, y)
+        if made is before and type(made) is TracedArray and made.storage.source is not None and not made.lenses:
+            return made.storage.source
+        return made
+
+
+def callee(fn: Any, trace: Trace) -> Any:
+    """Anything that can be called, instrumented: objects by their `__call__`."""
+    method = getattr(type(fn), "__call__", None)
+    if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
+        return types.MethodType(instrument(method, trace), fn)
+    return instrument(fn, trace)
+
+
+def _of_element(value: Any, trace: Trace) -> Any:
+    """An element of a container as the trace sees it; containers of arrays as new ones."""
+    if isinstance(value, np.ndarray):
+        return TracedArray(*trace.enter(value))
+    if type(value) in (list, tuple):
+        parts = [_of_element(v, trace) for v in value]
+        return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
+    return instrument(value, trace)
+
+
+def _is_librarys(module: types.ModuleType) -> bool:
+    """Whether a module is Python's own, or of the libraries that are not looked into."""
+    package = module.__name__.partition(".")[0]
+    return package in _NAMES or package in sys.stdlib_module_names
+
+
+def _holds_function(cell: types.CellType) -> bool:
+    try:
+        return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
+    except ValueError:
+        return False
+
+
 def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
     """A cell that shows its content as the trace sees it; an empty one unchanged."""
     try:
@@ -106,17 +278,18 @@ def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
 
 def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
     """What the traced function gets for a name: its value, or a traced stand-in."""
-    if value is np:
-        return NumPyNamespace()
+    namespace = namespace_of(value)
+    if namespace is not None:
+        return namespace
     if isinstance(value, np.ndarray):
         trace.roots[id(owner), name] = (owner, name, value)
-        return TracedArray(trace.capture(value))
-    if isinstance(value, types.ModuleType | type):
+        return TracedArray(*trace.enter(value))
+    if isinstance(value, types.ModuleType) and _is_librarys(value):
         return value
     maker = made_by(value)
     if maker is not None:
         return maker
-    trace.roots[id(owner), name] = (owner, name, value)
+    trace.roots.setdefault((id(owner), name), (owner, name, value))
     return instrument(value, trace)
 
 
@@ -127,6 +300,7 @@ class Guards:
 
     named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
     others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
+    sizes: list[tuple[_Box, int]] = field(default_factory=list["tuple[_Box, int]"])
 
     @property
     def entries(self) -> list[tuple[Any, Any, Any]]:
@@ -137,6 +311,9 @@ class Guards:
         """Whether every name, cell, attribute and item still has the same object."""
         for names, name, value in self.named:
             if names.get(name, _MISSING) is not value:
+                return False
+        for holder, size in self.sizes:
+            if len(holder.content) != size:
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
@@ -153,7 +330,7 @@ def guards_of(trace: Trace) -> Guards:
                 seen_ids.add(id(value))
                 queue.append(value)
     named = [e for e in found if type(e[0]) is dict]
-    return Guards(named, [e for e in found if type(e[0]) is not dict])
+    return Guards(named, [e for e in found if type(e[0]) is not dict], list(trace.sizes.values()))
 
 
 def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
@@ -177,6 +354,8 @@ def _look(owner: Any, name: Any) -> Any:
             return _MISSING
     if isinstance(owner, _Box):
         return owner.content
+    if isinstance(owner, _Slot):
+        return getattr(owner.content, name, _MISSING)
     try:
         return owner[name]
     except (KeyError, IndexError):

@@ -113,8 +113,9 @@ class Maker:
                 # np.sum([x, y]): NumPy looks into no list
                 return TracedArray.dispatch.function(function, args, options)
             return TRACED.get(function, function)(*args, **options)
-        if any(isinstance(a, np.ndarray) for a in args):  # met outside: it is read anew at every call
-            return self(*[as_traced(a) if isinstance(a, np.ndarray) else a for a in args], **options)
+        seen = [_entered(a) for a in args]
+        if any(s is not a for s, a in zip(seen, args, strict=True)):  # met outside: it is read anew at every call
+            return self(*seen, **options)
         return adopt(function(*args, **options))
 
     def __getattr__(self, name: str) -> Any:
@@ -128,6 +129,16 @@ class Maker:
 
     def __hash__(self) -> int:
         return hash(self.function)
+
+
+def _entered(a: Any) -> Any:
+    """An argument with its NumPy arrays as implicit arguments of the trace, in lists and tuples too."""
+    if isinstance(a, np.ndarray):
+        return as_traced(a)
+    if type(a) in (list, tuple):
+        parts = [_entered(p) for p in a]
+        return type(a)(parts) if any(p is not q for p, q in zip(parts, a, strict=True)) else a
+    return a
 
 
 def adopt(made: Any) -> Any:

@@ -68,7 +68,9 @@ class Trace:
     instrumented: dict[int, Any] = field(default_factory=dict[int, Any])
     shared: dict[int, tuple[Storage, Any]] = field(default_factory=dict[int, tuple[Storage, Any]])
     met: dict[int, Any] = field(default_factory=dict[int, Any])
-    roots: dict[Any, tuple[Any, str, Any]] = field(default_factory=dict[Any, tuple[Any, str, Any]])
+    roots: dict[tuple[int, Any], tuple[Any, Any, Any]] = field(default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]])
+    sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
+    readers: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def outermost(self) -> Trace:

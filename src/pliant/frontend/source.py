@@ -1,0 +1,266 @@
+"""A user's function, rewritten from its source so that a trace sees what it reads from objects.
+
+`self.w`, `params["w"]`, `for w in weights` and the function of every call go through a reader:
+
+    y = self.w[0] * f(x)        y = item(attribute(self, "w"), 0) * callee(f)(x)
+    self.w += y                 self.w = inplace("iadd", self.w, y)
+
+Line numbers and columns stay those of the source. A function whose source is not to be found, or
+does not compile to the code that runs, is left as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import linecache
+import types
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final, TypeAlias, final
+
+READERS: Final = ("attribute", "item", "each", "callee", "inplace", "slice")
+"""What the rewritten code calls; the caller of `rewritten` provides them."""
+
+_NAME: Final = "__pliant_function__"
+_OVER_ELEMENTS: Final = {
+    "sum",
+    "list",
+    "tuple",
+    "sorted",
+    "any",
+    "all",
+    "reversed",
+    "zip",
+    "map",
+    "enumerate",
+    "filter",
+    "len",
+}
+_BUILTINS: Final = frozenset(dir(builtins))
+_INPLACE: Final = {
+    ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
+    ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
+    ast.LShift: "ilshift", ast.RShift: "irshift",
+}  # fmt: skip
+
+
+def reader_name(reader: str) -> str:
+    """The name of a free variable of rewritten code."""
+    return f"__pliant_{reader}__"  # ends so that it is not mangled inside classes
+
+
+@lru_cache(maxsize=4096)
+def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
+    """The code of a function (called `name` in its module) with its reads going through readers,
+    which are free variables of it; None if its source cannot be trusted."""
+    definitions, codes = _file(code.co_filename, tuple(linecache.getlines(code.co_filename)))
+    place = (code.co_firstlineno, code.co_name)
+    if not any(_same(c, code) for c in codes.get(place, ())):
+        return None
+    owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
+    for node in definitions.get(place, ()):
+        if isinstance(node, ast.FunctionDef) or _extent(node.body) in set(code.co_positions()):
+            return _compiled(_Rewriter(owner).start(copy.deepcopy(node)), code, owner)
+    return None
+
+
+Place: TypeAlias = tuple[int, str]
+
+
+@lru_cache(maxsize=256)
+def _file(
+    filename: str, lines: tuple[str, ...]
+) -> tuple[dict[Place, list[ast.FunctionDef | ast.Lambda]], dict[Place, list[types.CodeType]]]:
+    """The functions that a file defines, by their first line and name: definitions, and codes."""
+    definitions: dict[Place, list[ast.FunctionDef | ast.Lambda]] = {}
+    codes: dict[Place, list[types.CodeType]] = {}
+    try:
+        tree = ast.parse("".join(lines), filename)
+        whole = compile(tree, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return definitions, codes
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = node.decorator_list[0] if node.decorator_list else node
+            definitions.setdefault((first.lineno, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            definitions.setdefault((node.lineno, "<lambda>"), []).append(node)
+    for code in _codes(whole):
+        codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+    return definitions, codes
+
+
+def _extent(node: ast.expr) -> tuple[int | None, ...]:
+    """A node's place as instructions have it."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str) -> types.CodeType | None:
+    """The code of a function definition, in a scope that has its free variables."""
+    free = [*like.co_freevars, *map(reader_name, READERS)]
+    bare = _bare(node)
+    inner: ast.stmt = bare if isinstance(bare, ast.FunctionDef) else ast.copy_location(ast.Expr(bare), node)
+    if owner and any(isinstance(n, ast.Attribute) and n.attr.startswith("__") for n in ast.walk(node)):
+        inner = ast.copy_location(ast.ClassDef(owner, [], [], [inner], []), inner)  # private names are mangled by it
+        inner.type_params = []  # type: ignore[attr-defined]
+        above: list[ast.stmt] = [] if owner in free else [ast.Global([owner])]
+    else:
+        above = []
+    outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body = [*above, inner]
+    try:
+        whole = compile(ast.fix_missing_locations(ast.Module([outer], [])), like.co_filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, TypeError):
+        return None
+    made = next((c for c in _codes(whole) if c.co_name in (_NAME, "<lambda>")), None)
+    return made and made.replace(co_name=like.co_name, co_qualname=like.co_qualname)
+
+
+def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    """A definition without decorators, annotations and the expressions of its defaults."""
+    a = node.args
+    none = ast.copy_location(ast.Constant(None), node)
+    args = ast.arguments(
+        [ast.copy_location(ast.arg(x.arg), x) for x in a.posonlyargs], [ast.copy_location(ast.arg(x.arg), x) for x in a.args],
+        a.vararg and ast.copy_location(ast.arg(a.vararg.arg), a.vararg),
+        [ast.copy_location(ast.arg(x.arg), x) for x in a.kwonlyargs], [d and none for d in a.kw_defaults],
+        a.kwarg and ast.copy_location(ast.arg(a.kwarg.arg), a.kwarg), [none for _ in a.defaults],
+    )  # fmt: skip
+    if isinstance(node, ast.Lambda):
+        return ast.copy_location(ast.Lambda(args, node.body), node)
+    made = ast.copy_location(ast.FunctionDef(_NAME, args, node.body, []), node)  # its own name may be global
+    made.type_params = []  # type: ignore[attr-defined]
+    return made
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """All code objects inside one, outermost first."""
+    queue = [code]
+    while queue:
+        found = [c for c in queue.pop(0).co_consts if isinstance(c, types.CodeType)]
+        yield from found
+        queue += found
+
+
+def _same(a: types.CodeType, b: types.CodeType) -> bool:
+    """Whether two codes do the same, at the same place."""
+    if (a.co_code, a.co_names, a.co_varnames, a.co_freevars) != (b.co_code, b.co_names, b.co_varnames, b.co_freevars):
+        return False
+    if len(a.co_consts) != len(b.co_consts):
+        return False
+    return all(
+        _same(x, y)
+        if isinstance(x, types.CodeType) and isinstance(y, types.CodeType)
+        else (type(x), repr(x)) == (type(y), repr(y))
+        for x, y in zip(a.co_consts, b.co_consts, strict=True)
+    ) and list(a.co_positions()) == list(b.co_positions())
+
+
+@final
+class _Rewriter(ast.NodeTransformer):
+    """Puts readers around what reads; `owner` is the class whose private names are mangled."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner.lstrip("_")
+
+    def start(self, node: ast.FunctionDef | ast.Lambda) -> Any:
+        """The definition with its body rewritten; defaults and decorators stay."""
+        body = node.body
+        if isinstance(body, list):
+            statements = [self.visit(s) for s in body]
+            made: Any = ast.FunctionDef(node.name, node.args, statements, [])  # type: ignore[union-attr]
+        else:
+            made = ast.Lambda(node.args, self.visit(body))
+        return ast.copy_location(made, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        is_private = self.owner and node.attr.startswith("__") and not node.attr.endswith("__")
+        return _call(
+            "attribute", node, node.value, ast.Constant(f"_{self.owner}{node.attr}" if is_private else node.attr)
+        )
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return _call("item", node, node.value, _index(node.slice))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "getattr" and len(node.args) == 2 and not node.keywords:
+            return _call("attribute", node, *node.args)
+        one = name in ("max", "min") and len(node.args) == 1
+        if name in _OVER_ELEMENTS or one:
+            node.args = [a if isinstance(a, ast.Starred) else _call("each", a, a) for a in node.args]
+        if name not in _BUILTINS:
+            node.func = _call("callee", node.func, node.func)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                keyword.value = _call("each", keyword.value, keyword.value)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = _call("each", node.value, node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        self.generic_visit(node)
+        node.iter = _call("each", node.iter, node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.iter = _call("each", node.iter, node.iter)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):
+            node.value = _call("each", node.value, node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        if isinstance(node.target, ast.Name) or not _is_pure(node.target):
+            self.generic_visit(node)
+            return node
+        before: Any = ast.parse(ast.unparse(node.target), mode="eval").body  # a copy, to be loaded
+        for part in ast.walk(before):
+            ast.copy_location(part, node.target)
+        self.generic_visit(node)
+        made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
+        return ast.copy_location(ast.Assign([node.target], made), node)
+
+
+def _call(reader: str, at: ast.AST, *args: ast.expr) -> ast.expr:
+    function = ast.copy_location(ast.Name(reader_name(reader), ast.Load()), at)
+    made = ast.Call(function, [ast.copy_location(a, at) if not hasattr(a, "lineno") else a for a in args], [])
+    return ast.copy_location(made, at)
+
+
+def _index(node: ast.expr) -> ast.expr:
+    """A subscript's key as an ordinary expression: slices become calls of `slice`."""
+    if isinstance(node, ast.Slice):
+        parts = [p or ast.copy_location(ast.Constant(None), node) for p in (node.lower, node.upper, node.step)]
+        function = ast.copy_location(ast.Name(reader_name("slice"), ast.Load()), node)
+        return ast.copy_location(ast.Call(function, parts, []), node)
+    if isinstance(node, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_index(e) for e in node.elts], ast.Load()), node)
+    return node
+
+
+def _is_pure(node: ast.expr) -> bool:
+    """Whether an expression may be evaluated twice."""
+    allowed = (
+        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator,
+        ast.unaryop, ast.expr_context,
+    )  # fmt: skip
+    return all(isinstance(n, allowed) for n in ast.walk(node))

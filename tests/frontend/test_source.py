@@ -1,0 +1,134 @@
+"""What a traced function reads from objects, containers, modules and defaults is read anew at every call."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.frontend.source import rewritten
+
+X = np.linspace(0.2, 1.7, 5)
+
+
+class Layer:
+    """A user's model: arrays in attributes, lists, dicts; methods that call each other."""
+
+    scale = 3.0
+
+    def __init__(self) -> None:
+        self.__hidden = np.full(5, 2.0)
+        self.weights = [np.ones(5), np.arange(5.0)]
+        self.named = {"a": np.ones(5), "deep": {"b": np.arange(5.0)}}
+        self.pair = (np.ones(5), np.full(5, 3.0))
+
+    def private(self, x: Any) -> Any:
+        self.__hidden += 1
+        return self.__hidden * x
+
+    def helper(self, x: Any) -> Any:
+        y = np.zeros(5)
+        y[1:] = x[:-1]
+        return y * self.scale
+
+    def calls(self, x: Any) -> Any:
+        return self.helper(x) + self.constant
+
+    @property
+    def constant(self) -> Any:
+        y = np.empty(5)
+        y[:] = self.weights[1]
+        return y
+
+    def loops(self, x: Any) -> Any:
+        for i, w in enumerate(self.weights):
+            x = x * w + i
+        for k, v in self.named.items():
+            x = x + (v if k == "a" else v["b"])
+        p, q = self.pair
+        return x * p + q
+
+    def numpy_first(self, x: Any) -> Any:
+        total = sum(w * 2 for w in self.weights) + np.stack(self.weights).sum(0) + np.add(*self.pair)
+        return x * (self.weights[0] + 1)[2] + total + self.named.get("a") * 2
+
+    def writes(self, x: Any) -> Any:
+        self.weights[0] += x
+        self.named["deep"]["b"][1:] *= 2
+        return self.weights[0] * self.named["deep"]["b"]
+
+    def __call__(self, x: Any) -> Any:
+        return self.helper(x) @ self.weights[1]
+
+
+METHODS = ["private", "helper", "calls", "loops", "numpy_first", "writes", "__call__"]
+CHANGES: list[Callable[[Layer], object]] = [
+    lambda m: m.weights[0].__iadd__(0.5),
+    lambda m: m.named["deep"]["b"].__imul__(3),
+    lambda m: m.named.__setitem__("a", np.full(5, 9.0)),
+    lambda m: m.weights.__setitem__(1, m.weights[1] * 2),
+    lambda m: setattr(m, "pair", (m.pair[1], m.pair[0])),
+    lambda m: setattr(m, "scale", 7.0),
+    lambda m: m.weights.append(np.full(5, 0.25)),
+]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_sees_every_change_of_its_object(name: str):
+    ours, numpys = Layer(), Layer()
+    compiled = pliant.jit(getattr(ours, name))
+    for change in [*CHANGES, lambda m: None]:
+        for _ in range(3):
+            np.testing.assert_allclose(compiled(X), getattr(numpys, name)(X))
+        change(ours), change(numpys)
+    np.testing.assert_array_equal(ours.weights, numpys.weights)
+
+
+def test_numbers_of_modules_and_classes_are_seen():
+    config = types.ModuleType("config")
+    config.n = 2.0  # type: ignore[attr-defined]
+    f = pliant.jit(lambda x: x * config.n * Layer.scale)
+    np.testing.assert_allclose([f(X)] * 2, [X * 6] * 2)
+    config.n = 5.0  # type: ignore[attr-defined]
+    np.testing.assert_allclose(f(X), X * 15)
+
+
+def test_the_number_of_elements_of_a_container_is_seen():
+    parts = [np.ones(5)]
+    f = pliant.jit(lambda x: x + sum(parts))
+    np.testing.assert_array_equal([f(X), f(X)], [X + 1] * 2)
+    parts.append(np.ones(5))
+    np.testing.assert_array_equal(f(X), X + 2)
+
+
+def test_defaults_are_read_anew():
+    w = np.ones(5)
+
+    def f(x: Any, *, w: Any = w) -> Any:
+        return x * (w * 2)
+
+    compiled = pliant.jit(f)
+    np.testing.assert_array_equal([compiled(X), compiled(X)], [2 * X] * 2)
+    w[:] = 3
+    np.testing.assert_array_equal(compiled(X), 6 * X)
+
+
+def test_nested_functions_may_call_themselves():
+    def power(x: Any, n: int) -> Any:
+        return x if n == 0 else power(x * 2, n - 1)
+
+    np.testing.assert_array_equal(pliant.jit(lambda x: power(x, 3))(X), 8 * X)
+
+
+def test_gradients_flow_through_methods_that_fill_arrays():
+    np.testing.assert_allclose(pliant.grad(Layer())(X), [3, 6, 9, 12, 0])
+
+
+def test_code_that_is_not_that_of_its_file_is_left_alone():
+    scope: dict[str, Any] = {}
+    exec(compile("def f(x):\n    return x.shape", __file__, "exec"), scope)
+    assert rewritten(scope["f"].__code__, "f") is None
