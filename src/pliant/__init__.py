@@ -16,6 +16,7 @@ from pliant.api import (
 )
 from pliant.compiled import disable_jit
 from pliant.control import checkpoint, custom_derivative, stop_gradient
+from pliant.control_flow import associative_scan, cond, fori_loop, map, reduce, scan, switch, while_loop
 from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.indexed import at
@@ -24,11 +25,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PliantError",
+    "associative_scan",
     "at",
     "checkpoint",
+    "cond",
     "custom_derivative",
     "disable_jit",
     "explain",
+    "fori_loop",
     "grad",
     "hessian",
     "hvp",
@@ -36,10 +40,15 @@ __all__ = [
     "jit",
     "jvp",
     "linearize",
+    "map",
+    "reduce",
+    "scan",
     "stop_gradient",
+    "switch",
     "trace",
     "value_and_grad",
     "vectorize",
     "vjp",
     "vmap",
+    "while_loop",
 ]

@@ -1,0 +1,369 @@
+"""Loops and branches said outright: outside of tracing plain Python on NumPy arrays, inside a program's
+own `loop`, `while_loop` and `cond`.
+
+What a body reads from enclosing scopes it may read; what it changes it returns. Arrays given to a
+body may be written there, and nobody outside sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pliant.compiled import Compiled, function_of
+from pliant.core.ir import Function, Value, Values, param, scope
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import ArgumentError, ShapeError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.state import Kind, State, kind_of, settle, traced_step, with_kind
+from pliant.frontend.tracing import is_tracing
+from pliant.ops.cond import Cond
+from pliant.ops.loop import Loop
+from pliant.ops.while_loop import WhileLoop
+
+Tree: TypeAlias = Any
+
+INDEX = Kind(Type("i64"), is_scalar=True, is_weak=True)
+
+
+def scan(
+    f: Callable[[Any, Any], Any], init: Tree, xs: Tree = None, length: int | None = None, reverse: bool = False
+) -> tuple[Tree, Tree]:
+    """`(last, stacked)` of `carry, y = f(carry, x)` for the rows x of xs, from the last if `reverse`.
+
+    init, xs: containers of arrays and numbers; all arrays of xs have the same number of rows,
+    `length`, which must be given where there are none. What f carries keeps its type from step to
+    step; Python numbers in init take the dtype they meet. Row i of `stacked` was made from row i.
+    Raises ShapeError or DTypeError naming the part of the state that changes its type.
+
+    >>> import numpy as np, pliant
+    >>> pliant.scan(lambda total, x: (total + x, total * x), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 2., 9.]))
+    """
+    function_of(f)
+    rows, rows_structure = flatten(xs)
+    steps = _steps(rows, length)
+    if not is_tracing():
+        return _plain_scan(f, init, xs, steps, reverse)
+    rows = [as_traced(x) for x in rows]
+    row_kinds = [Kind(x.type.row, is_scalar=len(x.shape) == 1) for x in rows]
+
+    inner = traced_step(f)
+
+    def step(state: Tree, i: Any, *row: Any) -> Any:
+        out = inner(state, unflatten(rows_structure, row))
+        if not isinstance(out, tuple) or len(out) != 2:
+            raise ArgumentError("scan: expected f to return (carry, y)").at(("here", here()))
+        return out
+
+    state, closed, ys = settle("scan", f, step, State.of(init), [INDEX, *row_kinds])
+    kept = _stackable(ys)
+    count, made = len(state.values), len(closed.fn.results) - len(state.values)
+    # the traced function takes the state, then the index and the rows; a loop's body the index first
+    params = closed.fn.params
+    body = Function(closed.fn.name, (params[count], *params[:count], *params[count + 1 :]), closed.fn.results)
+    ins = ("carry",) * count + ("each",) * len(rows) + ("const",) * len(closed.free)
+    loop = Loop(steps, ins, ("last",) * count + ("stack",) * made, body, reverse)
+    results = loop.apply(*state.values, *(x.value for x in rows), *closed.free)
+    stacked = unflatten(kept, [fresh(y, is_array=True) for y in results[count:]])
+    return state.rebuild(results[:count]), stacked
+
+
+def map(f: Callable[[Any], Any], xs: Tree) -> Tree:
+    """`f` of each row of xs, stacked; one after the other, in less memory than `vmap`.
+
+    >>> import numpy as np, pliant
+    >>> pliant.map(lambda x: x * x, np.array([1.0, 2.0]))
+    array([1., 4.])
+    """
+    function_of(f)
+    return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
+
+
+def reduce(f: Callable[[Any, Any], Any], init: Tree, xs: Tree) -> Tree:
+    """`f(…f(f(init, x0), x1)…)` over the rows of xs, as `functools.reduce`.
+
+    >>> import numpy as np, pliant
+    >>> pliant.reduce(lambda total, x: total * x, 1.0, np.array([2.0, 3.0]))
+    np.float64(6.0)
+    """
+    function_of(f)
+    return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
+
+
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, max_steps: int | None = None) -> Tree:
+    """The state after `state = body(i, state)` for i in range(lo, hi).
+
+    Where lo or hi are known only at run time, reverse mode needs `max_steps`, a bound on hi - lo.
+
+    >>> import pliant
+    >>> pliant.fori_loop(0, 4, lambda i, total: total + i, 0)
+    6
+    """
+    function_of(body)
+    if not is_tracing():
+        state = _copied(init)
+        for i in range(int(lo), int(hi)):
+            state = body(i, state)
+        return state
+    first, last, inner = as_traced(lo), as_traced(hi), traced_step(body)
+    if first.concrete is None or last.concrete is None:
+        test = lambda state: state[0] < hi  # noqa: E731
+        step = lambda state: (state[0] + 1, inner(state[0], state[1]))  # noqa: E731
+        return while_loop(test, step, (lo, init), max_steps=max_steps)[1]
+    start, steps = int(first), max(int(last) - int(first), 0)
+    run = lambda state, i: (inner(i + start if start else i, state), None)  # noqa: E731
+    state, closed, _ = settle("fori_loop", body, run, State.of(init), [INDEX])
+    count = len(state.values)
+    params = closed.fn.params
+    fn = Function(closed.fn.name, (params[count], *params[:count], *params[count + 1 :]), closed.fn.results)
+    loop = Loop(steps, ("carry",) * count + ("const",) * len(closed.free), ("last",) * count, fn)
+    return state.rebuild(loop.apply(*state.values, *closed.free))
+
+
+def while_loop(
+    cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, *, max_steps: int | None = None
+) -> Tree:
+    """The state after `while cond(state): state = body(state)`.
+
+    max_steps: stop after that many steps even if the condition holds. With it there is a reverse
+    mode, whose memory grows with max_steps; without it only forward mode.
+
+    >>> import pliant
+    >>> pliant.while_loop(lambda n: n < 100, lambda n: 2 * n, 1)
+    128
+    """
+    function_of(cond)
+    function_of(body)
+    if not is_tracing():
+        state, done = _copied(init), 0
+        while (max_steps is None or done < max_steps) and bool(cond(state)):
+            state, done = body(state), done + 1
+        return state
+    inner = traced_step(body)
+    state, closed, _ = settle("while_loop", body, lambda state: (inner(state), None), State.of(init), [])
+    test = _condition(cond, state)
+    free, (test_fn, body_fn) = _over_same((test, closed), len(state.values))
+    count = len(state.values)
+    if max_steps is None:
+        loop = WhileLoop(test_fn, body_fn, ("carry",) * count + ("const",) * len(free))
+        return state.rebuild(loop.apply(*state.values, *free))
+    with scope():
+        index, ps = param(Type("i64"), "i"), tuple([param(p.type) for p in body_fn.params])
+        stay = Function("stay", body_fn.params, body_fn.params[:count])
+        step = Function("step", (index, *ps), Cond(body_fn, stay).apply(*test_fn(*ps), *ps))
+    bounded = Loop(max_steps, ("carry",) * count + ("const",) * len(free), ("last",) * count, step)
+    return state.rebuild(bounded.apply(*state.values, *free))
+
+
+def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Tree:
+    """`then(*operands)` if `pred` holds, else `otherwise(*operands)`; only one of them is run.
+
+    Both return the same structure of arrays of the same shapes; dtypes are promoted. Under `vmap`
+    over pred both are run, and the results are selected.
+
+    >>> import numpy as np, pliant
+    >>> pliant.jit(lambda x: pliant.cond(x > 0, np.sqrt, np.negative, x))(4.0)
+    np.float64(2.0)
+    """
+    function_of(then)
+    function_of(otherwise)
+    if not is_tracing():
+        return (then if bool(pred) else otherwise)(*_copied(operands))
+    condition = as_traced(pred)
+    if condition.shape:
+        raise ShapeError(f"cond: expected one condition, got {condition.type}").at(("here", here()))
+    if condition.concrete is not None:
+        return (then if bool(condition) else otherwise)(*operands)
+    state = State.of(operands)
+    parts, kinds = _agreed((then, otherwise), state)
+    free, branches = _over_same(parts, len(state.values))
+    results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
+    values = iter(results)
+    made = [x if k is None else with_kind(next(values), k) for x, k in zip(parts[0].leaves, kinds, strict=True)]
+    return unflatten(parts[0].structure, made)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Tree:
+    """`branches[index](*operands)`; an index outside the list is taken as the nearest one inside.
+
+    >>> import numpy as np, pliant
+    >>> pliant.switch(1, [np.sin, np.negative], 2.0)
+    np.float64(-2.0)
+    """
+    if not branches:
+        raise ArgumentError("switch: expected at least one branch")
+    if len(branches) == 1:
+        return branches[0](*operands)
+    middle = len(branches) // 2
+    low, high = branches[:middle], branches[middle:]
+    return cond(
+        index < middle,
+        lambda i, *xs: switch(i, low, *xs),
+        lambda i, *xs: switch(i - middle, high, *xs),
+        index,
+        *operands,
+    )
+
+
+def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
+    """Running combinations `x0, f(x0, x1), f(f(x0, x1), x2), …` of the rows of xs, f being associative.
+
+    f takes and returns stacks of rows, and is called O(log n) times.
+
+    >>> import numpy as np, pliant
+    >>> pliant.associative_scan(np.multiply, np.array([1.0, 2.0, 3.0, 4.0]))
+    array([ 1.,  2.,  6., 24.])
+    """
+    leaves, structure = flatten(xs)
+    n = _steps(leaves, None)
+    if reverse:
+        leaves = [x[::-1] for x in leaves]
+
+    def combined(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+        if reverse:
+            a, b = b, a
+        return flatten(f(unflatten(structure, list(a)), unflatten(structure, list(b))))[0]
+
+    def running(rows: list[Any], count: int) -> list[Any]:
+        if count < 2:
+            return rows
+        pairs = combined([x[: count - 1 : 2] for x in rows], [x[1::2] for x in rows])
+        odd = running(pairs, count // 2)
+        rest = [x[2::2] for x in rows]
+        fewer = (count - 1) // 2
+        even = combined([y[:fewer] for y in odd], rest) if fewer else rest
+        out: list[Any] = []
+        for x, y, z in zip(rows, odd, even, strict=True):
+            whole = np.empty_like(x, dtype=y.dtype)
+            whole[0], whole[1::2] = x[0], y
+            if fewer:
+                whole[2::2] = z
+            out.append(whole)
+        return out
+
+    made = running(leaves, n)
+    return unflatten(structure, [x[::-1] for x in made] if reverse else made)
+
+
+# --- parts
+
+
+def _steps(rows: Sequence[Any], length: int | None) -> int:
+    """The number of rows; ShapeError if the arrays do not agree."""
+    counts = {np.shape(x)[:1] for x in rows}
+    found = counts | ({(length,)} if length is not None else set())
+    if () in counts or len(found) > 1:
+        shapes = ", ".join(str(np.shape(x)) for x in rows)
+        raise ShapeError(f"expected arrays with the same number of rows, got shapes {shapes}; length={length}")
+    if not found:
+        raise ArgumentError("scan: expected length= where there are no arrays to go over")
+    return int(found.pop()[0])
+
+
+def _copied(tree: Tree) -> Tree:
+    """The tree with copies of its arrays: bodies may write what they are given."""
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
+
+
+def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse: bool) -> tuple[Tree, Tree]:
+    """`scan` as Python and NumPy do it."""
+    if not steps:  # what f would make is known only by tracing it
+        return Compiled(lambda init, xs: scan(f, init, xs, steps, reverse), original=f)(init, xs)
+    leaves, structure = flatten(xs)
+    state, columns, made = _copied(init), list[list[Any]](), None
+    for i in range(steps)[:: -1 if reverse else 1]:
+        row = [np.array(x[i]) if np.ndim(x) > 1 else x[i] for x in leaves]
+        out = f(state, unflatten(structure, row))
+        if not isinstance(out, tuple) or len(out) != 2:
+            raise ArgumentError("scan: expected f to return (carry, y)")
+        state, y = out
+        ys, made = flatten(y)
+        columns.append([np.array(v) for v in ys])
+    stacks = [np.stack(column) for column in zip(*columns[:: -1 if reverse else 1], strict=True)]
+    return state, unflatten(made, stacks)
+
+
+def _stackable(ys: tuple[list[Any], Any]) -> Any:
+    """The structure of what a step stacks, all of which must be numbers."""
+    leaves, structure = ys
+    for leaf in leaves:
+        if type(leaf) is not TracedArray:
+            raise ArgumentError(f"scan: expected arrays and numbers to stack, got {type(leaf).__name__}")
+    return structure
+
+
+def _condition(test: Callable[[Any], Any], state: State) -> Closed:
+    """The condition of a while loop, as a function of the settled state."""
+
+    def holds(*leaves: Any) -> Any:
+        made = as_traced(traced_step(test)(state.tree(leaves)))
+        if made.shape:
+            raise ShapeError(f"while_loop: expected one condition, got {made.type}").at(("here", here()))
+        return fresh(value_of(made, "bool"))
+
+    return trace_closed(holds, *state.templates())
+
+
+def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[list[Closed], list[Kind | None]]:
+    """The branches as functions of the operands, which return the same kinds."""
+    targets: list[Kind | None] | None = None
+    parts = list[Closed]()
+    for _ in range(2):
+        parts = [trace_closed(_branch(f, state, targets), *state.templates()) for f in branches]
+        first, second = parts
+        if first.structure != second.structure or len(first.leaves) != len(second.leaves):
+            raise ArgumentError(f"cond: one branch returns {first.structure}, the other {second.structure}")
+        kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
+        if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
+            return parts, kinds
+        targets = kinds
+    raise AssertionError("branches that were converted have the same types")
+
+
+def _branch(f: Callable[..., Any], state: State, targets: list[Kind | None] | None) -> Callable[..., Any]:
+    def branch(*leaves: Any) -> Any:
+        out = traced_step(f)(*state.tree(leaves))
+        if targets is None:
+            return out
+        made, structure = flatten(out)
+        cast = [x if k is None else with_kind(value_of(x, k.type.dtype), k) for x, k in zip(made, targets, strict=True)]
+        return unflatten(structure, cast)
+
+    branch.__name__ = getattr(f, "__name__", "branch").strip("<>")
+    return branch
+
+
+def _common(n: int, x: Any, y: Any) -> Kind | None:
+    """The kind that both branches' n-th results become."""
+    if type(x) is not TracedArray or type(y) is not TracedArray:
+        if type(x) is type(y) and bool(x == y):
+            return None
+        raise ArgumentError(f"cond: result {n} is {x!r} in one branch and {y!r} in the other")
+    joined = kind_of(x).joined(kind_of(y))
+    if joined is None:
+        raise ShapeError(f"cond: result {n} is {x.type} in one branch and {y.type} in the other").at(("here", here()))
+    return joined
+
+
+def _over_same(parts: Sequence[Closed], count: int) -> tuple[Values, list[Function]]:
+    """What any of the functions reads from outside, and each as a function of all of it."""
+    free = tuple(dict.fromkeys(v for part in parts for v in part.free))
+    fns = list[Function]()
+    for part in parts:
+        with scope():
+            ps: Values = tuple([param(p.type, str(getattr(p.op, "hint", ""))) for p in part.fn.params[:count]])
+            more: dict[Value, Value] = {v: param(v.type) for v in free}
+            results = part.fn(*ps, *(more[v] for v in part.free))
+            fns.append(Function(part.fn.name, (*ps, *more.values()), results))
+    return free, fns
+
+
+__all__ = ["associative_scan", "cond", "fori_loop", "map", "reduce", "scan", "switch", "while_loop"]

@@ -1,0 +1,188 @@
+"""The state of a loop: containers of arrays and numbers that keep their types from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+import optree
+
+from pliant.core.ir import Value, Values, param
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.capture import instrument
+from pliant.frontend.convert import as_traced, result_dtype, value_of
+from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.tracing import Storage, current
+
+ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak numbers
+
+
+@final
+@dataclass(frozen=True)
+class Kind:
+    """What a leaf is: its type, and whether NumPy would see a scalar or Python a number."""
+
+    type: Type
+    is_scalar: bool = False
+    is_weak: bool = False
+
+    def template(self, hint: str = "") -> TracedArray:
+        """A traced array of this kind, to trace a function with."""
+        storage = Storage(current(), param(self.type, hint))
+        return TracedArray(storage, is_scalar=self.is_scalar, is_weak=self.is_weak)
+
+    def joined(self, other: Kind) -> Kind | None:
+        """The kind that both fit into; None where the shapes differ."""
+        if self.type.shape != other.type.shape:
+            return None
+        dtype = result_dtype(self.template(), other.template())
+        weak = self.is_weak and other.is_weak
+        return Kind(
+            self.type.with_dtype(dtype), (self.is_scalar or self.is_weak) and (other.is_scalar or other.is_weak), weak
+        )
+
+
+def kind_of(x: TracedArray) -> Kind:
+    """The kind of a traced array."""
+    return Kind(x.type, x.is_scalar or x.is_weak, x.is_weak)
+
+
+def with_kind(value: Value, kind: Kind) -> TracedArray:
+    """A new traced array of a kind."""
+    made = fresh(value, is_array=not kind.is_scalar)
+    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=kind.is_weak)
+
+
+@final
+@dataclass(frozen=True)
+class State:
+    """A container, its leaves, and the kinds of those that are numbers (None for others)."""
+
+    leaves: tuple[Any, ...]
+    structure: Any
+    kinds: tuple[Kind | None, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> State:
+        """The state that a loop starts from."""
+        leaves, structure = flatten(tree)
+        given = tuple([as_traced(x) if is_number(x) else x for x in leaves])
+        kinds = tuple([kind_of(x) if type(x) is TracedArray else None for x in given])
+        names = tuple(["".join(f"[{p!r}]" for p in path) for path in optree.tree_paths(tree, none_is_leaf=False)])
+        return cls(given, structure, kinds, names)
+
+    @property
+    def values(self) -> Values:
+        """The leaves that are numbers, as values of their kinds."""
+        pairs = zip(self.leaves, self.kinds, strict=True)
+        return tuple([value_of(x, k.type.dtype) for x, k in pairs if k is not None])
+
+    def hint(self, leaf: Any) -> str:
+        """The user's name for a leaf, if it has one."""
+        if leaf.concrete is not None:
+            return ""
+        op = leaf.value.op
+        names = leaf.value.origin.names
+        return str(getattr(op, "hint", "")) or (names[0] if len(names) == 1 else "")
+
+    def templates(self, more: Sequence[Kind] = ()) -> tuple[list[Any], Any, list[bool]]:
+        """Leaves to trace a function of the state, and of `more`, with; their structure; which are traced."""
+        pairs = zip(self.leaves, self.kinds, strict=True)
+        given = [x if k is None else k.template(self.hint(x)) for x, k in pairs] + [k.template() for k in more]
+        return given, flatten((tuple(given), {}))[1], [k is not None for k in self.kinds] + [True] * len(more)
+
+    def tree(self, leaves: Sequence[Any]) -> Any:
+        """The container with other leaves."""
+        return unflatten(self.structure, list(leaves[: len(self.leaves)]))
+
+    def rebuild(self, values: Values) -> Any:
+        """The container of values, in the order of `values`, in the current trace."""
+        rest = iter(values)
+        return self.tree(
+            [x if k is None else with_kind(next(rest), k) for x, k in zip(self.leaves, self.kinds, strict=True)]
+        )
+
+
+def is_number(x: Any) -> bool:
+    """Whether a leaf is traced: an array, or a number."""
+    return isinstance(x, TracedArray | np.ndarray | np.generic | bool | int | float | complex)
+
+
+def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, instrumented; UnsupportedError if it writes to an array from outside."""
+
+    def step(*args: Any) -> Any:
+        trace = current()
+        out = instrument(f, trace)(*args)
+        if any(storage.trace is not trace for storage, *_ in trace.journal):
+            raise UnsupportedError(
+                f"{getattr(f, '__name__', 'the body')} writes to an array from outside",
+                hint="make it part of the state: pass it in, and return it",
+            ).at(("in the body traced here", here()))
+        return out
+
+    return step
+
+
+def settle(
+    name: str, f: Callable[..., Any], step: Callable[..., Any], state: State, more: Sequence[Kind]
+) -> tuple[State, Closed, tuple[list[Any], Any]]:
+    """The state with kinds that a step keeps, the traced step, and what else the step returns.
+
+    step: (state, *more) → (state, anything), named for `f`. The result's function takes
+    the leaves of the state, then those of `more`; it returns the state's leaves, then the rest.
+    """
+    found: list[Any] = []
+
+    def run(*leaves: Any) -> Any:
+        out, rest = step(state.tree(leaves), *leaves[len(state.leaves) :])
+        made, structure = flatten(out)
+        if structure != state.structure:
+            raise ArgumentError(f"{name}: the state enters as {state.structure} but leaves as {structure}").at(
+                ("here", here())
+            )
+        rest_leaves, rest_structure = flatten(rest)
+        rest_leaves = [as_traced(x) if is_number(x) else x for x in rest_leaves]
+        kinds = [_next(name, state, n, x) for n, x in enumerate(made)]
+        found[:] = [kinds, (rest_leaves, rest_structure)]
+        cast = [value_of(x, k.type.dtype) for x, k in zip(made, kinds, strict=True) if k is not None]
+        return [fresh(v, is_array=True) for v in cast], rest_leaves
+
+    run.__name__ = getattr(f, "__name__", "body").strip("<>")
+    for _ in range(ROUNDS * max(len(state.kinds), 1)):
+        closed = trace_closed(run, *state.templates(more))
+        kinds, rest = found
+        if tuple(kinds) == state.kinds:
+            return state, closed, rest
+        state = replace(state, kinds=tuple(kinds))
+    raise DTypeError(
+        f"{name}: the state has no types that a step keeps: {', '.join(str(k and k.type) for k in state.kinds)}"
+    )
+
+
+def _next(name: str, state: State, n: int, made: Any) -> Kind | None:
+    """The kind a leaf of the state should have, given what a step made of it."""
+    kind, leaf = state.kinds[n], f"the state{state.names[n]}"
+    if kind is None:
+        if made is state.leaves[n] or bool(made == state.leaves[n]):
+            return None
+        raise ArgumentError(f"{name}: {leaf} is {state.leaves[n]!r} and becomes {made!r}, which is no number")
+    if not is_number(made):
+        raise ArgumentError(f"{name}: {leaf} enters as {kind.type} but leaves as {type(made).__name__}").at(
+            ("here", here())
+        )
+    after = kind_of(as_traced(made))
+    joined = kind.joined(after)
+    message = f"{name}: {leaf} enters as {kind.type} but leaves as {after.type}"
+    if joined is None:
+        raise ShapeError(message, hint="a step keeps the shapes of the state").at(("here", here()))
+    if joined.type != kind.type and not kind.is_weak:
+        raise DTypeError(message, hint="start from an array of that dtype, or convert the result").at(("here", here()))
+    return replace(joined, is_scalar=kind.is_scalar and joined.is_scalar)

@@ -1,0 +1,257 @@
+"""Loops and branches said outright: the same inside and outside of tracing, on containers, with
+promotion, under derivatives and batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError, UnsupportedError
+from pliant.testing import check_gradient
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.5, 1.5, (5, 3))
+
+
+def same(f: Any, *args: Any) -> Any:
+    """f run by Python, which must be what f compiled gives."""
+    import optree
+
+    wanted = f(*[np.copy(a) if isinstance(a, np.ndarray) else a for a in args])
+    for backend in ("reference", "llvm"):
+        got = pliant.jit(f, backend=backend)(*args)
+        leaves, structure = optree.tree_flatten(got)
+        expected, wanted_structure = optree.tree_flatten(wanted)
+        assert structure == wanted_structure
+        for a, b in zip(leaves, expected, strict=True):
+            assert type(a) is type(b)
+            assert np.asarray(a).dtype == np.asarray(b).dtype
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+    return wanted
+
+
+def rnn(weights: dict[str, Any], xs: Any) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        new = np.tanh(weights["w"] @ h + x)
+        return new, np.sum(new * new)
+
+    last, energies = pliant.scan(step, np.zeros(3), xs)
+    return np.sum(last) + np.mean(energies)
+
+
+WEIGHTS = {"w": RNG.normal(size=(3, 3)) * 0.5}
+
+
+def test_scan_is_the_same_inside_and_outside_of_tracing() -> None:
+    same(rnn, WEIGHTS, X)
+    check_gradient(rnn, WEIGHTS, X)
+    check_gradient(rnn, WEIGHTS, X, argnums=1)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_containers_are_state(steps: int, reverse: bool) -> None:
+    def f(a: Any, xs: Any) -> Any:
+        def step(state: Any, row: Any) -> Any:
+            x, y = row
+            new = {"sum": state["sum"] + x * a, "all": (state["all"][0] * y, state["all"][1] + 1)}
+            return new, (new["sum"], [x - y])
+
+        start = {"sum": np.zeros(3), "all": (np.ones(3), 0)}
+        return pliant.scan(step, start, (xs, 2 * xs), reverse=reverse)
+
+    same(f, 1.5, X[:steps])
+
+
+def test_python_numbers_take_the_types_they_meet() -> None:
+    def f(x: Any) -> Any:
+        single = pliant.scan(lambda total, y: (total + y, None), 0, x.astype(np.float32))[0]
+        whole = pliant.fori_loop(0, 3, lambda i, n: n + i, 0)
+        mixed = pliant.fori_loop(0, 3, lambda i, n: n * x[i], 2)
+        return single, whole, mixed
+
+    single, whole, mixed = same(f, X[:, 0])
+    assert single.dtype == np.float32
+    assert type(whole) is int
+    assert mixed.dtype == np.float64
+
+
+def test_what_changes_its_type_is_named() -> None:
+    def shapes(x: Any) -> Any:
+        return pliant.scan(lambda u, y: ({"u": np.sum(u["u"])}, None), {"u": x}, x)
+
+    with pytest.raises(ShapeError, match=r"the state\['u'\] enters as f64\[3\] but leaves as f64\[\]"):
+        pliant.jit(shapes)(np.ones(3))
+
+    def types(x: Any) -> Any:
+        return pliant.fori_loop(0, 3, lambda i, n: n * 0.5, x)
+
+    with pytest.raises(DTypeError, match=r"enters as i64\[3\] but leaves as f64\[3\]"):
+        pliant.jit(types)(np.arange(3))
+    with pytest.raises(ArgumentError, match="leaves as"):
+        pliant.jit(lambda x: pliant.fori_loop(0, 3, lambda i, n: (n, n), x))(1.0)
+
+
+def test_writes_inside_stay_inside() -> None:
+    def f(x: Any) -> Any:
+        def step(u: Any, y: Any) -> Any:
+            u[0] += y
+            return u, u[0]
+
+        return pliant.scan(step, x, x), x
+
+    x = np.arange(1.0, 4.0)
+    same(f, x)
+    np.testing.assert_array_equal(x, [1, 2, 3])
+
+
+def test_a_write_to_an_array_from_outside_is_refused() -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros(3)
+
+        def step(i: Any, total: Any) -> Any:
+            y[0] = total
+            return total + x[i]
+
+        return pliant.fori_loop(0, 3, step, 0.0)
+
+    with pytest.raises(UnsupportedError, match="writes to an array from outside"):
+        pliant.jit(f)(np.ones(3))
+
+
+TABLE = np.arange(5.0)
+
+
+def test_captured_arrays_are_read_at_every_call() -> None:
+    def f(x: Any) -> Any:
+        return pliant.fori_loop(0, 5, lambda i, total: total + x * TABLE[i], 0.0)
+
+    jitted = pliant.jit(f)
+    assert jitted(2.0) == 20.0
+    TABLE[0] = 5.0
+    assert jitted(2.0) == 30.0
+    TABLE[0] = 0.0
+
+
+def test_bounds_known_at_run_time() -> None:
+    def f(n: Any, x: Any) -> Any:
+        return pliant.fori_loop(n - 2, n, lambda i, y: y * x + i, 1.0)
+
+    same(f, 4, 1.5)
+    y, dy = pliant.jvp(lambda x: f(4, x), (1.5,), (1.0,))
+    np.testing.assert_allclose([y, dy], [1.5 * 1.5 + 2 * 1.5 + 3, 2 * 1.5 + 2])
+
+
+def sqrt(a: Any, max_steps: int | None = None) -> Any:
+    def going(state: Any) -> Any:
+        x, _ = state
+        return np.abs(x * x - a) > 1e-12
+
+    return pliant.while_loop(going, lambda s: (0.5 * (s[0] + a / s[0]), s[1] + 1), (a, 0), max_steps=max_steps)
+
+
+def test_while_loops_end_by_their_condition() -> None:
+    same(sqrt, 3.0)
+    batch, counts = pliant.vmap(sqrt)(np.array([1.0, 2.0, 100.0]))
+    np.testing.assert_allclose(batch, np.sqrt([1, 2, 100]))
+    assert counts.tolist() == [sqrt(a)[1] for a in (1.0, 2.0, 100.0)]
+
+
+def test_while_loops_have_a_reverse_mode_where_they_are_bounded() -> None:
+    with pytest.raises(DifferentiationError, match="max_steps"):
+        pliant.grad(lambda a: sqrt(a)[0])(3.0)
+    bounded = lambda a: sqrt(a, 20)[0]  # noqa: E731
+    same(lambda a: sqrt(a, 20), 3.0)
+    np.testing.assert_allclose(pliant.grad(bounded)(3.0), 0.5 / np.sqrt(3))
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(bounded))(np.array([2.0, 4.0])), [0.5 / np.sqrt(2), 0.25])
+    assert same(lambda a: sqrt(a, 2), 3.0)[1] == 2
+
+
+def branches(p: Any, x: Any) -> Any:
+    return pliant.cond(p, lambda x: (np.sin(x), 0), lambda x: (x * x, np.sum(x)), x)
+
+
+def test_branches_promote_their_results() -> None:
+    jitted = pliant.jit(branches)
+    for p in (True, False):
+        y, n = jitted(p, X[0])
+        np.testing.assert_allclose(y, branches(p, X[0])[0])
+        assert n.dtype == np.float64
+    check_gradient(lambda x: np.sum(branches(True, x)[0]), X[0])
+    check_gradient(lambda x: np.sum(branches(x[0] > 9, x)[0] * 2), X[0])
+
+
+def test_branches_that_disagree_are_named() -> None:
+    with pytest.raises(ShapeError, match=r"result 0 is f64\[\] in one branch and f64\[3\] in the other"):
+        pliant.jit(lambda p, x: pliant.cond(p, np.sum, np.sin, x))(True, X[0])
+    with pytest.raises(ArgumentError, match="one branch returns"):
+        pliant.jit(lambda p, x: pliant.cond(p, lambda x: (x, x), np.sin, x))(True, X[0])
+    with pytest.raises(ShapeError, match="one condition"):
+        pliant.jit(lambda p, x: pliant.cond(p, np.cos, np.sin, x))(np.array([True]), X[0])
+
+
+def test_switch_takes_the_nearest_branch() -> None:
+    def f(i: Any, x: Any) -> Any:
+        return pliant.switch(i, [np.sin, np.cos, lambda x: np.multiply(x, 2.0), np.exp, np.sqrt], x)
+
+    for i in (-3, 0, 1, 2, 3, 4, 9):
+        np.testing.assert_allclose(
+            same(f, i, 0.7), [np.sin, np.cos, lambda x: x * 2, np.exp, np.sqrt][np.clip(i, 0, 4)](0.7)
+        )
+    np.testing.assert_allclose(pliant.grad(f, 1)(2, 0.7), 2.0)
+    np.testing.assert_allclose(pliant.vmap(f, (0, None))(np.array([0, 2]), 0.7), [np.sin(0.7), 1.4])
+
+
+def test_map_and_reduce() -> None:
+    same(lambda x: pliant.map(lambda row: (np.sum(row), row * 2), x), X)
+    same(lambda x: pliant.reduce(lambda total, row: np.maximum(total, row), np.zeros(3), x), X)
+    check_gradient(lambda x: np.sum(pliant.map(lambda row: np.prod(row), x)), X)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_associative_scans_combine_the_rows_so_far(n: int, reverse: bool) -> None:
+    matrices = RNG.normal(size=(n, 2, 2))
+
+    def f(xs: Any) -> Any:
+        return pliant.associative_scan(np.matmul, xs, reverse=reverse)
+
+    wanted, total = [], None
+    for m in matrices[:: -1 if reverse else 1]:
+        total = m if total is None else (m @ total if reverse else total @ m)
+        wanted.append(total)
+    np.testing.assert_allclose(same(f, matrices), np.stack(wanted[:: -1 if reverse else 1]))
+
+
+LAWS = {
+    "scan": lambda x: np.sum(pliant.scan(lambda c, r: (np.sin(c) + r, c * r), np.ones(3), x)[1]),
+    "fori_loop": lambda x: np.sum(pliant.fori_loop(1, 4, lambda i, c: c * np.cos(x[i]) + x[i - 1], x[0])),
+    "nested": lambda x: pliant.fori_loop(
+        0, 3, lambda i, s: s + pliant.fori_loop(0, 2, lambda j, t: np.sin(t) * x[i, j], s), np.sum(x[0])
+    ),
+    "cond in a loop": lambda x: pliant.fori_loop(
+        0, 5, lambda i, s: pliant.cond(s > 2.0, lambda s: s * 0.5, lambda s: s + np.sum(x[i]) ** 2, s), 1.0
+    ),
+    "written carry": lambda x: np.sum(
+        pliant.fori_loop(0, 4, lambda i, u: pliant.at(u, i).set(np.sum(u) * x[i]), x * 1.0)[1]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_derivatives_and_batches_compose(name: str) -> None:
+    f = LAWS[name]
+    same(f, X)
+    check_gradient(f, X)
+    v = RNG.normal(size=X.shape)
+    gradient = pliant.grad(f)
+    eps = 1e-6
+    slope = (gradient(X + eps * v) - gradient(X - eps * v)) / (2 * eps)
+    np.testing.assert_allclose(pliant.hvp(f)(X, v), slope, rtol=1e-4, atol=1e-6)
+    batch = np.stack([X, 0.9 * X])
+    np.testing.assert_allclose(pliant.vmap(gradient)(batch), np.stack([gradient(b) for b in batch]))
+    total = pliant.grad(lambda b: np.sum(pliant.vmap(f)(b)))
+    np.testing.assert_allclose(total(batch), np.stack([gradient(b) for b in batch]))
