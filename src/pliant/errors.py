@@ -70,6 +70,18 @@ class DifferentiationError(PliantError, TypeError):
     """Something was differentiated that has no derivative."""
 
 
+class MutationError(PliantError, ValueError):
+    """A differentiated function wrote to an argument whose value matters."""
+
+
+class PreparationError(PliantError, ValueError):
+    """A preparation was used for a call that it was not made for."""
+
+
+class UnavailableError(PliantError, ImportError):
+    """A differentiation system whose package is not installed."""
+
+
 class DomainError(PliantError, ValueError):
     """A value lies outside what the operation is defined for, like a singular matrix."""
 

@@ -1,0 +1,89 @@
+"""One interface over many differentiation systems.
+
+`gradient(f, system, x, Constant(c))` and its family give the same results whatever the system:
+Pliant, JAX, PyTorch, autograd, finite differences, the complex step.
+"""
+
+from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
+from pliant.diff.namespace import namespace
+from pliant.diff.operators import (
+    derivative,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_derivative,
+    value_and_gradient,
+    value_and_jacobian,
+    value_and_pullback,
+    value_and_pushforward,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+    value_gradient_and_hvp,
+    vjp,
+)
+from pliant.diff.preparations import (
+    prepare_derivative,
+    prepare_gradient,
+    prepare_hessian,
+    prepare_hvp,
+    prepare_jacobian,
+    prepare_pullback,
+    prepare_pushforward,
+    prepare_second_derivative,
+)
+from pliant.diff.prepare import Prep
+from pliant.diff.second_order import Mixed, SecondOrder
+from pliant.diff.system import Abilities, System
+from pliant.diff.systems import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch
+
+__all__ = [
+    "JAX",
+    "Abilities",
+    "Active",
+    "Autograd",
+    "Cache",
+    "ComplexStep",
+    "Constant",
+    "ConstantOrCache",
+    "FiniteDifferences",
+    "Mixed",
+    "Pliant",
+    "Prep",
+    "PyTorch",
+    "SecondOrder",
+    "System",
+    "derivative",
+    "gradient",
+    "gradient_and_hvp",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "namespace",
+    "prepare_derivative",
+    "prepare_gradient",
+    "prepare_hessian",
+    "prepare_hvp",
+    "prepare_jacobian",
+    "prepare_pullback",
+    "prepare_pushforward",
+    "prepare_second_derivative",
+    "pullback",
+    "pushforward",
+    "second_derivative",
+    "value_and_derivative",
+    "value_and_gradient",
+    "value_and_jacobian",
+    "value_and_pullback",
+    "value_and_pushforward",
+    "value_derivative_and_second_derivative",
+    "value_gradient_and_hessian",
+    "value_gradient_and_hvp",
+    "vjp",
+]

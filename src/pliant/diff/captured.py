@@ -1,0 +1,139 @@
+"""Arrays that a function reads from outside, for systems that would bake them into their program.
+
+They become inputs: `outside(f)` finds them, in the same order at every call, and `rebound` is f with
+others in their place. Looked through are closure cells, globals, defaults, bound methods, partial
+functions, functions that f calls, containers, and attributes of plain objects.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+from pliant.diff.system import is_ndarray
+
+_LIBRARIES: Final = frozenset(
+    {"jax", "jaxlib", "numpy", "scipy", "torch", "pliant", "optree", "builtins", "math", "functools"}
+)
+_NUMBERS: Final = (int, float, complex, str, bool)
+_OPAQUE: Final = (*_NUMBERS, ModuleType, type, BuiltinFunctionType, type(None))
+
+Replace = Callable[[Any], Any]
+
+
+def outside(f: Callable[..., Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    """The arrays that f reads from outside, each once, and the numbers and strings."""
+    arrays: dict[int, Any] = {}
+    numbers: list[Any] = []
+
+    def see(x: Any) -> Any:
+        if is_ndarray(x):
+            arrays.setdefault(id(x), x)
+        else:
+            numbers.append((type(x), x))
+        return x
+
+    _mapped(f, see, {})
+    return list(arrays.values()), tuple(numbers)
+
+
+def rebound(f: Callable[..., Any], arrays: list[Any], new: list[Any]) -> Callable[..., Any]:
+    """f, reading `new` where it reads `arrays`."""
+    by_id = {id(a): b for a, b in zip(arrays, new, strict=True)}
+    return _mapped(f, lambda x: by_id.get(id(x), x), {})
+
+
+def _mapped(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
+    """x with `replace` applied to every array in reach; x itself where nothing changes."""
+    if is_ndarray(x) or type(x) in _NUMBERS:
+        return replace(x)
+    if issubclass(type(x), _OPAQUE):
+        return x
+    if id(x) in seen:
+        return seen[id(x)]
+    seen[id(x)] = x  # a cycle ends here
+    seen[id(x)] = made = _inside(x, replace, seen)
+    return made
+
+
+def _inside(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
+    kind: Any = type(x)
+    if kind is FunctionType:
+        return _function(x, replace, seen)
+    if kind is MethodType:
+        owner = _mapped(x.__self__, replace, seen)
+        return x if owner is x.__self__ else MethodType(x.__func__, owner)
+    if kind is functools.partial:
+        parts = (x.func, x.args, x.keywords)
+        made = [_mapped(p, replace, seen) for p in parts]
+        return x if _same(made, parts) else functools.partial(made[0], *made[1], **made[2])
+    if kind is tuple or kind is list:
+        items = [_mapped(item, replace, seen) for item in x]
+        return x if _same(items, x) else kind(items)
+    if kind is dict:
+        values = {k: _mapped(v, replace, seen) for k, v in x.items()}
+        return x if _same(values.values(), x.values()) else values
+    return _object(x, replace, seen)
+
+
+def _same(xs: Any, ys: Any) -> bool:
+    return all(a is b for a, b in zip(xs, ys, strict=True))
+
+
+def _object(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
+    """A plain object with arrays among its attributes."""
+    attributes: dict[str, Any] = getattr(x, "__dict__", None) or {}
+    if _is_library(type(x).__module__):
+        return x
+    made = {k: _mapped(v, replace, seen) for k, v in attributes.items()}
+    if _same(made.values(), attributes.values()):
+        return x
+    twin = copy.copy(x)
+    twin.__dict__.update(made)
+    return twin
+
+
+def _function(f: FunctionType, replace: Replace, seen: dict[int, Any]) -> FunctionType:
+    if _is_library(f.__module__):
+        return f
+    names = {n: f.__globals__[n] for n in _names(f.__code__) if n in f.__globals__}
+    new_names = {n: _mapped(v, replace, seen) for n, v in names.items()}
+    cells = f.__closure__ or ()
+    new_cells = tuple([_cell(c, replace, seen) for c in cells])
+    defaults = _mapped(f.__defaults__, replace, seen)
+    keywords = _mapped(f.__kwdefaults__, replace, seen)
+    kept = defaults is f.__defaults__ and keywords is f.__kwdefaults__
+    if kept and _same(new_names.values(), names.values()) and _same(new_cells, cells):
+        return f
+    made = FunctionType(f.__code__, {**f.__globals__, **new_names}, f.__name__, defaults, new_cells or None)
+    made.__kwdefaults__ = keywords
+    return made
+
+
+def _cell(cell: CellType, replace: Replace, seen: dict[int, Any]) -> CellType:
+    try:
+        content = cell.cell_contents
+    except ValueError:  # not assigned yet
+        return cell
+    made = _mapped(content, replace, seen)
+    return cell if made is content else CellType(made)
+
+
+def _is_library(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _LIBRARIES
+
+
+@functools.lru_cache(maxsize=1000)
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Global names that code, or code inside it, may read."""
+    return tuple(dict.fromkeys(_all_names(code)))
+
+
+def _all_names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _all_names(constant)

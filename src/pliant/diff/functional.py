@@ -1,0 +1,127 @@
+"""The user's function as a flat function of its active leaves, in the arrays of one system."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast, final
+
+from pliant.diff.captured import outside, rebound
+from pliant.diff.layout import Layout, flatten, unflatten
+from pliant.diff.system import Arrays, Flat, System
+from pliant.errors import ArgumentError, DifferentiationError
+
+
+@final
+@dataclass(frozen=True)
+class Template:
+    """An array's shape and dtype."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+@final
+@dataclass(frozen=True)
+class Returned:
+    """How what f returned is made of leaves."""
+
+    structure: Any
+    aux_structure: Any = None
+    aux_statics: tuple[Any, ...] = ()
+    is_aux_array: tuple[bool, ...] = ()
+
+    def value(self, leaves: Sequence[Any]) -> Any:
+        """Leaves like those of y, in y's structure."""
+        return unflatten(self.structure, leaves)
+
+    def aux(self, arrays: Sequence[Any]) -> Any:
+        """The auxiliary object of one run."""
+        array, static = iter(arrays), iter(self.aux_statics)
+        return unflatten(self.aux_structure, [next(array if is_array else static) for is_array in self.is_aux_array])
+
+
+class _Local(threading.local):
+    returned: Returned | None = None
+
+
+@final
+@dataclass(eq=False)
+class Functional:
+    """f for one layout and system; `y` if it fills its result."""
+
+    f: Callable[..., Any]
+    layout: Layout
+    system: System
+    has_aux: bool
+    y: tuple[tuple[Template, ...], Any] | None = None  # leaves and structure of what f fills
+    caches: tuple[Template, ...] = ()
+    shared: Returned | None = None
+    local: _Local = field(default_factory=_Local)
+
+    @property
+    def returned(self) -> Returned:
+        """How the last run (in this thread, or the one that traced) returned."""
+        found = self.shared if self.system.abilities.is_traced else self.local.returned
+        assert found is not None
+        return found
+
+    def bind(self, constants: Arrays) -> Flat:
+        """The flat function for these constants."""
+
+        def flat(xs: Arrays) -> tuple[Arrays, Arrays]:
+            return self._run(xs, constants)
+
+        return flat
+
+    def inputs(self, constants: Arrays) -> tuple[Arrays, Any]:
+        """Constants with the arrays that f captures, and what else the program depends on."""
+        if not self.system.abilities.bakes:
+            return constants, None
+        arrays, numbers = outside(self.f)
+        return (*constants, *arrays), numbers
+
+    def _run(self, xs: Arrays, constants: Arrays) -> tuple[Arrays, Arrays]:
+        system, f = self.system, self.f
+        if system.abilities.bakes:
+            count = self.layout.roles.count("constant")
+            f = rebound(f, outside(f)[0], list(constants[count:]))
+            constants = constants[:count]
+        xs, constants = tuple([system.guard(x) for x in xs]), tuple([system.guard(c) for c in constants])
+        args = self.layout.arguments(xs, constants, [system.buffer(c) for c in self.caches])
+        if self.y is None:
+            made = system.call(f, args, (*xs, *constants))
+            y, aux = self._parted(made) if self.has_aux else (made, ())
+            leaves, structure = flatten(y)
+        else:
+            buffers = [system.buffer(t) for t in self.y[0]]
+            structure = self.y[1]
+            aux = system.call(f, (unflatten(structure, buffers), *args), (*xs, *constants))
+            leaves = [system.read(b) for b in buffers]
+        ys = tuple([self._result(leaf) for leaf in leaves])
+        aux_leaves, aux_structure = flatten(aux if self.has_aux else ())
+        is_array = tuple([hasattr(a, "dtype") for a in aux_leaves])
+        statics = tuple([a for a, is_ in zip(aux_leaves, is_array, strict=True) if not is_])
+        self.shared = self.local.returned = Returned(structure, aux_structure, statics, is_array)
+        return ys, tuple([a for a, is_ in zip(aux_leaves, is_array, strict=True) if is_])
+
+    def _parted(self, made: Any) -> tuple[Any, Any]:
+        parts = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else ()
+        if len(parts) != 2:
+            raise ArgumentError("has_aux=True expects a function that returns (value, aux)")
+        return parts[0], parts[1]
+
+    def _result(self, leaf: Any) -> Any:
+        """A leaf of y as an array of the system."""
+        if isinstance(leaf, int) and not isinstance(leaf, bool):
+            leaf = float(leaf)  # `return 0` in a function that is constant here
+        if (
+            isinstance(leaf, str | bytes)
+            or leaf is None
+            or not (hasattr(leaf, "dtype") or isinstance(leaf, float | complex))
+        ):
+            raise DifferentiationError(
+                f"expected a function that returns arrays, this one returns {type(leaf).__name__}"
+            )
+        return self.system.array(leaf)

@@ -1,0 +1,175 @@
+"""The arguments of a call as leaves with roles, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+import optree
+
+from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
+from pliant.errors import ArgumentError, DifferentiationError
+
+Role = Literal["active", "constant", "static", "cache"]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """Leaves of nested containers, and the structure."""
+    return optree.tree_flatten(tree)
+
+
+def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
+    """The inverse of `flatten`."""
+    return optree.tree_unflatten(structure, leaves)
+
+
+def leaf_type(x: Any) -> tuple[Any, ...]:
+    """What of a leaf a preparation depends on: dtype and shape; for a number its Python type."""
+    dtype = getattr(x, "dtype", None)
+    return (str(dtype), tuple(x.shape)) if dtype is not None else (type(x).__name__, ())
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """One structure per argument, one role per leaf, and the leaves that are part of the program."""
+
+    structures: tuple[Any, ...]
+    activities: tuple[str, ...]  # one per argument: how it was passed
+    roles: tuple[Role, ...]
+    statics: tuple[Any, ...]
+    types: tuple[tuple[Any, ...], ...]  # one per leaf
+
+    @property
+    def is_single(self) -> bool:
+        """Whether x is the only differentiated argument."""
+        return "Active" not in self.activities
+
+    @property
+    def active_count(self) -> int:
+        """How many leaves are differentiated."""
+        return self.roles.count("active")
+
+    def arguments(self, actives: Sequence[Any], constants: Sequence[Any], caches: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments of f, with these leaves."""
+        sources = {
+            "active": iter(actives),
+            "constant": iter(constants),
+            "cache": iter(caches),
+            "static": iter(self.statics),
+        }
+        leaves = [next(sources[role]) for role in self.roles]
+        made: list[Any] = []
+        for structure in self.structures:
+            made.append(unflatten(structure, leaves[: structure.num_leaves]))
+            del leaves[: structure.num_leaves]
+        return tuple(made)
+
+    def active_tree(self, leaves: Sequence[Any]) -> Any:
+        """Leaves like the differentiated ones, in x's structure; a tuple if there are several."""
+        trees: list[Any] = []
+        rest = iter(leaves)
+        for structure, activity in zip(self.structures, self.activities, strict=True):
+            if activity in ("x", "Active"):
+                trees.append(unflatten(structure, [next(rest) for _ in range(structure.num_leaves)]))
+        return trees[0] if self.is_single else tuple(trees)
+
+
+@final
+@dataclass(frozen=True)
+class Given:
+    """The leaves of one call."""
+
+    layout: Layout
+    actives: tuple[Any, ...]
+    constants: tuple[Any, ...]
+    caches: tuple[Any, ...]
+
+
+def split(x: Any, contexts: Sequence[Any]) -> Given:
+    """The leaves of x and the contexts by role; raises where x cannot be differentiated."""
+    structures: list[Any] = []
+    activities: list[str] = []
+    roles: list[Role] = []
+    leaves: list[Any] = []
+    for context in (x, *contexts):
+        activity, tagged, structure = _tagged(context, is_x=not structures)
+        structures.append(structure)
+        activities.append(activity)
+        for role, leaf in tagged:
+            fit = _fitted(role, leaf)
+            roles.append("static" if role == "constant" and not is_number(fit) else role)
+            leaves.append(fit)
+    by_role = {
+        role: tuple(leaf for leaf, r in zip(leaves, roles, strict=True) if r == role)
+        for role in ("active", "constant", "cache", "static")
+    }
+    types = tuple([leaf_type(leaf) for leaf in leaves])
+    layout = Layout(tuple(structures), tuple(activities), tuple(roles), by_role["static"], types)
+    return Given(layout, by_role["active"], by_role["constant"], by_role["cache"])
+
+
+def _tagged(context: Any, *, is_x: bool) -> tuple[str, list[tuple[Role, Any]], Any]:
+    """How an argument was passed, its leaves with roles, its structure."""
+    if is_x:
+        leaves, structure = flatten(context)
+        return "x", [("active", leaf) for leaf in leaves], structure
+    match context:
+        case Active(value):
+            leaves, structure = flatten(value)
+            return "Active", [("active", leaf) for leaf in leaves], structure
+        case Constant(value):
+            leaves, structure = flatten(value)
+            return "Constant", [("constant", leaf) for leaf in leaves], structure
+        case Cache(value):
+            leaves, structure = flatten(value)
+            return "Cache", [("cache", leaf) for leaf in leaves], structure
+        case ConstantOrCache(value):
+            leaves, structure = flatten(value)
+            return "ConstantOrCache", [_mixed(leaf) for leaf in leaves], structure
+        case _:
+            raise ArgumentError(
+                f"expected contexts after x, got {type(context).__name__}",
+                hint="wrap it: Constant(c), Cache(c), ConstantOrCache(tree) or Active(w)",
+            )
+
+
+def _mixed(leaf: Any) -> tuple[Role, Any]:
+    match leaf:
+        case Constant(value):
+            return "constant", value
+        case Cache(value):
+            return "cache", value
+        case _:
+            raise ArgumentError(f"ConstantOrCache: expected leaves Constant(c) or Cache(c), got {type(leaf).__name__}")
+
+
+def is_number(x: Any) -> bool:
+    """Whether a constant's leaf is a run-time value; anything else is part of the program."""
+    return hasattr(x, "dtype") or (isinstance(x, int | float | complex) and not isinstance(x, bool))
+
+
+def _active(x: Any) -> Any:
+    """A leaf of x: a float or complex array or scalar."""
+    if type(x) in (float, complex):
+        return np.asarray(x)[()]
+    kind = str(getattr(x, "dtype", type(x).__name__)).rpartition(".")[2]
+    if not kind.startswith(("float", "complex", "bfloat")) or not hasattr(x, "dtype"):
+        raise DifferentiationError(
+            f"expected floats or complex numbers to differentiate, got {kind}",
+            hint="convert x with .astype(float), or pass it as Constant(...)",
+        )
+    return x
+
+
+def _cache(x: Any) -> Any:
+    if not hasattr(x, "dtype") or not hasattr(x, "shape"):
+        raise ArgumentError(f"Cache: expected an array, or a container of arrays; got {type(x).__name__}")
+    return x
+
+
+def _fitted(role: Role, x: Any) -> Any:
+    """The leaf as f gets it, or the error that says why not."""
+    return _active(x) if role == "active" else _cache(x) if role == "cache" else x

@@ -1,0 +1,314 @@
+"""Every operator in terms of a system's two primitives.
+
+A program takes (xs, seeds, constants), all tuples of arrays, and returns (ys, aux, parts):
+leaves of f's value, of its auxiliary result, and one tuple per derivative. It runs once per call,
+or once per signature if the system traces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pliant.diff.functional import Functional
+from pliant.diff.system import Arrays, Flat, Pushed, System
+from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
+
+Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]]
+
+
+def size(x: Any) -> int:
+    """How many elements an array has."""
+    return math.prod(x.shape)
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array has a complex dtype."""
+    return "complex" in str(x.dtype)
+
+
+def units(system: System, xs: Arrays, i: int, scale: Any = None) -> Arrays:
+    """All unit tangents of leaf i, stacked: zeros in the other leaves."""
+    n = size(xs[i])
+    eye = system.eye(n, xs[i]).reshape((n, *xs[i].shape))
+    eye = eye if scale is None else eye * scale
+    return tuple([eye if j == i else system.zeros((n, *x.shape), x) for j, x in enumerate(xs)])
+
+
+def columns(system: System, fn: Flat, xs: Arrays, scale: Any = None) -> tuple[Arrays, Arrays, list[Arrays]]:
+    """ys, aux, and per leaf of xs the derivatives [size of x, *y] of all ys along its unit vectors."""
+    made: list[Arrays] = []
+    ys, aux = (), ()
+    found = False
+    for i, x in enumerate(xs):
+        if size(x):
+            ys, aux, dys = system.pushforward(fn, xs, units(system, xs, i, scale), True)
+            found = True
+        else:
+            ys, aux = (ys, aux) if found else fn(xs)
+            dys = tuple([system.zeros((0, *y.shape), y) for y in ys])
+        made.append(dys)
+    return ys, aux, made
+
+
+def rows(system: System, fn: Flat, xs: Arrays) -> tuple[Arrays, Arrays, list[Arrays]]:
+    """ys, aux, and per leaf of ys the derivatives [size of y, *x] of each of its elements."""
+    ys, aux = fn(xs)
+    made: list[Arrays] = []
+    for j, y in enumerate(ys):
+        if not size(y) or not any(size(x) for x in xs):
+            made.append(tuple([system.zeros((size(y), *x.shape), x) for x in xs]))
+            continue
+        ys, aux, cts = system.pullback(fn, xs, _unit_seeds(system, j), True)
+        made.append(tuple([ct.conj() if is_complex(ct) else ct for ct in cts]))
+    return ys, aux, made
+
+
+def _unit_seeds(system: System, j: int) -> Callable[[Arrays], Arrays]:
+    return lambda ys: units(system, ys, j)
+
+
+def push(system: System, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
+    """One directional derivative."""
+    if system.abilities.forward:
+        return system.pushforward(fn, xs, dxs, False)
+    ys, aux, table = rows(system, fn, xs)
+    tangents = [
+        sum(_along(block, dx, y) for block, dx in zip(r, dxs, strict=True)) for y, r in zip(ys, table, strict=True)
+    ]
+    return ys, aux, tuple(tangents)
+
+
+def _along(block: Any, dx: Any, y: Any) -> Any:
+    """A block [size of y, *x] of the Jacobian times a tangent of x."""
+    return (block.reshape((size(y), size(dx))) * dx.reshape((1, size(dx)))).sum(1).reshape(y.shape)
+
+
+def pull(system: System, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays]) -> Pushed:
+    """One cotangent, pulled back."""
+    if system.abilities.reverse:
+        return system.pullback(fn, xs, seed, False)
+    ys, aux, table = columns(system, fn, xs)
+    cts = seed(ys)
+    gradients = [_against(cts, dys, x) for dys, x in zip(table, xs, strict=True)]
+    if any(is_complex(x) for x in xs):  # ∂/∂Re z + i·∂/∂Im z
+        _, _, table = columns(system, fn, xs, 1j)
+        imaginary = [_against(cts, dys, x) for dys, x in zip(table, xs, strict=True)]
+        gradients = [a + 1j * b if is_complex(x) else a for a, b, x in zip(gradients, imaginary, xs, strict=True)]
+    return ys, aux, tuple(gradients)
+
+
+def _against(cts: Arrays, dys: Arrays, x: Any) -> Any:
+    """Re⟨ct, dy⟩ for each of the stacked tangents dys, in the shape of x."""
+    terms = [
+        (dy.reshape((size(x), size(ct))) * _conj(ct).reshape((1, -1))).sum(1) for ct, dy in zip(cts, dys, strict=True)
+    ]
+    total: Any = sum(term.real if is_complex(term) else term for term in terms)
+    return total.reshape(x.shape)
+
+
+def _conj(x: Any) -> Any:
+    return x.conj() if is_complex(x) else x
+
+
+def _one(system: System) -> Callable[[Arrays], Arrays]:
+    """The seed of a gradient; raises unless y is one real number."""
+
+    def seed(ys: Arrays) -> Arrays:
+        if len(ys) != 1 or tuple(ys[0].shape) != () or is_complex(ys[0]):
+            given = " and ".join(f"{str(y.dtype).rpartition('.')[2]}{list(y.shape)}" for y in ys)
+            raise DifferentiationError(
+                f"expected a function that returns one real number, this one returns {given}",
+                hint="reduce it, for example with .sum(); or use jacobian or pullback",
+            )
+        return (system.zeros((), ys[0]) + 1,)
+
+    return seed
+
+
+def _ones(system: System, xs: Arrays) -> Arrays:
+    if len(xs) != 1 or tuple(xs[0].shape) != ():
+        raise DifferentiationError(
+            f"derivative: expected x to be one number, got {', '.join(str(list(x.shape)) for x in xs)}",
+            hint="use jacobian, or pushforward with a tangent",
+        )
+    return (system.zeros((), xs[0]) + 1,)
+
+
+def gradient_of(system: System, fn: Flat) -> Flat:
+    """The gradient as a flat function: gradients, and (*ys, *aux) on the side."""
+
+    def gradient(xs: Arrays) -> tuple[Arrays, Arrays]:
+        ys, aux, gs = pull(system, fn, xs, _one(system))
+        return gs, (*ys, *aux)
+
+    return gradient
+
+
+def derivative_of(system: System, fn: Flat) -> Flat:
+    """The derivative in one number as a flat function; (*ys, *aux) on the side."""
+
+    def derivative(xs: Arrays) -> tuple[Arrays, Arrays]:
+        ys, aux, dys = push(system, fn, xs, _ones(system, xs))
+        return dys, (*ys, *aux)
+
+    return derivative
+
+
+def pushforward(system: System, functional: Functional) -> Program:
+    """parts: one tuple of tangents of ys per seed."""
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        fn = functional.bind(constants)
+        ys, aux, parts = (), (), list[Arrays]()
+        for dxs in seeds:
+            ys, aux, dys = push(system, fn, xs, dxs)
+            parts.append(dys)
+        return ys, aux, tuple(parts)
+
+    return program
+
+
+def pullback(system: System, functional: Functional) -> Program:
+    """parts: one tuple of cotangents of xs per seed."""
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        fn = functional.bind(constants)
+        ys, aux, parts = (), (), list[Arrays]()
+        for cts in seeds:
+            ys, aux, gs = pull(system, fn, xs, _given(system, cts))
+            parts.append(gs)
+        return ys, aux, tuple(parts)
+
+    return program
+
+
+def _given(system: System, cts: Arrays) -> Callable[[Arrays], Arrays]:
+    """The seed of a pullback; raises unless it is like ys."""
+
+    def seed(ys: Arrays) -> Arrays:
+        if [tuple(ct.shape) for ct in cts] != [tuple(y.shape) for y in ys]:
+            shapes = [", ".join(str(list(a.shape)) for a in arrays) for arrays in (cts, ys)]
+            raise ShapeError(f"pullback: the cotangent has shape {shapes[0]}, the result {shapes[1]}")
+        return tuple([system.cast(ct, y) for ct, y in zip(cts, ys, strict=True)])
+
+    return seed
+
+
+def derivative(system: System, functional: Functional) -> Program:
+    """parts: (derivatives of ys,)."""
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        ys, aux, dys = push(system, functional.bind(constants), xs, _ones(system, xs))
+        return ys, aux, (dys,)
+
+    return program
+
+
+def gradient(system: System, functional: Functional) -> Program:
+    """parts: (gradients,)."""
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        ys, aux, gs = pull(system, functional.bind(constants), xs, _one(system))
+        return ys, aux, (gs,)
+
+    return program
+
+
+def jacobian(system: System, functional: Functional) -> Program:
+    """parts: (blocks [*y, *x], for each y all x,)."""
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        fn = functional.bind(constants)
+        forward = system.mode == "forward" or not system.abilities.reverse
+        if system.mode == "both":
+            forward = sum(map(size, xs)) <= sum(map(size, fn(xs)[0]))
+        if forward:
+            ys, aux, table = columns(system, fn, xs)
+            blocks = [_last(table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
+        else:
+            ys, aux, table = rows(system, fn, xs)
+            blocks = [table[j][i].reshape((*y.shape, *x.shape)) for j, y in enumerate(ys) for i, x in enumerate(xs)]
+        return ys, aux, (tuple(blocks),)
+
+    return program
+
+
+def _last(block: Any, x: Any, y: Any) -> Any:
+    """[size of x, *y] as [*y, *x]."""
+    return block.reshape((size(x), size(y))).T.reshape((*y.shape, *x.shape))
+
+
+def over(outer: System, inner: System, functional: Functional, of: Callable[[System, Flat], Flat], program: Any) -> Any:
+    """bind(constants): the inner derivative as a flat function that `outer` can differentiate."""
+    if outer.abilities.over_any and type(outer) is not type(inner):
+        compiled = inner.compile(program(inner, functional))
+
+        def bound(constants: Arrays) -> Flat:
+            def flat(xs: Arrays) -> tuple[Arrays, Arrays]:
+                ys, aux, (gs,) = compiled(xs, (), *functional.inputs(constants))
+                return tuple(map(inner.numpy, gs)), (*map(inner.numpy, ys), *map(inner.numpy, aux))
+
+            return flat
+
+        return bound
+
+    def composed(constants: Arrays) -> Flat:
+        return of(inner, functional.bind(constants))
+
+    return composed
+
+
+def second_derivative(outer: System, inner: System, functional: Functional) -> Program:
+    """parts: (derivatives, second derivatives)."""
+    bind = over(outer, inner, functional, derivative_of, derivative)
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        dys, rest, ddys = push(outer, bind(constants), xs, _ones(outer, xs))
+        return rest[: len(dys)], rest[len(dys) :], (dys, ddys)
+
+    return program
+
+
+def hvp(outer: System, inner: System, functional: Functional) -> Program:
+    """parts: (gradients, one tuple of products per seed…). The Hessian is symmetric: an outer
+    system without a forward mode pulls the tangent back instead."""
+    bind = over(outer, inner, functional, gradient_of, gradient)
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        fn = bind(constants)
+        gs, rest, parts = (), (), list[Arrays]()
+        for dxs in seeds:
+            if outer.mode == "reverse" or not outer.abilities.forward:
+                gs, rest, products = pull(outer, fn, xs, _given(outer, dxs))
+            else:
+                gs, rest, products = push(outer, fn, xs, dxs)
+            parts.append(products)
+        return rest[:1], rest[1:], (gs, *parts)
+
+    return program
+
+
+def hessian(outer: System, inner: System, functional: Functional) -> Program:
+    """parts: (gradients, blocks [*x, *x'], for each x all x')."""
+    bind = over(outer, inner, functional, gradient_of, gradient)
+
+    def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        fn = bind(constants)
+        in_rows = outer.mode == "reverse" or not outer.abilities.forward
+        gs, rest, table = (rows if in_rows else columns)(outer, fn, xs)
+        blocks = [table[i][j].reshape((*xs[i].shape, *xs[j].shape)) for i in range(len(xs)) for j in range(len(xs))]
+        return rest[:1], rest[1:], (gs, tuple(blocks))
+
+    return program
+
+
+def refuse_second_order(outer: System, inner: System) -> None:
+    """UnsupportedError where `outer` cannot differentiate what `inner` makes."""
+    if outer.abilities.over_any or (type(outer) is type(inner) and outer.abilities.second_order):
+        return
+    raise UnsupportedError(
+        f"{outer.name} cannot differentiate derivatives made by {inner.name}",
+        hint="use one system for both, or SecondOrder(FiniteDifferences(), inner)",
+    )

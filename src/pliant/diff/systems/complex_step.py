@@ -1,0 +1,73 @@
+"""The complex step: the imaginary part of f(x + i·h·dx) / h, exact to rounding for analytic f."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.diff.system import Abilities, Arrays, Flat, Pushed
+from pliant.diff.systems.base import OnNumPy
+from pliant.errors import DifferentiationError
+
+STEP: Final = {"float64": 1e-100, "float32": 1e-18, "float16": 1e-3}
+_COMPLEX: Final = {"float64": np.complex128, "float32": np.complex64}
+
+
+@final
+@dataclass(frozen=True)
+class ComplexStep(OnNumPy):
+    """Derivatives by one evaluation at a complex point.
+
+    f must be analytic and keep complex numbers: abs, max and comparisons drop the derivative, and
+    no error can tell.
+
+    >>> import numpy as np, pliant.diff as diff
+    >>> diff.derivative(np.exp, diff.ComplexStep(), 0.0)
+    np.float64(1.0)
+    """
+
+    @property
+    def name(self) -> str:
+        """ComplexStep."""
+        return "ComplexStep"
+
+    @property
+    def abilities(self) -> Abilities:
+        """Forward only, for real x; not over itself."""
+        return Abilities(forward=True, reverse=False, complex=False, second_order=False, tolerance=(1e-12, 1e-5))
+
+    def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
+        """One evaluation per tangent; y itself comes with a zero tangent."""
+        for x in xs:
+            if x.dtype.kind == "c":
+                raise DifferentiationError(
+                    f"ComplexStep: expected real x, got {x.dtype}", hint="use Pliant() or another system"
+                )
+        if is_many:
+            zeros = tuple([np.zeros(x.shape, x.dtype) for x in xs])
+            ys, aux, _ = self._step(fn, xs, zeros)
+            made = [self._step(fn, xs, tuple([dx[n] for dx in dxs]))[2] for n in range(len(dxs[0]))]
+            return ys, aux, tuple([np.stack(parts) for parts in zip(*made, strict=True)])
+        return self._step(fn, xs, dxs)
+
+    def _step(self, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
+        h = min(STEP[x.dtype.name] for x in xs)
+        ys, aux = fn(
+            tuple([x + (1j * h * np.asarray(dx)).astype(_COMPLEX[x.dtype.name]) for x, dx in zip(xs, dxs, strict=True)])
+        )
+        made = [(np.real(y).astype(t), (np.imag(y) / h).astype(t)) for y, t in ((y, _real(y)) for y in ys)]
+        return tuple([y[()] for y, _ in made]), tuple(map(_without_step, aux)), tuple([dy[()] for _, dy in made])
+
+    def buffer(self, template: Any) -> Any:
+        """Complex memory: the step must not be dropped."""
+        return np.empty(template.shape, _COMPLEX.get(template.dtype.name, template.dtype))
+
+
+def _real(y: Any) -> Any:
+    return np.zeros((), y.dtype).real.dtype
+
+
+def _without_step(aux: Any) -> Any:
+    return aux.real if getattr(getattr(aux, "dtype", None), "kind", "") == "c" else aux

@@ -1,0 +1,130 @@
+"""JAX: f runs on its tracers, compiled by XLA; in-place functions write to its references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
+from pliant.diff.systems.base import mutation_error, package
+
+
+@final
+@dataclass(frozen=True)
+class JAX:
+    """Forward and reverse mode of JAX, under `jax.jit`. NumPy arguments keep their 64 bits.
+
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+    """
+
+    mode: Mode = "both"
+
+    @property
+    def name(self) -> str:
+        """JAX."""
+        return "JAX"
+
+    @property
+    def abilities(self) -> Abilities:
+        """Everything."""
+        return Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
+
+    @property
+    def jax(self) -> Any:
+        """The package."""
+        return package("jax", self.name, "jax")
+
+    @property
+    def jnp(self) -> Any:
+        """Its NumPy."""
+        return package("jax.numpy", self.name, "jax")
+
+    def require(self) -> None:
+        """The package jax."""
+        assert self.jax
+
+    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
+        """`f(*args)`: JAX's arrays cannot be written."""
+        try:
+            return f(*args)
+        except TypeError as error:
+            if "JAX arrays are immutable" not in str(error):
+                raise
+            raise mutation_error(self.name, error) from error
+
+    def guard(self, x: Any) -> Any:
+        """The array itself: it is immutable."""
+        return x
+
+    def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
+        """`jax.jvp`; for many `jax.linearize`, then vmap of the linear part."""
+        if is_many:
+            ys, linear, aux = self.jax.linearize(fn, xs, has_aux=True)
+            return ys, aux, self.jax.vmap(linear)(dxs)
+        ys, dys, aux = self.jax.jvp(fn, (xs,), (dxs,), has_aux=True)
+        return ys, aux, dys
+
+    def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
+        """`jax.vjp`; many by vmap. JAX's convention for complex numbers is conjugate to ours."""
+        ys, pull, aux = self.jax.vjp(fn, xs, has_aux=True)
+        cts = tuple([self._conj(ct) for ct in seed(ys)])
+        (gs,) = self.jax.vmap(pull)(cts) if is_many else pull(cts)
+        return ys, aux, tuple([self._conj(g) for g in gs])
+
+    def _conj(self, x: Any) -> Any:
+        return self.jnp.conj(x) if self.jnp.iscomplexobj(x) else x
+
+    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """`jax.jit`; with 64 bits where NumPy arrays come in, as NumPy users expect."""
+        jitted, enable, config, array = self._jit(program), self.jax.enable_x64, self.jax.config, self.jax.Array
+
+        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            if config.jax_enable_x64 or all([isinstance(x, array) for x in xs]):
+                return jitted(xs, seeds, constants, key)
+            with enable(True):
+                return jitted(xs, seeds, constants, key)
+
+        return run
+
+    def _jit(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """One compiled program per key."""
+
+        def keyed(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            return program(xs, seeds, constants)
+
+        return self.jax.jit(keyed, static_argnums=3)
+
+    def array(self, x: Any) -> Any:
+        """`jnp.asarray`."""
+        return self.jnp.asarray(x)
+
+    def numpy(self, x: Any) -> Any:
+        """A NumPy array or scalar."""
+        return unboxed(np.array(x))
+
+    def owns(self, x: Any) -> bool:
+        """Whether x is a JAX array."""
+        return isinstance(x, self.jax.Array)
+
+    def eye(self, n: int, like: Any) -> Any:
+        """The unit matrix."""
+        return self.jnp.eye(n, dtype=like.dtype)
+
+    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
+        """Zeros."""
+        return self.jnp.zeros(shape, like.dtype)
+
+    def cast(self, x: Any, like: Any) -> Any:
+        """`astype`."""
+        return x.astype(like.dtype)
+
+    def buffer(self, template: Any) -> Any:
+        """A reference, which f may write with `buffer[...] = value` of the full shape."""
+        return self.jax.new_ref(self.jnp.zeros(template.shape, template.dtype))
+
+    def read(self, buffer: Any) -> Any:
+        """What the reference holds."""
+        return buffer[...]

@@ -1,0 +1,117 @@
+"""Pliant itself: f is traced once per signature, value and derivatives are one compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant import differentiate
+from pliant.api import jit, vmap
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
+from pliant.frontend.array import fresh, fresh_concrete
+from pliant.frontend.capture import callee
+from pliant.frontend.convert import as_traced, short
+from pliant.frontend.tracing import current
+from pliant.ops.compare import equal
+from pliant.ops.elementwise import convert
+from pliant.ops.shape import broadcast, iota
+
+
+@final
+@dataclass(frozen=True)
+class Pliant:
+    """Forward and reverse mode on Pliant's programs, compiled.
+
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+
+    >>> import numpy as np, pliant.diff as diff
+    >>> diff.gradient(lambda x: np.sum(x**2), diff.Pliant(), np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    mode: Mode = "both"
+
+    @property
+    def name(self) -> str:
+        """Pliant, and its mode if there is only one."""
+        return "Pliant" if self.mode == "both" else f"Pliant({self.mode})"
+
+    @property
+    def abilities(self) -> Abilities:
+        """Everything; writes to x stay inside the program."""
+        return Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
+
+    def require(self) -> None:
+        """Nothing to install."""
+
+    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
+        """f, with the arrays it captures as inputs of the program."""
+        return callee(f, current())(*args)
+
+    def guard(self, x: Any) -> Any:
+        """A copy, which vanishes in the compiler: writes do not reach the caller."""
+        return x.copy() if x.shape else x
+
+    def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
+        """Tangents are pushed; for many, the linearised program is batched."""
+        if not is_many:
+            (ys, aux), (dys, _) = differentiate.jvp(lambda *xs: fn(xs), xs, dxs)
+            return ys, aux, dys
+        (ys, aux), residuals, linear = differentiate.linearized(lambda *xs: fn(xs), xs)
+        dys, _ = vmap(lambda *dxs: linear(residuals, *dxs))(*dxs)
+        return ys, aux, dys
+
+    def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
+        """The linearised program, transposed."""
+        (ys, aux), residuals, linear = differentiate.vjp(lambda *xs: fn(xs), xs, True)
+        cts = seed(ys)
+        if not is_many:
+            return ys, aux, linear(residuals, cts)
+        gs = vmap(lambda *cts: linear(residuals, cts))(*cts)
+        return ys, aux, gs
+
+    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """`pliant.jit`, which sees for itself what f captures."""
+        jitted = jit(program)
+
+        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            return jitted(xs, seeds, constants)
+
+        return run
+
+    def array(self, x: Any) -> Any:
+        """A traced array; a Python number as one of 64 bits."""
+        return as_traced(x) if hasattr(x, "dtype") else fresh_concrete(np.asarray(x)[()])
+
+    def numpy(self, x: Any) -> Any:
+        """Results are NumPy arrays already."""
+        return unboxed(x)
+
+    def owns(self, x: Any) -> bool:
+        """Its arrays are NumPy's."""
+        return False
+
+    def eye(self, n: int, like: Any) -> Any:
+        """The unit matrix, made inside the program."""
+        i = iota(n)
+        same = equal(broadcast(i, (n, n), (0,)), broadcast(i, (n, n), (1,)))
+        return fresh(convert(same, short(like.dtype)), is_array=True)
+
+    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
+        """Zeros with known content."""
+        return fresh_concrete(np.zeros(shape, like.dtype)[()])
+
+    def cast(self, x: Any, like: Any) -> Any:
+        """`astype`."""
+        return x.astype(like.dtype)
+
+    def buffer(self, template: Any) -> Any:
+        """Memory inside the program."""
+        return fresh_concrete(np.zeros(template.shape, template.dtype))
+
+    def read(self, buffer: Any) -> Any:
+        """The buffer itself."""
+        return buffer

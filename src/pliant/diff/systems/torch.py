@@ -1,0 +1,130 @@
+"""PyTorch: f runs on its tensors, differentiated by `torch.func`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, is_ndarray, is_numpy, unboxed
+from pliant.diff.systems.base import mutation_error, package
+
+
+@final
+@dataclass(frozen=True)
+class PyTorch:
+    """Forward and reverse mode of PyTorch, eager. The caller's tensors and their `.grad` are never
+    touched.
+
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+    """
+
+    mode: Mode = "both"
+
+    @property
+    def name(self) -> str:
+        """PyTorch."""
+        return "PyTorch"
+
+    @property
+    def abilities(self) -> Abilities:
+        """Everything."""
+        return Abilities(forward=True, reverse=True)
+
+    @property
+    def torch(self) -> Any:
+        """The package."""
+        return package("torch", self.name, "torch")
+
+    @property
+    def func(self) -> Any:
+        """Its function transformations."""
+        package("torch._decomp.decompositions_for_jvp", self.name, "torch")  # warns when it is first used
+        return package("torch.func", self.name, "torch")
+
+    def require(self) -> None:
+        """The package torch."""
+        assert self.torch
+
+    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
+        """`f(*args)`; PyTorch counts the writes to a tensor."""
+        made = f(*args)
+        if any([x._version for x in guarded if isinstance(x, self.torch.Tensor)]):
+            raise mutation_error(self.name)
+        return made
+
+    def guard(self, x: Any) -> Any:
+        """A copy: what f writes to it does not reach the caller."""
+        return x.clone() if isinstance(x, self.torch.Tensor) else x
+
+    def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
+        """`torch.func.jvp`; many by vmap."""
+
+        def push(*dxs: Any) -> Any:
+            ys, dys, aux = self.func.jvp(fn, (xs,), (dxs,), has_aux=True)
+            return ys, aux, dys
+
+        if not is_many:
+            return push(*dxs)
+        ys, aux, dys = self.func.vmap(push)(*dxs)
+        return tuple([y[0] for y in ys]), tuple([a[0] for a in aux]), dys
+
+    def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
+        """`torch.func.vjp`; many by vmap."""
+        ys, pull, aux = self.func.vjp(fn, xs, has_aux=True)
+        cts = seed(ys)
+        (gs,) = self.func.vmap(pull)(cts) if is_many else pull(cts)
+        return ys, aux, gs
+
+    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """The program, on tensors that share the caller's memory and not their history."""
+        tensor = self.torch.Tensor
+
+        def own(x: Any) -> Any:
+            return x.detach() if isinstance(x, tensor) else self.array(x) if is_numpy(x) else x
+
+        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            seeds = tuple([tuple(map(own, s)) for s in seeds])
+            return program(tuple(map(own, xs)), seeds, tuple(map(own, constants)))
+
+        return run
+
+    def array(self, x: Any) -> Any:
+        """A tensor; NumPy's memory is shared where PyTorch can."""
+        if isinstance(x, self.torch.Tensor):
+            return x
+        if is_ndarray(x) and x.flags.writeable and min(x.strides, default=0) >= 0:
+            return self.torch.from_numpy(x)
+        return self.torch.from_numpy(np.array(x)) if is_numpy(x) else self.torch.tensor(x, dtype=self.torch.float64)
+
+    def numpy(self, x: Any) -> Any:
+        """A NumPy array or scalar."""
+        return unboxed(x.detach().resolve_conj().numpy())
+
+    def owns(self, x: Any) -> bool:
+        """Whether x is a tensor."""
+        return isinstance(x, self.torch.Tensor)
+
+    def eye(self, n: int, like: Any) -> Any:
+        """The unit matrix."""
+        return self.torch.eye(n, dtype=like.dtype)
+
+    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
+        """Zeros."""
+        return self.torch.zeros(shape, dtype=like.dtype)
+
+    def cast(self, x: Any, like: Any) -> Any:
+        """`to`."""
+        return x.to(like.dtype)
+
+    def buffer(self, template: Any) -> Any:
+        """Fresh zeros."""
+        dtype = template.dtype
+        own = dtype if isinstance(dtype, self.torch.dtype) else self.torch.from_numpy(np.zeros(0, dtype)).dtype
+        return self.torch.zeros(template.shape, dtype=own)
+
+    def read(self, buffer: Any) -> Any:
+        """The tensor itself."""
+        return buffer

@@ -1,0 +1,206 @@
+"""What every system does in the odd cases: the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant.diff as diff
+from pliant.diff import Cache, Constant, Pliant, namespace
+from pliant.errors import (
+    ArgumentError,
+    DifferentiationError,
+    MutationError,
+    ShapeError,
+    UnavailableError,
+    UnsupportedError,
+)
+from tests.diff.systems import AUTOGRAD, COMPLEX, FOREIGN, JAX_, TWICE, every_system
+
+X = np.array([0.1, 0.2, 0.3])
+
+
+def total(x: Any) -> Any:
+    return namespace(x).sum(x * x)
+
+
+def writing(x: Any) -> Any:
+    x[0] = 3.0
+    return namespace(x).sum(x * x)
+
+
+def writing_constant(x: Any, c: Any) -> Any:
+    c[0] = 3.0
+    return namespace(x).sum(x * c)
+
+
+@every_system
+def test_gradient_of_a_function_independent_of_x_is_zero(system: Any):
+    np.testing.assert_array_equal(diff.gradient(lambda x: 1.0, system, X), np.zeros(3))
+
+
+@every_system
+def test_jacobian_of_a_function_independent_of_x_is_zero(system: Any):
+    np.testing.assert_array_equal(diff.jacobian(lambda x: namespace(x).zeros(2), system, X), np.zeros((2, 3)))
+
+
+@every_system
+@pytest.mark.parametrize("x", [np.arange(3), 3, True, np.int8(1)], ids=["array", "int", "bool", "scalar"])
+def test_integers_cannot_be_differentiated(system: Any, x: Any):
+    with pytest.raises(DifferentiationError, match="expected floats or complex numbers"):
+        diff.gradient(total, system, x)
+
+
+@every_system
+def test_gradient_of_a_vector_valued_function_raises(system: Any):
+    with pytest.raises(DifferentiationError, match=r"one real number, this one returns float64\[3\]"):
+        diff.gradient(lambda x: x * x, system, X)
+
+
+@every_system
+def test_derivative_in_several_numbers_raises(system: Any):
+    with pytest.raises(DifferentiationError, match="expected x to be one number"):
+        diff.derivative(total, system, X)
+
+
+@pytest.mark.parametrize("system", FOREIGN)
+def test_writing_to_x_raises_and_leaves_it_alone(system: Any):
+    x = X.copy()
+    with pytest.raises(MutationError, match="writes to x"):
+        diff.gradient(writing, system, x)
+    np.testing.assert_array_equal(x, X)
+
+
+@pytest.mark.parametrize("system", FOREIGN)
+def test_writing_to_a_constant_raises_and_leaves_it_alone(system: Any):
+    c = X.copy()
+    with pytest.raises(MutationError, match="writes to x"):
+        diff.gradient(writing_constant, system, X, Constant(c))
+    np.testing.assert_array_equal(c, X)
+
+
+def test_pliant_differentiates_through_local_writes():
+    x, c = X.copy(), X.copy()
+    np.testing.assert_allclose(diff.gradient(writing, Pliant(), x), [0.0, 0.4, 0.6])
+    np.testing.assert_allclose(diff.gradient(writing_constant, Pliant(), x, Constant(c)), [3.0, 0.2, 0.3])
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(c, X)
+
+
+@every_system
+def test_derivatives_at_empty_x_are_empty(system: Any):
+    assert diff.gradient(total, system, np.zeros(0)).shape == (0,)
+    assert diff.jacobian(lambda x: x * x, system, np.zeros((2, 0))).shape == (2, 0, 2, 0)
+
+
+@pytest.mark.parametrize("system", TWICE)
+def test_hessian_at_empty_x_is_empty(system: Any):
+    assert diff.hessian(total, system, np.zeros(0)).shape == (0, 0)
+
+
+@pytest.mark.parametrize("system", COMPLEX)
+def test_complex_gradient_is_by_real_and_imaginary_part(system: Any):
+    assert diff.gradient(lambda z: (z * z).real, system, 1 + 1j) == pytest.approx(2 - 2j, rel=1e-6)
+
+
+@pytest.mark.parametrize("system", [*COMPLEX, AUTOGRAD])
+def test_jacobian_of_a_holomorphic_function_is_its_derivative(system: Any):
+    z = np.array([1 + 2j, 0.5 - 1j])
+    np.testing.assert_allclose(diff.jacobian(lambda z: z * z * 1j, system, z), np.diag(2j * z), rtol=1e-6, atol=1e-8)
+
+
+def test_complex_step_refuses_complex_x():
+    with pytest.raises(DifferentiationError, match="expected real x, got complex128"):
+        diff.gradient(lambda z: (z * z).real, diff.ComplexStep(), 1 + 1j)
+
+
+@every_system
+@pytest.mark.parametrize(
+    "x",
+    [X[::-1], np.arange(6.0)[::2], np.broadcast_to(1.5, 3), np.asfortranarray(np.arange(6.0).reshape(2, 3))],
+    ids=["reversed", "strided", "read-only", "fortran"],
+)
+def test_any_memory_layout_gives_the_same_gradient(system: Any, x: Any):
+    np.testing.assert_allclose(diff.gradient(total, system, x), 2 * x, rtol=1e-6)
+
+
+@every_system
+def test_single_precision_stays_single(system: Any):
+    g = diff.gradient(total, system, X.astype(np.float32))
+    assert g.dtype == np.float32
+    np.testing.assert_allclose(g, 2 * X, rtol=2e-3)
+
+
+@every_system
+def test_a_call_after_an_error_is_right(system: Any):
+    def f(x: Any, fails: Any) -> Any:
+        if fails:
+            raise RuntimeError("mine")
+        return total(x)
+
+    with pytest.raises(RuntimeError, match="mine"):
+        diff.gradient(f, system, X, Constant(True))
+    np.testing.assert_allclose(diff.gradient(f, system, X, Constant(False)), 2 * X, rtol=1e-6)
+
+
+@every_system
+def test_captured_arrays_are_read_again(system: Any):
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        return namespace(x).sum(namespace(x).asarray(weights) * x)
+
+    diff.gradient(f, system, X)
+    weights[0] = 5.0
+    np.testing.assert_allclose(diff.gradient(f, system, X), weights, rtol=1e-6)
+
+
+def test_autograd_refuses_memory():
+    with pytest.raises(UnsupportedError, match="no Cache"):
+        diff.gradient(lambda x, b: total(x), diff.Autograd(), X, Cache(np.zeros(3)))
+
+
+@pytest.mark.parametrize("system", [JAX_])
+def test_out_of_an_immutable_array_raises(system: Any):
+    import jax.numpy as jnp
+
+    with pytest.raises(UnsupportedError, match="is immutable"):
+        diff.gradient(total, system, X, out=jnp.zeros(3))
+
+
+def test_a_missing_package_names_what_installs_it(monkeypatch: pytest.MonkeyPatch):
+    from pliant.diff.systems import base
+
+    with pytest.raises(UnavailableError, match="pip install no-such-thing"):
+        base.package("no_such_package", "Nothing", "no-such-thing")
+
+
+def test_what_is_no_context_raises():
+    with pytest.raises(ArgumentError, match="wrap it"):
+        diff.gradient(total, Pliant(), X, 3.0)
+
+
+def test_seeds_are_a_tuple():
+    with pytest.raises(ArgumentError, match=r"one seed t is the tuple"):
+        diff.pushforward(total, Pliant(), X, X)
+
+
+@every_system
+def test_seeds_of_another_shape_raise(system: Any):
+    with pytest.raises(ShapeError, match=r"the tangent has shape \[2\], x has \[3\]"):
+        diff.pushforward(total, system, X, (np.ones(2),))
+    with pytest.raises(ShapeError, match=r"the cotangent has shape \[2\], the result \[3\]"):
+        diff.pullback(lambda x: x * x, system, X, (np.ones(2),))
+
+
+@every_system
+def test_out_of_another_shape_raises(system: Any):
+    with pytest.raises(ShapeError, match=r"out= has shape \[2\], the result \[3\]"):
+        diff.gradient(total, system, X, out=np.zeros(2))
+
+
+def test_second_order_of_two_libraries_raises_at_construction():
+    with pytest.raises(UnsupportedError, match="Pliant cannot differentiate derivatives made by JAX"):
+        diff.SecondOrder(Pliant(), diff.JAX())
