@@ -19,12 +19,13 @@ from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.kinds import is_sequence
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.state import Kind, State, kind_of, settle, traced_step, with_kind
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.cond import Cond
-from pliant.ops.loop import Loop
+from pliant.ops.loop import In, Loop
 from pliant.ops.while_loop import WhileLoop
 
 Tree: TypeAlias = Any
@@ -57,10 +58,7 @@ def scan(
     inner = traced_step(f)
 
     def step(state: Tree, i: Any, *row: Any) -> Any:
-        out = inner(state, unflatten(rows_structure, row))
-        if not isinstance(out, tuple) or len(out) != 2:
-            raise ArgumentError("scan: expected f to return (carry, y)").at(("here", here()))
-        return out
+        return _pair(inner(state, unflatten(rows_structure, row)))
 
     state, closed, ys = settle("scan", f, step, State.of(init), [INDEX, *row_kinds])
     kept = _stackable(ys)
@@ -68,7 +66,7 @@ def scan(
     # the traced function takes the state, then the index and the rows; a loop's body the index first
     params = closed.fn.params
     body = Function(closed.fn.name, (params[count], *params[:count], *params[count + 1 :]), closed.fn.results)
-    ins = ("carry",) * count + ("each",) * len(rows) + ("const",) * len(closed.free)
+    ins: tuple[In, ...] = ("carry",) * count + ("each",) * len(rows) + ("const",) * len(closed.free)
     loop = Loop(steps, ins, ("last",) * count + ("stack",) * made, body, reverse)
     results = loop.apply(*state.values, *(x.value for x in rows), *closed.free)
     stacked = unflatten(kept, [fresh(y, is_array=True) for y in results[count:]])
@@ -114,11 +112,19 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, 
         return state
     first, last, inner = as_traced(lo), as_traced(hi), traced_step(body)
     if first.concrete is None or last.concrete is None:
-        test = lambda state: state[0] < hi  # noqa: E731
-        step = lambda state: (state[0] + 1, inner(state[0], state[1]))  # noqa: E731
-        return while_loop(test, step, (lo, init), max_steps=max_steps)[1]
+
+        def going(state: Tree) -> Any:
+            return state[0] < hi
+
+        def step(state: Tree) -> Tree:
+            return state[0] + 1, inner(state[0], state[1])
+
+        return while_loop(going, step, (lo, init), max_steps=max_steps)[1]
     start, steps = int(first), max(int(last) - int(first), 0)
-    run = lambda state, i: (inner(i + start if start else i, state), None)  # noqa: E731
+
+    def run(state: Tree, i: Any) -> Any:
+        return inner(i + start if start else i, state), None
+
     state, closed, _ = settle("fori_loop", body, run, State.of(init), [INDEX])
     count = len(state.values)
     params = closed.fn.params
@@ -147,7 +153,11 @@ def while_loop(
             state, done = body(state), done + 1
         return state
     inner = traced_step(body)
-    state, closed, _ = settle("while_loop", body, lambda state: (inner(state), None), State.of(init), [])
+
+    def run(state: Tree) -> Any:
+        return inner(state), None
+
+    state, closed, _ = settle("while_loop", body, run, State.of(init), [])
     test = _condition(cond, state)
     free, (test_fn, body_fn) = _over_same((test, closed), len(state.values))
     count = len(state.values)
@@ -203,13 +213,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         return branches[0](*operands)
     middle = len(branches) // 2
     low, high = branches[:middle], branches[middle:]
-    return cond(
-        index < middle,
-        lambda i, *xs: switch(i, low, *xs),
-        lambda i, *xs: switch(i - middle, high, *xs),
-        index,
-        *operands,
-    )
+
+    def lower(i: Any, *xs: Any) -> Tree:
+        return switch(i, low, *xs)
+
+    def upper(i: Any, *xs: Any) -> Tree:
+        return switch(i - middle, high, *xs)
+
+    return cond(index < middle, lower, upper, index, *operands)
 
 
 def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
@@ -257,14 +268,23 @@ def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = Fal
 
 def _steps(rows: Sequence[Any], length: int | None) -> int:
     """The number of rows; ShapeError if the arrays do not agree."""
-    counts = {np.shape(x)[:1] for x in rows}
-    found = counts | ({(length,)} if length is not None else set())
-    if () in counts or len(found) > 1:
+    found: set[tuple[int, ...]] = {np.shape(x)[:1] for x in rows}
+    is_scalar = () in found
+    if length is not None:
+        found.add((length,))
+    if is_scalar or len(found) > 1:
         shapes = ", ".join(str(np.shape(x)) for x in rows)
         raise ShapeError(f"expected arrays with the same number of rows, got shapes {shapes}; length={length}")
     if not found:
         raise ArgumentError("scan: expected length= where there are no arrays to go over")
-    return int(found.pop()[0])
+    return found.pop()[0]
+
+
+def _pair(out: Any) -> tuple[Any, Any]:
+    """What f returned, if it is a pair."""
+    if not is_sequence(out) or len(out) != 2:
+        raise ArgumentError("scan: expected f to return (carry, y)").at(("here", here()))
+    return out[0], out[1]
 
 
 def _copied(tree: Tree) -> Tree:
@@ -275,16 +295,17 @@ def _copied(tree: Tree) -> Tree:
 
 def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse: bool) -> tuple[Tree, Tree]:
     """`scan` as Python and NumPy do it."""
+
+    def traced(init: Tree, xs: Tree) -> Tree:
+        return scan(f, init, xs, steps, reverse)
+
     if not steps:  # what f would make is known only by tracing it
-        return Compiled(lambda init, xs: scan(f, init, xs, steps, reverse), original=f)(init, xs)
+        return Compiled(traced, original=f)(init, xs)
     leaves, structure = flatten(xs)
     state, columns, made = _copied(init), list[list[Any]](), None
     for i in range(steps)[:: -1 if reverse else 1]:
         row = [np.array(x[i]) if np.ndim(x) > 1 else x[i] for x in leaves]
-        out = f(state, unflatten(structure, row))
-        if not isinstance(out, tuple) or len(out) != 2:
-            raise ArgumentError("scan: expected f to return (carry, y)")
-        state, y = out
+        state, y = _pair(f(state, unflatten(structure, row)))
         ys, made = flatten(y)
         columns.append([np.array(v) for v in ys])
     stacks = [np.stack(column) for column in zip(*columns[:: -1 if reverse else 1], strict=True)]
