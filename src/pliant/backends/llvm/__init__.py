@@ -16,6 +16,7 @@ from pliant.core.ir import Function, Op, param, scope
 from pliant.core.types import Type
 from pliant.errors import MissingRuleError
 from pliant.kernel.build import build
+from pliant.kernel.describe import describe
 from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, Region, Var
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.schedule import scalars
@@ -45,6 +46,10 @@ class LLVM:
     ) -> Callable[..., Any] | None:
         """A C-level callable for an executable; see `make_entry`."""
         return make_entry(executable, kinds, tree, fallback, scalars=scalars)
+
+    def describe(self, fn: Function) -> str:
+        """The steps that `fn` becomes, and the memory they take."""
+        return describe(build(fn, can, lapack.has))
 
 
 def lean(executable: Executable) -> Callable[..., Any] | None:

@@ -193,7 +193,7 @@ class NestEmitter:
         if level == len(self.loops):
             self.innermost()
         elif level == len(self.loops) - 2 and self.crosses(self.loops[level], self.loops[level + 1]):
-            e.blocks(self.loops[level + 1], TILE, lambda *bounds: e.loop(self.loops[level], lambda: self.strip(bounds)))
+            self.tiled(level)
         elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
@@ -207,12 +207,19 @@ class NestEmitter:
         loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
         return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
 
-    def strip(self, bounds: tuple[str, str]) -> None:
-        """The innermost loop over a strip of it, inside the loop around it."""
-        level = len(self.loops) - 1
-        self.begin(level)
-        self.e.loop(self.loops[level], lambda: self.level(level + 1), bounds)
-        self.end(level)
+    def tiled(self, level: int) -> None:
+        """The two innermost loops, the inner one in strips that lie outermost."""
+        e, (outer, inner) = self.e, self.loops[level:]
+
+        def strip(first: str, end: str) -> None:
+            e.loop(outer, lambda: part(first, end))
+
+        def part(first: str, end: str) -> None:
+            self.begin(level + 1)
+            e.loop(inner, lambda: self.level(level + 2), (first, end))
+            self.end(level + 1)
+
+        e.blocks(inner, TILE, strip)
 
     def begin(self, level: int) -> None:
         """What comes before the loop of a level."""

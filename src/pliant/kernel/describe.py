@@ -1,0 +1,48 @@
+"""What a program does, in words: its steps, their loops, what lies in memory and why."""
+
+from __future__ import annotations
+
+from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Step
+
+
+def describe(program: Program) -> str:
+    """One line per step and per value that it makes; then the memory that it takes."""
+    lines = [line for number, step in enumerate(program.steps) for line in lines_of(step, f"{number}:")]
+    host = [step for step in program.steps if isinstance(step, Host)]
+    lines.append(f"workspace: {program.arena} bytes, kept between calls; {len(host)} calls into Python")
+    return "\n".join(lines)
+
+
+def lines_of(step: Step, label: str) -> list[str]:
+    """The lines of one step."""
+    match step:
+        case Nest():
+            loops = " × ".join(str(v.extent) for v in step.vars) or "no loop"
+            return [f"{label} nest over {loops}", *[root_line(root) for root in step.roots]]
+        case Rows():
+            first = f"{label} rows, {step.nests[0].space[0]} of them, through {len(step.nests)} nests"
+            return [first, *[f"  {line}" for nest in step.nests for line in lines_of(nest, "-")]]
+        case Fill():
+            kept = " in the memory of its operand" if step.out.shared else ""
+            return [f"{label} {step.node.op.name}: fills {step.out.type}{kept} {place_of(step.out)}"]
+        case Product():
+            m, n, k = step.sizes
+            return [f"{label} BLAS: {m}×{k} times {k}×{n} → {step.out.type} {place_of(step.out)}"]
+        case Routine():
+            return [f"{label} LAPACK: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
+        case Host():
+            made = ", ".join(str(v.type) for v in step.node.values)
+            return [f"{label} Python: {step.node.op.name} → {made}, since it has no native code for these operands"]
+
+
+def root_line(root: Root) -> str:
+    """What a nest computes, and where it goes."""
+    kind = f", {root.fold.kind} over {len(root.folded)} axes" if root.fold else ""
+    where = place_of(root.buffer) if root.buffer else ""
+    return f"    {root.value.op.name}: {root.value.type}{kind} {where} ({root.value.origin.short})"
+
+
+def place_of(buffer: Buffer) -> str:
+    """Where a buffer lies."""
+    where = f"workspace at {buffer.offset}" if buffer.slot == 0 else "result"
+    return f"→ {where}" + (f", one row {buffer.type}" if buffer.value and buffer.type != buffer.value.type else "")
