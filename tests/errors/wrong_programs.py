@@ -183,3 +183,12 @@ WRONG |= {
     "vmap_axis_out_of_range": (pliant.vmap(scalar_loss, in_axes=1), (X,)),
     "not_a_function": (pliant.grad, (3,)),
 }
+
+
+def squared_tangent(x: Any) -> Any:
+    rule = pliant.custom_derivative(np.sin, jvp=lambda xs, dxs: dxs[0] ** 2 + dxs[0] * dxs[0])
+    return np.sum(rule(x))
+
+
+WRONG["custom_derivative_that_is_not_linear"] = (pliant.grad(lambda x: np.sum(squared_tangent(x))), (X,))
+WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (3,))

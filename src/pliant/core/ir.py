@@ -41,6 +41,7 @@ class Op(ABC):
 
     name: ClassVar[str]
     commutative: ClassVar[bool] = False
+    multilinear: ClassVar[bool] = False  # linear in each operand only while the others are known
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()

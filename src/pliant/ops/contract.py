@@ -27,6 +27,7 @@ class Dot(Op):
     is contract ((2,), (1,)), batch ((0,), (0,)). Of bools: whether any pair is both true.
     """
 
+    multilinear = True
     contract: tuple[Axes, Axes]
     batch_axes: tuple[Axes, Axes]
 

@@ -21,6 +21,8 @@ class Convolve(Op):
     `t[…, m], t[…, n] → t[…, m + n - 1]`, m and n at least 1.
     """
 
+    multilinear = True
+
     def infer(self, x: Type, y: Type) -> Type:
         if x.dtype != y.dtype:
             raise DTypeError(f"convolve: {x} and {y} have different dtypes")

@@ -82,6 +82,7 @@ class Sub(Sum):
 class Mul(Elementwise):
     """x·y; of bools, their `and`."""
 
+    multilinear = True
     commutative = True
     domain = "biufc"
 

@@ -8,6 +8,7 @@ from pliant.core.build import expanded
 from pliant.core.ir import Function, Node, Tangents, Value, Values, nodes, param
 from pliant.core.origin import derived, swap
 from pliant.core.types import Type
+from pliant.errors import DifferentiationError
 from pliant.transforms.jvp import push
 
 
@@ -40,6 +41,11 @@ def pull(results: Sequence[Value | None], params: Values, cts: Tangents) -> Tang
 def _transpose(node: Node, cts: Tangents, linear: set[Value]) -> Tangents:
     """Cotangents of the node's linear operands, by its rule or through its `expand`."""
     args: list[Value | Type] = [a.type if a in linear else a for a in node.args]
+    if node.op.multilinear and sum(isinstance(a, Type) for a in args) > 1:
+        raise DifferentiationError(
+            f"{node.op.name}: more than one operand depends on the tangents, so this is not linear in them",
+            hint="a custom derivative must be linear in tangents and cotangents",
+        ).at(("here", node.origin))
     if node.op.has("transpose"):
         return node.op.transpose(cts[0] if len(cts) == 1 else cts, *args)
     fn = expanded(node.op, *(a.type for a in node.args))
