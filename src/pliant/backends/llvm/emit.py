@@ -157,6 +157,12 @@ class Emitter:
         function = self.module.function(name, t, len(args))
         return self.op(f"call {t} {function}({', '.join(f'{t} {a}' for a in args)})")
 
+    def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
+        """Call a function of libm from `double complex` to the same."""
+        pair = "{ double, double }"
+        made = self.op(f"call {pair} {self.module.complex_function(name)}(double {x[0]}, double {x[1]})")
+        return self.op(f"extractvalue {pair} {made}, 0"), self.op(f"extractvalue {pair} {made}, 1")
+
     def label(self, name: str) -> None:
         """Begin a basic block."""
         self.lines.append(f"{name}:")

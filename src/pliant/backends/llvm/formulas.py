@@ -30,6 +30,17 @@ def libm(name: str) -> Rule:
     return rule
 
 
+def complex_libm(name: str) -> Rule:
+    """A function of libm on complex doubles; c64 goes by way of c128."""
+
+    def rule(w: Writer, d: str, x: tuple[str, str]) -> Val:
+        wide = convert(w, d, "c128", x)
+        assert isinstance(wide, tuple)
+        return convert(w, "c128", d, w.call_complex(name, wide))
+
+    return rule
+
+
 def intrinsic(name: str) -> Rule:
     """An intrinsic on floats."""
 

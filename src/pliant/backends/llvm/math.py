@@ -6,6 +6,7 @@ f16 is computed in f32 and rounded after each primitive, as NumPy does.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Final
 
 from pliant.backends.llvm.conversion import convert
@@ -16,6 +17,7 @@ from pliant.backends.llvm.formulas import (
     bit_count,
     by_parts,
     compare,
+    complex_libm,
     conj,
     div_complex,
     floor_divide_float,
@@ -102,6 +104,12 @@ _LIBM = {
     "erfc": "erfc", "nextafter": "nextafter",
 }  # fmt: skip
 
+# How complex numbers are passed differs on Windows: there NumPy computes them.
+_COMPLEX: Final = () if sys.platform == "win32" else (
+    "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
+)  # fmt: skip
+
 TABLE: dict[str, dict[str, Rule]] = {
     "add": {"f": plain("fadd"), "c": by_parts(plain("fadd")), "b": plain("or"), **kinds("iu", plain("add"))},
     "sub": {"f": plain("fsub"), "c": by_parts(plain("fsub")), **kinds("iu", plain("sub"))},
@@ -110,7 +118,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "neg": {**kinds("iuf", neg), "c": by_parts(neg)},
     "sign": kinds("iuf", sign),
     "abs": {"f": intrinsic("fabs"), "i": abs_int, "u": same, "c": abs_complex},
-    "sqrt": {"f": intrinsic("sqrt")},
+    "sqrt": {"f": intrinsic("sqrt"), **({"c": complex_libm("csqrt")} if _COMPLEX else {})},
     "floor": {"f": intrinsic("floor")},
     "ceil": {"f": intrinsic("ceil")},
     "trunc": {"f": intrinsic("trunc")},
@@ -149,6 +157,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "imag": {"c": imag_part},
     "complex": {"f": pair},
     **{name: {"f": libm(function)} for name, function in _LIBM.items()},
+    **{name: {"f": libm(_LIBM[name]), "c": complex_libm("c" + _LIBM[name])} for name in _COMPLEX},
 }
 """Name of a primitive → kind of its last operand → code."""
 

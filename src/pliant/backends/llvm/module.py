@@ -40,6 +40,12 @@ class Module:
             self.declared[full] = f"declare {type} @{full}({args}) #{number}"
         return "@" + full
 
+    def complex_function(self, name: str) -> str:
+        """The name of a function of libm on complex doubles, declared."""
+        pair = "declare { double, double }"
+        self.declared[name] = f"{pair} @{name}(double, double) memory(none) nounwind willreturn"
+        return "@" + name
+
     def variants(self, name: str, full: str, type: str, count: int) -> list[str]:
         """Vector variants of a function of libm, declared and kept."""
         found = list[str]()

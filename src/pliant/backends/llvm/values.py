@@ -26,6 +26,10 @@ class Writer(Protocol):
         """Append an instruction; the name of its value."""
         ...
 
+    def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
+        """Call a function of libm from `double complex` to the same."""
+        ...
+
     def call(self, name: str, dtype: str, *args: str) -> str:
         """Call a function of libm, or an intrinsic, on floats of one dtype."""
         ...
