@@ -15,7 +15,7 @@ import sysconfig
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -29,6 +29,8 @@ REACH: Final = 400  # how many entries of containers and objects are guarded per
 _STANDARD: Final = sysconfig.get_path("stdlib")
 _NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
+_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, type})  # calls of these read nothing of the user's
+_VIEWS: Final = (type({}.values()), type({}.items()))
 _MISSING: Final = object()
 
 
@@ -129,7 +131,7 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        kind = type(holder)
+        kind = cast("type", type(holder))
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         for base in kind.__mro__:
@@ -138,13 +140,13 @@ class Reader:
                 return instrument(found.fget, self.trace)(holder)
             if isinstance(found, types.MemberDescriptorType):
                 return self.known(getattr(holder, name), _Slot(holder), name)
-        if name == "get" and isinstance(holder, dict):
+        if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         value = getattr(holder, name)
-        if isinstance(holder, types.ModuleType) and _is_librarys(holder):
+        if _is(holder, types.ModuleType) and _is_librarys(holder):
             return made_by(value) or value
-        owners = [vars(holder)] if hasattr(holder, "__dict__") else []
-        owners += [base.__dict__ for base in (holder if isinstance(holder, type) else kind).__mro__]
+        owners: list[Any] = [vars(holder)] if hasattr(holder, "__dict__") else []
+        owners += [base.__dict__ for base in (holder if _is(holder, type) else kind).__mro__]
         for owner in owners:
             content = owner.get(name, _MISSING)
             if content is value:
@@ -166,13 +168,13 @@ class Reader:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
             return holder[key]
-        if isinstance(holder, dict | list | tuple):
+        if _is(holder, dict | list | tuple):
             value = holder[key]
-            if isinstance(key, slice) or isinstance(holder, tuple):
+            if _is(key, slice) or _is(holder, tuple):
                 self.counted(holder)
                 return _of_element(value, self.trace)
             return self.known(value, holder, key)
-        method = getattr(type(holder), "__getitem__", None)
+        method = getattr(cast("type", type(holder)), "__getitem__", None)
         value = instrument(method, self.trace)(holder, key) if isinstance(method, types.FunctionType) else holder[key]
         return self.known(value, None, key)
 
@@ -192,38 +194,38 @@ class Reader:
         """What is iterated over, with its elements as the trace sees them."""
         if not is_tracing() or isinstance(elements, TracedArray | str | range):
             return elements
-        if isinstance(elements, dict):
+        if _is(elements, dict):
             self.counted(elements)
             changed = {k: self.known(v, elements, k) for k, v in elements.items()}
             return changed if any(changed[k] is not v for k, v in elements.items()) else elements
-        if isinstance(elements, list | tuple):
+        if _is(elements, list | tuple):
             self.counted(elements)
             return _of_element(elements, self.trace)
-        if isinstance(elements, type({}.values()) | type({}.items())):
+        if _is(elements, _VIEWS):
             holder: Any = elements.mapping
             self.counted(holder)  # the items have guards through `reach`
             return [_of_element(e, self.trace) for e in elements]
         if isinstance(elements, np.ndarray):
             return TracedArray(*self.trace.enter(elements))
-        if isinstance(elements, zip | map | enumerate | reversed | filter | types.GeneratorType):
+        if _is(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
             return (_of_element(e, self.trace) for e in elements)
         return elements
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""
-        if isinstance(holder, list):
+        if _is(holder, list):
             owner = _Box(holder)
             self.trace.sizes.setdefault(id(holder), (owner, len(holder)))
             for n, value in enumerate(holder):
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))  # type: ignore[arg-type]
-        elif type(holder) is dict:
+        elif _is(holder, dict):
             self.trace.sizes.setdefault(id(holder), (_Box(holder), len(holder)))
             for n, value in holder.items():
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
 
     def callee(self, fn: Any) -> Any:
         """A function to be called, instrumented."""
-        if not is_tracing() or isinstance(fn, types.BuiltinFunctionType | type | np.ufunc):
+        if type(fn) in _PLAIN or not is_tracing():
             return fn
         return callee(fn, self.trace)
 
@@ -235,9 +237,14 @@ class Reader:
         return made
 
 
+def _is(x: Any, kind: Any) -> bool:
+    """`isinstance`, for what may hold anything."""
+    return isinstance(x, kind)
+
+
 def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
-    method = getattr(type(fn), "__call__", None)
+    method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         return types.MethodType(instrument(method, trace), fn)
     return instrument(fn, trace)
@@ -247,7 +254,7 @@ def _of_element(value: Any, trace: Trace) -> Any:
     """An element of a container as the trace sees it; containers of arrays as new ones."""
     if isinstance(value, np.ndarray):
         return TracedArray(*trace.enter(value))
-    if type(value) in (list, tuple):
+    if _is(value, list | tuple) and type(value) in (list, tuple):
         parts = [_of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
     return instrument(value, trace)
@@ -335,9 +342,9 @@ def guards_of(trace: Trace) -> Guards:
 
 def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
     """(owner, key, value) of a mutable container's items or an object's attributes."""
-    if isinstance(holder, dict):
+    if _is(holder, dict):
         return [(holder, k, v) for k, v in holder.items()]
-    if isinstance(holder, list | tuple):
+    if _is(holder, list | tuple):
         return [(holder, i, v) for i, v in enumerate(holder)]
     plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
     if isinstance(holder, plain) or not hasattr(holder, "__dict__"):

@@ -39,7 +39,7 @@ _OVER_ELEMENTS: Final = {
     "len",
 }
 _BUILTINS: Final = frozenset(dir(builtins))
-_INPLACE: Final = {
+_INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
     ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
     ast.LShift: "ilshift", ast.RShift: "irshift",
@@ -123,11 +123,14 @@ def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
     """A definition without decorators, annotations and the expressions of its defaults."""
     a = node.args
     none = ast.copy_location(ast.Constant(None), node)
+
+    def named(x: ast.arg) -> ast.arg:
+        return ast.copy_location(ast.arg(x.arg), x)
+
     args = ast.arguments(
-        [ast.copy_location(ast.arg(x.arg), x) for x in a.posonlyargs], [ast.copy_location(ast.arg(x.arg), x) for x in a.args],
-        a.vararg and ast.copy_location(ast.arg(a.vararg.arg), a.vararg),
-        [ast.copy_location(ast.arg(x.arg), x) for x in a.kwonlyargs], [d and none for d in a.kw_defaults],
-        a.kwarg and ast.copy_location(ast.arg(a.kwarg.arg), a.kwarg), [none for _ in a.defaults],
+        [named(x) for x in a.posonlyargs], [named(x) for x in a.args], a.vararg and named(a.vararg),
+        [named(x) for x in a.kwonlyargs], [d and none for d in a.kw_defaults], a.kwarg and named(a.kwarg),
+        [none for _ in a.defaults],
     )  # fmt: skip
     if isinstance(node, ast.Lambda):
         return ast.copy_location(ast.Lambda(args, node.body), node)
@@ -260,7 +263,7 @@ def _index(node: ast.expr) -> ast.expr:
 def _is_pure(node: ast.expr) -> bool:
     """Whether an expression may be evaluated twice."""
     allowed = (
-        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator,
-        ast.unaryop, ast.expr_context,
+        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp,
+        ast.operator, ast.unaryop, ast.expr_context,
     )  # fmt: skip
     return all(isinstance(n, allowed) for n in ast.walk(node))
