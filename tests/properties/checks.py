@@ -42,6 +42,24 @@ def compiled_equals_numpy(program: Program, backend: str) -> str | None:
     return wrong and f"{backend}: {wrong}"
 
 
+def captured_equals_numpy(program: Program, backend: str) -> str | None:
+    """The same with the first array met outside instead of given: read anew at every call, written in place."""
+    name, _ = program.arguments[0]
+    ours, theirs = program.inputs(), program.inputs()
+    if len(ours) < 2 or not isinstance(ours[0], np.ndarray):
+        return None
+    f = program.function(captured={name: ours[0]})
+    wanted = call(program.function(), theirs)
+    try:
+        made = call(pliant.jit(f, backend=backend), ours[1:])
+    except UnsupportedError as error:
+        raise Unsupported(str(error)) from error
+    except Exception as error:
+        return f"{backend}, {name} captured, raised {type(error).__name__}: {error}"
+    wrong = differs(program, Effects(made.results, (ours[0], *made.inputs)), wanted)
+    return wrong and f"{backend}, {name} captured: {wrong}"
+
+
 def differs(program: Program, got: Effects, wanted: Effects) -> str | None:
     """How two calls differ beyond rounding, or None."""
     names = (*program.results, *(f"argument {n}" for n, _ in program.arguments))
@@ -272,6 +290,45 @@ def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any) -> str | None:
     return None
 
 
+def transformations_nest(program: Program, backend: str) -> str | None:
+    """Gradients inside compiled functions and batches are those outside; jacobians agree in both modes."""
+    f, inputs, active = _parts(program)
+    if not active or any(isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs):
+        return None
+    xs = [np.array(inputs[i], np.asarray(inputs[i]).dtype) for i in active]
+    g = _restricted(f, inputs, active)
+    rng = np.random.default_rng(program.seed)
+
+    def loss(*ys: Any) -> Any:
+        return sum(np.sum(np.real(y) * 0.5 + np.imag(y) ** 2) for y in g(*ys)) + 0.0 * np.real(ys[0]).sum()
+
+    every = tuple(range(len(xs)))
+    others = [x + 0.1 * _direction(x, rng) for x in xs]
+    try:
+        with quiet():
+            plain = pliant.grad(loss, every)(*xs)
+            inside = pliant.jit(lambda *ys: pliant.grad(loss, every)(*ys))(*xs)
+            rows = pliant.vmap(pliant.grad(loss, every))(*(np.stack([x, y]) for x, y in zip(xs, others, strict=True)))
+            again = pliant.grad(loss, every)(*others)
+            is_small = all(x.size <= 20 and x.dtype == np.float64 for x in xs)
+            modes = [
+                pliant.jacobian(lambda x: loss(x, *xs[1:]), mode=m)(xs[0]) for m in ("forward", "reverse") if is_small
+            ]
+    except UnsupportedError as error:
+        raise Unsupported(str(error)) from error
+    except Exception as error:
+        return f"nested transformations raised {type(error).__name__}: {error}"
+    laws = [("jit of grad", a, b) for a, b in zip(inside, plain, strict=True)]
+    laws += [("vmap of grad", r, np.stack([a, b])) for r, a, b in zip(rows, plain, again, strict=True)]
+    laws += [("jacobian by mode", m, plain[0]) for m in modes]
+    for law, a, b in laws:
+        if np.shape(a) != np.shape(b):
+            return f"{law}: shape {np.shape(a)}, wanted {np.shape(b)}"
+        if np.all(np.isfinite(b)) and not _near(a, b, 1e-8, 1e-10):
+            return f"{law}: got {a!r}, wanted {b!r}"
+    return None
+
+
 # --- batches
 
 
@@ -285,7 +342,10 @@ def batch_is_a_loop(program: Program, backend: str) -> str | None:
     if not any(mapped):
         mapped[0] = True
     rows = [[_varied(x, n) if m else x for x, m in zip(inputs, mapped, strict=True)] for n in range(3)]
-    stacked = [np.stack([r[i] for r in rows]) if m else x for i, (x, m) in enumerate(zip(inputs, mapped, strict=True))]
+    stacked = [
+        np.stack([r[i] for r in rows]) if m else _contiguous(x)
+        for i, (x, m) in enumerate(zip(inputs, mapped, strict=True))
+    ]
     axes = tuple(0 if m else None for m in mapped)
     try:
         rows = [[s[n] if m else _copy(s) for s, m in zip(stacked, mapped, strict=True)] for n in range(3)]
@@ -315,6 +375,11 @@ def batch_is_a_loop(program: Program, backend: str) -> str | None:
 def _is_weak(program: Program) -> bool:
     """Whether an argument is a Python number, whose dtype is decided by what it meets."""
     return any(type(x) in (int, float, complex, bool) for x in program.inputs())
+
+
+def _contiguous(x: Any) -> Any:
+    """Arrays in row-major order: a batch does not know the strides of its rows."""
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def _varied(x: Any, n: int) -> Any:

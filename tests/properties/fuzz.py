@@ -21,6 +21,8 @@ CHECKS = {
     "reference": (partial(checks.compiled_equals_numpy, backend="reference"), False),
     "llvm": (partial(checks.compiled_equals_numpy, backend="llvm"), False),
     "derivatives": (partial(checks.derivatives_agree, backend=""), True),
+    "nested": (partial(checks.transformations_nest, backend=""), True),
+    "captured": (partial(checks.captured_equals_numpy, backend="llvm"), False),
     "vmap": (partial(checks.batch_is_a_loop, backend=""), False),
 }
 

@@ -18,6 +18,7 @@ DTYPES = ("float64",) * 5 + ("int64",) * 3 + (
 )  # fmt: skip
 SMOOTH_DTYPES = ("float64",) * 8 + ("complex128", "int64", "bool")
 EXTENTS = (0, 1, 1, 2, 2, 3, 3, 3, 4, 5)
+LARGE = (7, 17, 33, 101, 130)
 ATTEMPTS = 40  # lines tried for each that is kept
 
 
@@ -25,6 +26,7 @@ ATTEMPTS = 40  # lines tried for each that is kept
 class Options:
     """What programs may hold."""
 
+    is_large: bool = False  # extents beyond a vector's width, with odd tails
     is_smooth: bool = False  # float64, no special numbers: for derivatives
     has_special: bool = False  # NaN, infinities, extreme integers
     lines: int = 7
@@ -38,7 +40,7 @@ def program(seed: int, options: Options | None = None) -> Program:
 
 
 def _program(rng: Random, options: Options | None, seed: int) -> Program:
-    options = options or Options(has_special=rng.random() < 0.15)
+    options = options or Options(has_special=rng.random() < 0.15, is_large=rng.random() < 0.15)
     arguments = tuple(_argument(rng, options, f"x{i}") for i in range(rng.randint(1, options.arguments)))
     made = Program(arguments, (), ())
     env = dict(zip((n for n, _ in arguments), made.inputs(), strict=True))
@@ -93,7 +95,7 @@ def _copied(env: dict[str, Any]) -> dict[str, Any] | None:
 def _is_operand(x: Any) -> bool:
     """Whether later lines and results may use it."""
     if isinstance(x, np.ndarray):
-        return x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 and x.size <= 600 and x.ndim <= 5
+        return x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 and x.size <= 6000 and x.ndim <= 5
     return isinstance(x, bool | int | float | complex | np.generic)
 
 
@@ -141,6 +143,10 @@ def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:
         ).replace("np.bool(", "np.bool_(")
     rank = rng.choice([0, 1, 1, 1, 2, 2, 2, 3, 4])
     shape = [rng.choice(EXTENTS if rank < 3 else EXTENTS[:-4]) for _ in range(rank)]
+    if options.is_large and rank:
+        shape = [
+            rng.choice(LARGE[: 5 - rank]) if i == rank - 1 or rng.random() < 0.3 else n for i, n in enumerate(shape)
+        ]
     if rng.random() < 0.3 and rank > 1:
         shape = [shape[0] or 2] * rank if rank == 2 else shape
     return name, _laid_out(rng, options, dtype, shape)

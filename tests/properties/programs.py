@@ -48,9 +48,9 @@ class Program:
     results: tuple[str, ...]
     seed: int = 0
 
-    def source(self, *, with_noise: bool = False) -> str:
-        """The text of the function."""
-        names = ", ".join(n for n, _ in self.arguments)
+    def source(self, *, with_noise: bool = False, without: Sequence[str] = ()) -> str:
+        """The text of the function, perhaps without some parameters."""
+        names = ", ".join(n for n, _ in self.arguments if n not in without)
         body = [part for line in self.lines for part in line.rendered(with_noise).split("\n")]
         returned = ", ".join(self.results) + ("," if len(self.results) == 1 else "")
         return "\n".join([f"def f({names}):", *(f"    {part}" for part in body), f"    return {returned}"]) + "\n"
@@ -62,13 +62,20 @@ class Program:
         head = ["import numpy as np, pliant", "from numpy import array, inf, nan"]
         return "\n".join([*head, "", self.source(), *made, f"print(f({names}))", *made, f"print({call}({names}))"])
 
-    def function(self, *, with_noise: bool = False, rng: np.random.Generator | None = None) -> Callable[..., Any]:
-        """The function itself; its text is known to tracebacks and to `inspect`."""
-        text = self.source(with_noise=with_noise)
+    def function(
+        self,
+        *,
+        with_noise: bool = False,
+        rng: np.random.Generator | None = None,
+        captured: dict[str, Any] | None = None,
+    ) -> Callable[..., Any]:
+        """The function itself; its text is known to tracebacks and to `inspect`. Captured arrays are its globals."""
+        text = self.source(with_noise=with_noise, without=[*(captured or {})])
         name = f"<random program {next(_numbers)}>"
         if not with_noise:
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         names: dict[str, Any] = {"np": np, "array": np.array, "nan": np.nan, "inf": np.inf, "__name__": "program"}
+        names |= captured or {}
         if with_noise:
             names["noisy"] = lambda x: noisy(x, rng or np.random.default_rng())
         exec(compile(text, name, "exec"), names)

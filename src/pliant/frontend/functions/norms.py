@@ -98,6 +98,11 @@ def _euclidean(x: Value, axes: Axes) -> Value:
     return select(zero, squares, sqrt(select(zero, const(1, squares.dtype), squares)))
 
 
+def _largest(x: Value, axes: Axes) -> Value:
+    """The largest along axes; 0 of none, as sizes go."""
+    return folds.reduce_max(x, axes) if all(x.shape[a] for a in axes) else folds.reduce_sum(x, axes)
+
+
 def _vector_norm(x: Value, ord: Any, axes: Axes) -> Value:
     """The norm of vectors along one axis."""
     if ord is None or ord == 2:
@@ -108,7 +113,7 @@ def _vector_norm(x: Value, ord: Any, axes: Axes) -> Value:
         return folds.reduce_sum(convert(not_equal(x, const(0, x.dtype)), real_part(x).dtype), axes)
     size = absolute(x)
     if ord in (np.inf, -np.inf):
-        return (folds.reduce_max if ord > 0 else folds.reduce_min)(size, axes)
+        return (_largest if ord > 0 else folds.reduce_min)(size, axes)
     if ord == 1:
         return folds.reduce_sum(size, axes)
     exponent = const(float(ord), size.dtype)
@@ -122,13 +127,13 @@ def _matrix_norm(x: Value, ord: Any, axes: Axes) -> Value:
     if ord in ("nuc", 2, -2):
         rest = tuple(a for a in range(x.type.rank) if a not in axes)
         s = SingularValues()(permute(x, (*rest, *axes)))
-        fold = {"nuc": folds.reduce_sum, 2: folds.reduce_max, -2: folds.reduce_min}[ord]
+        fold = {"nuc": folds.reduce_sum, 2: _largest, -2: folds.reduce_min}[ord]
         return fold(s, (len(rest),))
     if ord not in (1, -1, np.inf, -np.inf):
         raise ShapeError(f"np.linalg.norm: {ord!r} is no norm of matrices").at(("here", here()))
     inner, outer = axes if abs(ord) == 1 else axes[::-1]
     sums = folds.reduce_sum(absolute(x), (inner,))
-    return (folds.reduce_max if ord > 0 else folds.reduce_min)(sums, (outer - (inner < outer),))
+    return (_largest if ord > 0 else folds.reduce_min)(sums, (outer - (inner < outer),))
 
 
 FUNCTIONS: Final[dict[Any, Any]] = {

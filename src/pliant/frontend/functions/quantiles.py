@@ -44,11 +44,11 @@ def _sorted_front(x: TracedArray, axes: tuple[int, ...]) -> Value:
     """The reduced axes merged, sorted and in front of the others."""
     rest = [a for a in range(x.ndim) if a not in axes]
     front = permute(x.value, (*axes, *rest))
-    merged = reshape_value(front, (x.size // max(_size(x, rest), 1), *(x.shape[a] for a in rest)))
+    merged = reshape_value(front, (_size(x, axes), *(x.shape[a] for a in rest)))
     return sorting.sort(merged, 0)
 
 
-def _size(x: TracedArray, axes: list[int]) -> int:
+def _size(x: TracedArray, axes: tuple[int, ...]) -> int:
     return int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
 
 

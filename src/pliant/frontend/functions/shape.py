@@ -147,7 +147,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
     """np.squeeze: a view; of a scalar the scalar."""
     x = array_of(a)
-    if as_traced(a).is_scalar and axis in (None, (), 0, -1):
+    if as_traced(a).is_scalar and not as_traced(a).is_weak and axis in (None, (), 0, -1):
         return as_traced(a)
     ones = tuple(i for i, n in enumerate(x.shape) if n == 1)
     if not x.ndim and axis in (0, -1):  # NumPy takes these for a scalar
