@@ -60,7 +60,7 @@ def _mapped(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
 
 
 def _inside(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
-    kind: Any = type(x)
+    kind: Any = x.__class__
     if kind is FunctionType:
         return _function(x, replace, seen)
     if kind is MethodType:
@@ -71,7 +71,7 @@ def _inside(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
         made = [_mapped(p, replace, seen) for p in parts]
         return x if _same(made, parts) else functools.partial(made[0], *made[1], **made[2])
     if kind is tuple or kind is list:
-        items = [_mapped(item, replace, seen) for item in x]
+        items: Any = [_mapped(item, replace, seen) for item in x]
         return x if _same(items, x) else kind(items)
     if kind is dict:
         values = {k: _mapped(v, replace, seen) for k, v in x.items()}

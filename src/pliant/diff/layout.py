@@ -67,6 +67,17 @@ class Layout:
             del leaves[: structure.num_leaves]
         return tuple(made)
 
+    def sorted(self, args: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Active and constant leaves of the arguments that are more than memory."""
+        given, roles = iter(args), iter(self.roles)
+        found: dict[str, list[Any]] = {"active": [], "constant": [], "static": [], "cache": []}
+        for structure, activity in zip(self.structures, self.activities, strict=True):
+            leaves = [None] * structure.num_leaves if activity == "Cache" else structure.flatten_up_to(next(given))
+            for leaf in leaves:
+                found[next(roles)].append(leaf)
+        actives = [x if hasattr(x, "dtype") else np.asarray(x)[()] for x in found["active"]]
+        return tuple(actives), tuple(found["constant"])
+
     def active_tree(self, leaves: Sequence[Any]) -> Any:
         """Leaves like the differentiated ones, in x's structure; a tuple if there are several."""
         trees: list[Any] = []

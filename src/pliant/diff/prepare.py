@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.diff import programs
 from pliant.diff.functional import Functional, Template
-from pliant.diff.layout import Given, Layout, flatten, is_number, leaf_type, split
+from pliant.diff.layout import Given, Layout, flatten, leaf_type, split
 from pliant.diff.second_order import parts_of
 from pliant.diff.system import Arrays, System
 from pliant.errors import ArgumentError, PreparationError, ShapeError
@@ -131,6 +131,7 @@ class Signature:
         for n, (structure, activity) in enumerate(zip(self.layout.structures, self.layout.activities, strict=True)):
             leaves = [next(types) for _ in range(structure.num_leaves)]
             text = ", ".join(f"{dtype}{list(shape)}" for _, (dtype, shape) in leaves)
+            text = text if structure.is_leaf() else f"{text} in {structure}"
             lines["x" if n == 0 else f"context {n}"] = text if n == 0 else f"{activity}: {text}"
         if self.layout.statics:
             lines["static values"] = ", ".join(map(repr, self.layout.statics))
@@ -170,18 +171,13 @@ class Prep:
         return self.functional.f
 
     def __call__(self, x: Any, *rest: Any) -> Any:
-        """The derivative at x; nothing is checked."""
+        """The derivative at x; nothing is checked. Containers are given whole, with anything where
+        caches are."""
         seeds: tuple[Arrays, ...] = ()
         if OPERATORS[self.signature.operator].seeds:
             seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
-        layout = self.signature.layout
-        active, constants, values = flatten(x)[0], list[Any](), iter(rest)
-        for activity in layout.activities[1:]:
-            if activity == "Active":
-                active += flatten(next(values))[0]
-            elif activity == "Constant":
-                constants += [leaf for leaf in flatten(next(values))[0] if is_number(leaf)]
-        return self.apply(tuple(active), seeds, tuple(constants))[2][-1]
+        actives, constants = self.signature.layout.sorted((x, *rest))
+        return self.apply(actives, seeds, constants)[2][-1]
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""

@@ -1,0 +1,220 @@
+"""Preparations: what they promise, what they refuse, what threads may share."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant.diff as diff
+from pliant.diff import Active, Cache, Constant, ConstantOrCache, Pliant, namespace
+from pliant.errors import ArgumentError, PreparationError
+from tests.diff.systems import FILLING, TWICE, every_system
+
+X = np.array([0.1, 0.2, 0.3])
+
+
+def scaled(x: Any, c: Any) -> Any:
+    return namespace(x).sum(c * x * x)
+
+
+def other(x: Any, c: Any) -> Any:
+    return namespace(x).sum(c * x)
+
+
+@every_system
+def test_values_at_preparation_do_not_matter(system: Any):
+    prep = diff.prepare_gradient(scaled, system, np.zeros(3), Constant(0.0))
+    for c in (1.0, 2.5):
+        np.testing.assert_allclose(diff.gradient(scaled, system, X, Constant(c), prep=prep), 2 * c * X, rtol=1e-6)
+
+
+@every_system
+def test_preparing_does_not_run_the_function(system: Any):
+    def f(x: Any) -> Any:
+        raise AssertionError
+
+    diff.prepare_gradient(f, system, X)
+    diff.prepare_jacobian(f, system, X)
+
+
+@every_system
+def test_a_preparation_can_be_called(system: Any):
+    prep = diff.prepare_gradient(scaled, system, X, Constant(0.0))
+    np.testing.assert_allclose(prep(X, 3.0), 6 * X, rtol=1e-6)
+
+
+@pytest.mark.parametrize("system", FILLING)
+def test_a_call_of_a_preparation_supplies_the_caches(system: Any):
+    def f(x: Any, b: Any, p: Any, w: Any) -> Any:
+        b[...] = w * x
+        p["m"][...] = b[...] * p["k"]
+        return namespace(x).sum(p["m"][...])
+
+    mixed = ConstantOrCache({"k": Constant(2.0), "m": Cache(np.zeros(3))})
+    prep = diff.prepare_gradient(f, system, X, Cache(np.zeros(3)), mixed, Active(np.zeros(3)))
+    gx, gw = prep(X, {"k": 2.0, "m": None}, np.ones(3))
+    np.testing.assert_allclose(gx, 2 * np.ones(3), rtol=1e-6)
+    np.testing.assert_allclose(gw, 2 * X, rtol=1e-6)
+
+
+@every_system
+def test_a_called_preparation_of_a_pushforward_takes_seeds(system: Any):
+    prep = diff.prepare_pushforward(lambda x: x * x, system, X, (X,))
+    (dy,) = prep(X, (np.ones(3),))
+    np.testing.assert_allclose(dy, 2 * X, rtol=1e-6)
+
+
+MISMATCHES = {
+    "another function": (other, (X, Constant(1.0)), "✗ f: prepared for"),
+    "another shape": (scaled, (np.zeros(2), Constant(1.0)), r"✗ x: prepared for float64\[3\], given float64\[2\]"),
+    "another dtype": (scaled, (X.astype("f4"), Constant(1.0)), r"✗ x: prepared for float64\[3\], given float32\[3\]"),
+    "another container": (scaled, ([X], Constant(1.0)), r"✗ x"),
+    "another context": (scaled, (X, Active(1.0)), r"✗ context 1: prepared for Constant: float\[\], given Active"),
+    "another static value": (scaled, (X, Constant("no")), "✗ static values: prepared for nothing, given 'no'"),
+    "no context": (scaled, (X,), "✗ context 1: prepared for Constant: float"),
+}
+
+
+@pytest.mark.parametrize(("f", "args", "message"), MISMATCHES.values(), ids=MISMATCHES.keys())
+def test_a_call_that_a_preparation_does_not_fit_says_where(f: Any, args: Any, message: str):
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0))
+    with pytest.raises(PreparationError, match=message):
+        diff.gradient(f, Pliant(), *args, prep=prep)
+
+
+def test_the_mismatch_table_lists_what_fits_too():
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0))
+    with pytest.raises(PreparationError) as caught:
+        diff.gradient(scaled, Pliant(), np.zeros(2), Constant(1.0), prep=prep)
+    assert str(caught.value).splitlines() == [
+        "this preparation was made for another call of gradient",
+        "  ✓ operator: gradient",
+        "  ✓ system: Pliant(mode='both')",
+        "  ✓ has_aux: False",
+        "  ✗ x: prepared for float64[3], given float64[2]",
+        "  ✓ context 1: Constant: float[]",
+        "hint: prepare again, or prepare with on_mismatch='reprepare'",
+    ]
+
+
+def test_a_preparation_of_another_operator_or_system_is_refused():
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0))
+    with pytest.raises(PreparationError, match="operator: prepared for gradient, given hessian"):
+        diff.hessian(scaled, Pliant(), X, Constant(1.0), prep=prep)
+    with pytest.raises(PreparationError, match="system: prepared for Pliant"):
+        diff.gradient(scaled, diff.FiniteDifferences(), X, Constant(1.0), prep=prep)
+
+
+def test_reprepare_makes_and_keeps_what_is_missing():
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0), on_mismatch="reprepare")
+    for n in (2, 5, 2, 3):
+        x = np.arange(float(n))
+        np.testing.assert_allclose(diff.gradient(scaled, Pliant(), x, Constant(1.0), prep=prep), 2 * x)
+    assert len(prep.others) == 2
+    with pytest.raises(PreparationError, match="✗ f"):
+        diff.gradient(other, Pliant(), X, Constant(1.0), prep=prep)
+
+
+def test_on_mismatch_is_one_of_two():
+    with pytest.raises(ArgumentError, match="expected 'error' or 'reprepare', got 'convert'"):
+        diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0), on_mismatch="convert")  # type: ignore[arg-type]
+
+
+@every_system
+def test_eight_threads_share_one_preparation(system: Any):
+    def f(x: Any, c: Any) -> Any:
+        return namespace(x).sum(c * x * x), {"c": c * x}
+
+    prep = diff.prepare_gradient(f, system, X, Constant(1.0), has_aux=True)
+
+    def run(n: int) -> bool:
+        (y, aux), g = diff.value_and_gradient(f, system, X, Constant(float(n)), has_aux=True, prep=prep)
+        return (
+            np.allclose(y, n * np.sum(X * X)) and np.allclose(aux["c"], n * X) and np.allclose(g, 2 * n * X, rtol=1e-6)
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(run, range(1, 161)))
+
+
+@every_system
+def test_repeated_calls_do_not_prepare_again(system: Any):
+    def f(x: Any) -> Any:
+        return namespace(x).sum(x * x)
+
+    diff.gradient(f, system, X)
+    kept = f.__dict__["__pliant_diff__"][1]
+    diff.gradient(f, system, 2 * X)
+    assert len(kept) == 1
+    diff.gradient(f, system, np.zeros(2))
+    assert len(kept) == 2
+
+
+@every_system
+def test_out_is_returned_and_holds_the_result(system: Any):
+    out = np.full(3, np.nan)
+    assert diff.gradient(scaled, system, X, Constant(1.0), out=out) is out
+    np.testing.assert_allclose(out, 2 * X, rtol=1e-6)
+
+
+@every_system
+def test_auxiliary_results_may_be_anything(system: Any):
+    def f(x: Any) -> Any:
+        return namespace(x).sum(x * x), {"twice": 2 * x, "name": "f", "nothing": None}
+
+    (y, aux), g = diff.value_and_gradient(f, system, X, has_aux=True)
+    assert aux["name"] == "f"
+    assert aux["nothing"] is None
+    np.testing.assert_allclose(aux["twice"], 2 * X)
+    np.testing.assert_allclose(y, np.sum(X * X))
+    np.testing.assert_allclose(g, 2 * X, rtol=1e-6)
+    np.testing.assert_allclose(diff.gradient(f, system, X, has_aux=True)[1]["twice"], 2 * X)
+
+
+@every_system
+def test_containers_give_containers(system: Any):
+    def f(p: Any) -> Any:
+        return {"y": p["a"] * p["b"][0]}
+
+    p = {"a": X, "b": (2.0,)}
+    made = diff.jacobian(f, system, p)
+    np.testing.assert_allclose(made["y"]["a"], 2 * np.eye(3), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(made["y"]["b"][0], X, rtol=1e-6)
+    (ct,) = diff.pullback(f, system, p, ({"y": np.ones(3)},))
+    np.testing.assert_allclose(ct["b"][0], np.sum(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("system", TWICE)
+def test_hessian_of_a_container_is_a_container_of_containers(system: Any):
+    def f(p: Any) -> Any:
+        return namespace(p["a"]).sum(p["a"] * p["a"]) * p["b"]
+
+    made = diff.hessian(f, system, {"a": X, "b": 2.0})
+    np.testing.assert_allclose(made["a"]["a"], 4 * np.eye(3), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(made["a"]["b"], 2 * X, rtol=1e-3)
+    np.testing.assert_allclose(made["b"]["a"], 2 * X, rtol=1e-3)
+
+
+@pytest.mark.jax
+def test_jax_arrays_in_give_jax_arrays_out():
+    import jax
+    import jax.numpy as jnp
+
+    made = diff.gradient(scaled, diff.JAX(), jnp.ones(3), Constant(1.0))
+    assert isinstance(made, jax.Array)
+
+
+@pytest.mark.torch
+def test_tensors_in_give_tensors_out_and_keep_no_history():
+    import torch
+
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    made = diff.gradient(scaled, diff.PyTorch(), x, Constant(1.0))
+    again = diff.gradient(scaled, diff.PyTorch(), x, Constant(1.0))
+    assert isinstance(made, torch.Tensor)
+    assert torch.equal(made, again)
+    assert x.grad is None
+    assert not made.requires_grad
