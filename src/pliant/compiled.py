@@ -19,7 +19,7 @@ from pliant.core.build import abstract
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.capture import Guards, instrument
+from pliant.frontend.capture import Guards, callee
 from pliant.frontend.out import run_into
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
@@ -129,6 +129,9 @@ class Compiled:
         if unknown:
             named = ", ".join(self.names)
             raise ArgumentError(f"donate= names {', '.join(unknown)}; expected traced parameters: {named}")
+        missing = [name for name in static if name not in self.names and not _has_parameter(original or f, name)]
+        if missing and self.names:
+            raise ArgumentError(f"static= names {', '.join(missing)}; expected parameters: {', '.join(self.names)}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fast = self.fast
@@ -146,14 +149,16 @@ class Compiled:
             kwargs = dict(kwargs)
             return self.into(kwargs.pop("out"), args, kwargs)
         if thread.trace is not None:
-            return instrument(self.f, current())(*args, **kwargs)
+            return callee(self.f, current())(*args, **kwargs)
         if thread.is_jit_disabled and self.is_plain:
             return self.f(*args, **kwargs)
         leaves, structure = flatten((args, kwargs) if not self.static else self._freeze(args, kwargs))
         entry = self.entry(leaves, structure, (args, kwargs))
         program = entry.program
         program.check_writes(leaves)
-        made = program.finish(leaves, entry.run(program.arguments(leaves)))
+        results = entry.run(program.arguments(leaves))
+        made = program.finish(leaves, results)
+        program.update((args, kwargs), leaves, results)
         if next(entry.uses) == 1 and not self.static:  # the second call: more will follow
             self.fast = self._fast(entry, args, leaves, structure)
         return made
@@ -169,7 +174,9 @@ class Compiled:
         program = entry.program
         outs = program.check_out(out)
         program.check_writes(leaves)
-        program.finish(leaves, entry.run(program.arguments(leaves)), outs)
+        results = entry.run(program.arguments(leaves))
+        program.finish(leaves, results, outs)
+        program.update((args, kwargs), leaves, results)
         return out
 
     def _fast(self, entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any) -> Fast | None:
@@ -228,7 +235,7 @@ class Compiled:
 
         @functools.wraps(f)
         def thawed(*args: Any, **kwargs: Any) -> Any:
-            return instrument(f, current())(*map(_thaw, args), **{k: _thaw(v) for k, v in kwargs.items()})
+            return callee(f, current())(*map(_thaw, args), **{k: _thaw(v) for k, v in kwargs.items()})
 
         return thawed
 
@@ -248,6 +255,15 @@ class _Frozen:
     """A static argument: a leaf of the signature, whatever it holds."""
 
     value: Any
+
+    def __post_init__(self) -> None:
+        try:
+            hash(self.value)
+        except TypeError:
+            raise ArgumentError(
+                f"static arguments must be hashable, got {type(self.value).__name__}",
+                hint="a tuple, a number or a string",
+            ) from None
 
 
 def _thaw(x: Any) -> Any:

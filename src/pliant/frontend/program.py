@@ -11,32 +11,16 @@ import numpy as np
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
-from pliant.core.types import Type
 from pliant.errors import ReadOnlyError, UnsupportedError
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.capture import Guards, instrument, guards_of
+from pliant.frontend.capture import Guards, callee, guards_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.out import checked, stored
+from pliant.frontend.outputs import Changed, Output, after_of, outputs_of, replace_items
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
-from pliant.frontend.view import Lens, is_static, look
-
-
-@final
-@dataclass(frozen=True)
-class Output:
-    """One leaf of what a function returns.
-
-    kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
-    of the caller's array; "static" for what is no number. `place` is a result's number, a leaf's
-    number, or the object itself.
-    """
-
-    kind: str
-    place: Any
-    lenses: tuple[Lens, ...] = ()
-    type: Type | None = None  # of an array or number
+from pliant.frontend.view import Lens
 
 
 @final
@@ -53,6 +37,7 @@ class Program:
     written: tuple[tuple[Any, int], ...]  # (leaf number, captured array or group; result number)
     met: tuple[Any, ...]  # arrays read from outside: numbered after the leaves, they are the places of groups
     watched: tuple[int, ...]  # places that are written, if only locally
+    changed: Changed | None  # what became of the containers that were given, if they changed
     guards: Guards = field(repr=False)
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
@@ -78,7 +63,8 @@ class Program:
         is_new = kinds <= {"array", "scalar"} and not any(o.lenses for o in self.outputs)
         is_alone = bool(self.outputs) and len(self.outputs) == len(self.fn.results)
         is_apart = not self.watched or len(self.leaves) + len(self.met) == 1
-        return is_new and is_alone and not self.written and is_apart and len(ranks) <= 1
+        is_pure = not self.written and self.changed is None
+        return is_new and is_alone and is_pure and is_apart and len(ranks) <= 1
 
     def _rank(self, output: Output) -> int:
         return len(self.fn.results[output.place].shape) if output.kind in ("array", "scalar") else -1
@@ -115,26 +101,17 @@ class Program:
                 place.write_back([*leaves, *self.met], results[number])
             else:
                 np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
-        made = [self._output(o, leaves, results) for o in self.outputs]
+        made = [o.made(leaves, self.met, results) for o in self.outputs]
         if outs is not None:
             stored(made, outs, [o.kind == "source" for o in self.outputs])
             made = outs
         return unflatten(self.structure, made)
 
-    def _output(self, output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
-        place = output.place
-        if output.kind == "array":
-            return look(results[place], output.lenses)
-        if output.kind == "scalar":
-            return results[place][()]
-        if output.kind == "python":
-            return results[place].item()
-        if output.kind == "source":
-            array = place
-            if isinstance(place, int):
-                array = leaves[place] if place < len(leaves) else self.met[place - len(leaves)]
-            return look(array, output.lenses)
-        return place
+    def update(self, tree: Any, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+        """Do to the caller's dicts and lists what the function did to them."""
+        if self.changed is not None:
+            made = [o.made(leaves, self.met, results) for o in self.changed.outputs]
+            replace_items(tree, unflatten(self.changed.structure, made))
 
 
 def _is_tuples(tree: Any) -> bool:
@@ -190,8 +167,11 @@ def _trace_once(
             params.append(value)
             numbers.append(i)
         args, kwargs = unflatten(structure, given)
-        made, made_structure = flatten(instrument(f, trace)(*args, **kwargs))
-        results, outputs = _outputs(made)
+        made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
+        after = after_of((args, kwargs), structure, given)
+        results, outputs = outputs_of([*made, *after.new])
+        changed = after.changed(outputs[len(made) :])
+        outputs = outputs[: len(made)]
         written = _written(given, trace, results)
         sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
@@ -201,7 +181,7 @@ def _trace_once(
     watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
-        watched, guards_of(trace),
+        watched, changed, guards_of(trace),
     )  # fmt: skip
 
 
@@ -232,35 +212,6 @@ def _watched(given: Sequence[Any], trace: Trace) -> tuple[int, ...]:
         if storage.is_touched and not storage.is_written and isinstance(storage.source, Shared):
             raise _local_write("an array that overlaps another in memory")
     return tuple(i for i, storage in by_place.items() if storage.is_touched)
-
-
-def _outputs(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
-    """The program's results, and how the returned leaves are made of them."""
-    made = [as_traced(m) if isinstance(m, np.ndarray) else m for m in made]
-    shared = [id(m.storage) for m in made if type(m) is TracedArray]
-    results: list[Value] = []
-    bases: dict[int, int] = {}
-    outputs: list[Output] = []
-    for m in made:
-        if type(m) is not TracedArray:
-            outputs.append(Output("static", m))
-            continue
-        storage, kind = m.storage, "python" if m.is_weak else "scalar" if m.is_scalar else "array"
-        source = storage.index if storage.index is not None else storage.source
-        if kind == "array" and source is not None and is_static(m.lenses):
-            lenses = m.lenses
-            if isinstance(source, Shared):
-                source, lenses = source.seen_through(lenses)
-            outputs.append(Output("source", source, lenses, m.type))
-        elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
-            if id(storage) not in bases:
-                bases[id(storage)] = len(results)
-                results.append(storage.value)
-            outputs.append(Output(kind, bases[id(storage)], m.lenses, m.type))
-        else:
-            outputs.append(Output(kind, len(results), (), m.type))
-            results.append(m.value)
-    return results, outputs
 
 
 def _written(given: Sequence[Any], trace: Trace, results: list[Value]) -> tuple[tuple[Any, int], ...]:
@@ -318,7 +269,7 @@ def trace_closed(
             copies.append((leaf, given[-1].storage))
             params.append(value)
         args, kwargs = unflatten(structure, given)
-        made, made_structure = flatten(instrument(f, trace)(*args, **kwargs))
+        made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
         made = [as_traced(m) if _is_numeric(m) else m for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)

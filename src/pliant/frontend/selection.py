@@ -38,7 +38,7 @@ class Selection:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
-            raise self._refuse(f"np.{ufunc.__name__}.{method} or a keyword")
+            raise self.refused(f"np.{ufunc.__name__}.{method} or a keyword")
         made = ufunc(*(self._whole_of(a) for a in args))
         parts = tuple(Selection(m, self.mask) for m in as_tuple(made))
         return parts if isinstance(made, tuple) else parts[0]
@@ -47,22 +47,22 @@ class Selection:
         """An operand at all places: another selection by the same mask, or a number."""
         if isinstance(other, Selection):
             if other.mask.value is not self.mask.value:
-                raise self._refuse("arithmetic between selections by different masks")
+                raise self.refused("arithmetic between selections by different masks")
             return other.whole
         if np.ndim(other) and self.mask.ndim == self.whole.ndim:
-            raise self._refuse(f"an operand of shape {np.shape(other)}")
+            raise self.refused(f"an operand of shape {np.shape(other)}")
         return other
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = func.__name__.removeprefix("a")
         if name in REDUCTIONS and len(args) == 1 and not kwargs:
             return self._reduced(name)
-        raise self._refuse(f"np.{func.__name__}")
+        raise self.refused(f"np.{func.__name__}")
 
     def _reduced(self, name: str) -> Any:
         """A reduction of the selected elements."""
         if self.mask.ndim != self.whole.ndim:
-            raise self._refuse(f"a reduction {name} of rows")
+            raise self.refused(f"a reduction {name} of rows")
         return getattr(np, name)(self.whole, where=self.mask)
 
     def __getattr__(self, name: str) -> Any:
@@ -74,27 +74,28 @@ class Selection:
             return self._as_type
         if name.startswith("__"):
             raise AttributeError(name)
-        raise self._refuse(f".{name}")
+        raise self.refused(f".{name}")
 
     def _as_type(self, dtype: Any) -> Selection:
         return Selection(self.whole.astype(dtype), self.mask)
 
     def __getitem__(self, key: Any) -> Any:
-        raise self._refuse("indexing it again")
+        raise self.refused("indexing it again")
 
     def __len__(self) -> int:
-        raise self._refuse("len()")
+        raise self.refused("len()")
 
     def __iter__(self) -> Any:
-        raise self._refuse("iteration")
+        raise self.refused("iteration")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise self._refuse("conversion to a NumPy array")
+        raise self.refused("conversion to a NumPy array")
 
     def __hash__(self) -> int:
         return id(self)
 
-    def _refuse(self, what: str) -> UnsupportedError:
+    def refused(self, what: str) -> UnsupportedError:
+        """The error for what needs to know how many elements there are."""
         error = UnsupportedError(
             f"the number of elements that a traced mask selects is not known while tracing: {what} needs it",
             hint="np.where(mask, x, fill) keeps the shape; x[mask].sum() and x[mask] = y work; "

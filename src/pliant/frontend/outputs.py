@@ -1,0 +1,148 @@
+"""How what a function returns, and leaves in its arguments' containers, is made of a program's results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, final
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.core.types import Type
+from pliant.frontend.alias import Shared
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced
+from pliant.frontend.selection import Selection
+from pliant.frontend.signature import flatten
+from pliant.frontend.view import Lens, is_static, look
+
+
+@final
+@dataclass(frozen=True)
+class Output:
+    """One leaf of what a function returns.
+
+    kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
+    of the caller's array; "leaf" for an argument as it is; "static" for what is no number. `place`
+    is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
+    """
+
+    kind: str
+    place: Any
+    lenses: tuple[Lens, ...] = ()
+    type: Type | None = None  # of an array or number
+
+    def made(self, leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> Any:
+        """The leaf, of a call's arguments, the arrays it met outside, and the program's results."""
+        place = self.place
+        if self.kind == "leaf":
+            return leaves[place]
+        if self.kind == "array":
+            return look(results[place], self.lenses)
+        if self.kind == "scalar":
+            return results[place][()]
+        if self.kind == "python":
+            return results[place].item()
+        if self.kind == "source":
+            array = place
+            if isinstance(place, int):
+                array = leaves[place] if place < len(leaves) else met[place - len(leaves)]
+            return look(array, self.lenses)
+        return place
+
+
+@final
+@dataclass(frozen=True)
+class Changed:
+    """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`."""
+
+    outputs: tuple[Output, ...]
+    structure: Any
+
+
+def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
+    """The program's results, and how the returned leaves are made of them."""
+    made = [as_traced(m) if isinstance(m, np.ndarray) else m for m in made]
+    shared = [id(m.storage) for m in made if type(m) is TracedArray]
+    results: list[Value] = []
+    bases: dict[int, int] = {}
+    outputs: list[Output] = []
+    for m in made:
+        if isinstance(m, Selection):
+            raise m.refused("returning them")
+        if type(m) is not TracedArray:
+            outputs.append(Output("static", m))
+            continue
+        storage, kind = m.storage, "python" if m.is_weak else "scalar" if m.is_scalar else "array"
+        source = storage.index if storage.index is not None else storage.source
+        if kind == "array" and source is not None and is_static(m.lenses):
+            lenses = m.lenses
+            if isinstance(source, Shared):
+                source, lenses = source.seen_through(lenses)
+            outputs.append(Output("source", source, lenses, m.type))
+        elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
+            if id(storage) not in bases:
+                bases[id(storage)] = len(results)
+                results.append(storage.value)
+            outputs.append(Output(kind, bases[id(storage)], m.lenses, m.type))
+        else:
+            outputs.append(Output(kind, len(results), (), m.type))
+            results.append(m.value)
+    return results, outputs
+
+
+@final
+@dataclass(frozen=True)
+class After:
+    """The arguments after the trace: for each leaf its number among those given, or None if it is new."""
+
+    places: tuple[int | None, ...]
+    new: tuple[Any, ...]
+    structure: Any
+    is_same: bool
+
+    def changed(self, outputs: Sequence[Output]) -> Changed | None:
+        """How to make the new leaves, if containers hold others than before."""
+        rest = iter(outputs)
+        made = tuple(next(rest) if place is None else Output("leaf", place) for place in self.places)
+        return None if self.is_same else Changed(made, self.structure)
+
+
+def after_of(tree: Any, structure: Any, given: Sequence[Any]) -> After:
+    """What the function made of the containers it was given."""
+    leaves, found = flatten(tree)
+    known = {id(x): i for i, x in enumerate(given)}
+    is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True))
+    places = tuple(known.get(id(x)) for x in leaves)
+    return After(places, tuple(x for x in leaves if id(x) not in known), found, is_same)
+
+
+def replace_items(tree: Any, after: Any) -> None:
+    """Make dicts and lists hold what others of the same nesting hold."""
+    if isinstance(tree, dict) and isinstance(after, dict):
+        for key in [k for k in tree if k not in after]:
+            del tree[key]
+        for key, x in after.items():
+            if key in tree and _is_container(tree[key]) and type(tree[key]) is type(x):
+                replace_items(tree[key], x)
+            elif key not in tree or tree[key] is not x:
+                tree[key] = x
+    elif isinstance(tree, list) and isinstance(after, list):
+        tree[:] = [_kept(x, y) for x, y in zip_longest(tree[: len(after)], after)]
+    elif isinstance(tree, tuple) and isinstance(after, tuple):
+        for x, y in zip(tree, after, strict=False):
+            replace_items(x, y)
+
+
+def _kept(x: Any, y: Any) -> Any:
+    """The caller's container, made equal to y; y itself for anything else."""
+    if not (_is_container(x) and type(x) is type(y)):
+        return y
+    replace_items(x, y)
+    return x
+
+
+def _is_container(x: Any) -> bool:
+    return isinstance(x, dict | list | tuple)

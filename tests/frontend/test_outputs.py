@@ -1,0 +1,81 @@
+"""What a compiled function does to the dicts and lists it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pliant
+
+
+def same(a: Any, b: Any) -> None:
+    """Equal trees of equal arrays and numbers of equal types."""
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert list(a) == list(b)
+        for k in a:
+            same(a[k], b[k])
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            same(x, y)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+def parameters() -> Any:
+    return {"b": 1.5, "layers": [{"w": np.ones(3)}, {"w": np.arange(2.0)}], "n": np.float64(2)}
+
+
+def rebinds(p: Any) -> None:
+    p["b"] -= 0.5
+    p["n"] = p["n"] * 2
+    p["layers"][0]["w"] = p["layers"][0]["w"] * p["b"]
+    p["layers"][1]["w"] += 1
+
+
+def restructures(p: Any) -> Any:
+    p["layers"].append({"w": p["layers"][0]["w"] + 1})
+    p["layers"][0], p["layers"][1] = p["layers"][1], p["layers"][0]
+    p["name"] = "new"
+    del p["n"]
+    return p["layers"][-1]["w"]
+
+
+def functional(p: Any) -> Any:
+    p["b"] = p["layers"][0]["w"] * 2
+    return p
+
+
+def test_containers_hold_afterwards_what_numpy_would_leave_in_them():
+    for f in (rebinds, restructures, functional):
+        g = pliant.jit(f)
+        for _ in range(3):
+            ours, theirs = parameters(), parameters()
+            got, wanted = g(ours), f(theirs)
+            same(ours, theirs)
+            same(got, wanted)
+
+
+def test_a_new_array_in_a_container_is_the_one_that_is_returned():
+    p = parameters()
+    assert pliant.jit(functional)(p)["b"] is p["b"]
+
+
+def test_arrays_that_stay_are_the_same_objects_and_nested_containers_too():
+    p = parameters()
+    first, layers = p["layers"][0], p["layers"]
+    kept = p["layers"][1]["w"]
+    pliant.jit(rebinds)(p)
+    assert p["layers"] is layers and p["layers"][0] is first and p["layers"][1]["w"] is kept
+
+
+def test_containers_are_left_alone_by_derivatives():
+    def loss(p: Any) -> Any:
+        p["w"] = p["w"] * 2
+        return np.sum(p["w"])
+
+    p = {"w": np.ones(3)}
+    np.testing.assert_array_equal(pliant.grad(loss)(p)["w"], [2, 2, 2])
+    same(p, {"w": np.ones(3)})
