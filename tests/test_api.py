@@ -381,3 +381,19 @@ def test_methods_can_be_compiled_by_decorator():
 def test_explain_names_the_rules_that_fired():
     text = str(pliant.explain(lambda x: np.sum(x * 1.0 + np.zeros(3)), X))
     assert "reduce_sum" in text and "rules fired" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pliant.vmap(lambda x: x.sum(), out_axes=2)(np.ones((3, 4))), "out_axes 2 is out of range"),
+        (lambda: pliant.vmap(lambda x, s: x)(X, "a"), "expected arrays to map over, got str"),
+        (lambda: pliant.jit(lambda x, n: x * n, static="m"), "static= names m; expected parameters: x, n"),
+        (lambda: pliant.jit(lambda x, n: x * n[0], static="n")(X, [2]), "static arguments must be hashable, got list"),
+        (lambda: pliant.jvp(np.sin, X, X), "expected tuples of primals and tangents"),  # type: ignore[arg-type]
+        (lambda: pliant.jit(lambda x: x[x > 1])(X), "returning them needs it"),
+    ],
+)
+def test_wrong_calls_say_what_was_expected(call: Any, message: str):
+    with pytest.raises(pliant.PliantError, match=message):
+        call()

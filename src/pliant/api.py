@@ -108,6 +108,9 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     def transformed(primals: Any, tangents: Any) -> Any:
         return differentiate.jvp(f, tuple(primals), tuple(tangents))
 
+    if isinstance(primals, np.ndarray) or isinstance(tangents, np.ndarray):
+        raise ArgumentError("jvp: expected tuples of primals and tangents", hint="pliant.jvp(f, (x,), (dx,))")
+
     return _cached(transformed, f, "jvp")(primals, tangents)
 
 

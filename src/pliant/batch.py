@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError, AxisRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
@@ -21,10 +21,14 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     """f over the mapped axes of its arguments, all at once."""
     leaves, structure = flatten((args, kwargs))
     axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
-    xs: list[Any] = [as_traced(x) if a is not None else x for x, a in zip(leaves, axes, strict=True)]
+    xs: list[Any] = [x if a is None or isinstance(x, str) else as_traced(x) for x, a in zip(leaves, axes, strict=True)]
     sizes: dict[int, TracedArray] = {}
     for x, a in zip(xs, axes, strict=True):
         if a is not None:
+            if not is_traced(x):
+                raise ArgumentError(
+                    f"vmap: expected arrays to map over, got {type(x).__name__}", hint="in_axes=None for it"
+                )
             if not -len(x.shape) <= a < len(x.shape):
                 raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
                     ("here", here())
@@ -77,6 +81,10 @@ def _from_front(x: Value, axis: Any) -> Value:
     if axis is None:
         raise ArgumentError(
             "vmap: out_axes=None is not supported: every result is batched", hint="out_axes=0, then take [0]"
+        )
+    if not -len(x.shape) <= axis < len(x.shape):
+        raise AxisRangeError(f"vmap: out_axes {axis} is out of range for a batched result of {len(x.shape)} axes").at(
+            ("made here", x.origin)
         )
     order = list(range(1, len(x.shape)))
     order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
