@@ -132,3 +132,22 @@ def test_code_that_is_not_that_of_its_file_is_left_alone():
     scope: dict[str, Any] = {}
     exec(compile("def f(x):\n    return x.shape", __file__, "exec"), scope)
     assert rewritten(scope["f"].__code__, "f") is None
+
+
+def test_a_compiled_function_inside_another_is_traced_once():
+    runs: list[int] = []
+
+    @pliant.jit
+    def inner(x: Any) -> Any:
+        return x * 2
+
+    def outer(x: Any) -> Any:
+        runs.append(1)
+        return inner(x[1:]) + 1
+
+    inner(X), inner(X)
+    compiled = pliant.jit(outer)
+    for n in range(2, 5):
+        np.testing.assert_array_equal(compiled(X), 2 * X[1:] + 1)
+        inner(np.ones(n))
+    assert len(runs) == 1

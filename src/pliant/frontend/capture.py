@@ -15,7 +15,7 @@ import sysconfig
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _STANDARD: Final = sysconfig.get_path("stdlib")
 _NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
 _PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, type})  # calls of these read nothing of the user's
-_VIEWS: Final = (type({}.values()), type({}.items()))
+_VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 _MISSING: Final = object()
 
 
@@ -131,7 +131,7 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        kind = cast("type", type(holder))
+        kind: Any = type(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         for base in kind.__mro__:
@@ -174,7 +174,8 @@ class Reader:
                 self.counted(holder)
                 return _of_element(value, self.trace)
             return self.known(value, holder, key)
-        method = getattr(cast("type", type(holder)), "__getitem__", None)
+        kind: Any = type(holder)
+        method = getattr(kind, "__getitem__", None)
         value = instrument(method, self.trace)(holder, key) if isinstance(method, types.FunctionType) else holder[key]
         return self.known(value, None, key)
 
@@ -347,9 +348,10 @@ def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
     if _is(holder, list | tuple):
         return [(holder, i, v) for i, v in enumerate(holder)]
     plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
-    if isinstance(holder, plain) or not hasattr(holder, "__dict__"):
-        return []
-    return [(holder.__dict__, k, v) for k, v in holder.__dict__.items()]
+    if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*_NAMES, "llvmlite"):
+        return []  # a compiled function traced inside another one has put down itself what it reads
+    held: Any = getattr(holder, "__dict__", None)
+    return [(held, k, v) for k, v in held.items()] if _is(held, dict) else []
 
 
 def _look(owner: Any, name: Any) -> Any:
