@@ -49,6 +49,8 @@ def captured_equals_numpy(program: Program, backend: str) -> str | None:
     if len(ours) < 2 or not isinstance(ours[0], np.ndarray):
         return None
     f = program.function(captured={name: ours[0]})
+    if name in f.__code__.co_varnames:
+        return None  # `x += y` makes x a local variable
     wanted = call(program.function(), theirs)
     try:
         made = call(pliant.jit(f, backend=backend), ours[1:])

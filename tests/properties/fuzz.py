@@ -16,20 +16,24 @@ from tests.properties import checks
 from tests.properties.generate import Options, program
 from tests.properties.programs import Program, shrink
 
+SMOOTH = Options(is_smooth=True, lines=5)
+OVERLAPPING = Options(has_overlaps=True)
 CHECKS = {
-    "text": (checks.text_round_trips, False),
-    "reference": (partial(checks.compiled_equals_numpy, backend="reference"), False),
-    "llvm": (partial(checks.compiled_equals_numpy, backend="llvm"), False),
-    "derivatives": (partial(checks.derivatives_agree, backend=""), True),
-    "nested": (partial(checks.transformations_nest, backend=""), True),
-    "captured": (partial(checks.captured_equals_numpy, backend="llvm"), False),
-    "vmap": (partial(checks.batch_is_a_loop, backend=""), False),
+    "text": (checks.text_round_trips, None),
+    "reference": (partial(checks.compiled_equals_numpy, backend="reference"), None),
+    "llvm": (partial(checks.compiled_equals_numpy, backend="llvm"), None),
+    "derivatives": (partial(checks.derivatives_agree, backend=""), SMOOTH),
+    "nested": (partial(checks.transformations_nest, backend=""), SMOOTH),
+    "captured": (partial(checks.captured_equals_numpy, backend="llvm"), None),
+    "vmap": (partial(checks.batch_is_a_loop, backend=""), None),
+    "overlaps": (partial(checks.compiled_equals_numpy, backend="llvm"), OVERLAPPING),
+    "overlaps, captured": (partial(checks.captured_equals_numpy, backend="llvm"), OVERLAPPING),
 }
 
 
-def drawn(seed: int, is_smooth: bool) -> Program:
+def drawn(seed: int, options: Options | None) -> Program:
     """The program that a seed means for a check."""
-    return program(seed, Options(is_smooth=True, lines=5) if is_smooth else None)
+    return program(seed, options)
 
 
 def outcome(check: Any, made: Program) -> str | None:
@@ -71,8 +75,8 @@ def main() -> int:
     unsupported: collections.Counter[str] = collections.Counter()
     for done, seed in enumerate(range(options.start, options.start + options.count)):
         for name in options.only:
-            check, is_smooth = CHECKS[name]
-            made = drawn(seed, is_smooth)
+            check, kinds = CHECKS[name]
+            made = drawn(seed, kinds)
             wrong = outcome(check, made)
             if wrong and wrong.startswith("unsupported"):
                 unsupported[wrong] += 1

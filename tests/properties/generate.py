@@ -29,6 +29,7 @@ class Options:
     is_large: bool = False  # extents beyond a vector's width, with odd tails
     is_smooth: bool = False  # float64, no special numbers: for derivatives
     has_special: bool = False  # NaN, infinities, extreme integers
+    has_overlaps: bool = False  # arguments that are views of others
     lines: int = 7
     arguments: int = 3
 
@@ -42,6 +43,8 @@ def program(seed: int, options: Options | None = None) -> Program:
 def _program(rng: Random, options: Options | None, seed: int) -> Program:
     options = options or Options(has_special=rng.random() < 0.15, is_large=rng.random() < 0.15)
     arguments = tuple(_argument(rng, options, f"x{i}") for i in range(rng.randint(1, options.arguments)))
+    if options.has_overlaps:
+        arguments = _overlapping(rng, arguments)
     made = Program(arguments, (), ())
     env = dict(zip((n for n, _ in arguments), made.inputs(), strict=True))
     lines: list[Line] = []
@@ -128,6 +131,29 @@ def _casts(line: Line) -> bool:
     return "=" in line.plain() and any(
         t in line.plain() for t in ("astype", "] =", "fill", "copyto", "put", "place", "round")
     )
+
+
+VIEWS = ("{}", "{}", "{}[:]", "{}[::-1]", "{}.T", "{}[1:]", "{}[:-1]", "{}[..., ::2]", "{}[..., 1:]", "{}[:, :1]", "{}[:2, 1:]", "{}[None]",
+         "{}[-1]", "{}[..., 0]", "{}.reshape(-1)[1:]", "{}[::2, ::-1]", "{}[0, ...]")  # fmt: skip
+
+
+def _overlapping(rng: Random, arguments: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The arguments, with views of the first array put for and after others."""
+    given = Program(arguments, (), ()).inputs()
+    arrays = [(n, x) for (n, _), x in zip(arguments, given, strict=True) if isinstance(x, np.ndarray) and x.ndim]
+    if not arrays:
+        return arguments
+    name, array = arrays[0]
+    made = [a for a in arguments if a[0] == name or rng.random() < 0.6]
+    for number in range(rng.randint(1, 2)):
+        text = rng.choice(VIEWS).format(name)
+        try:
+            view = eval(text, {name: array})
+        except IndexError:
+            continue
+        if isinstance(view, np.ndarray):
+            made.append((f"v{number}", text))
+    return tuple(made)
 
 
 def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:

@@ -84,7 +84,9 @@ class Program:
     def inputs(self) -> list[Any]:
         """The arguments, made anew."""
         names = {"np": np, "array": np.array, "nan": np.nan, "inf": np.inf}
-        return [eval(text, names) for _, text in self.arguments]
+        for name, text in self.arguments:
+            names[name] = eval(text, names)  # which may be a view of an argument before it
+        return [names[name] for name, _ in self.arguments]
 
 
 @contextmanager
@@ -189,6 +191,7 @@ def smaller_programs(program: Program) -> Iterator[Program]:
     for i, (name, _) in enumerate(program.arguments):
         used = re.compile(rf"\b{name}\b")
         if len(program.arguments) > 1 and not any(
-            used.search(t) for t in (*program.results, *(k.text for k in program.lines))
+            used.search(t)
+            for t in (*program.results, *(k.text for k in program.lines), *(t for _, t in program.arguments))
         ):
             yield replace(program, arguments=program.arguments[:i] + program.arguments[i + 1 :])

@@ -16,8 +16,8 @@ SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 
 def holds(name: str, seed: int) -> None:
     """Fails with the smallest program found that breaks the law."""
-    check, is_smooth = CHECKS[name]
-    made = drawn(seed, is_smooth)
+    check, options = CHECKS[name]
+    made = drawn(seed, options)
     wrong = outcome(check, made)
     if wrong is not None and not wrong.startswith("unsupported"):
         small, wrong = smallest(check, made, wrong)
@@ -52,3 +52,10 @@ def test_a_batch_is_a_loop(seed: int):
 @given(SEEDS)
 def test_printed_programs_parse_to_themselves(seed: int):
     holds("text", seed)
+
+
+@settings(max_examples=120)
+@given(SEEDS)
+def test_arguments_may_overlap(seed: int):
+    holds("overlaps", seed)
+    holds("overlaps, captured", seed)
