@@ -315,7 +315,7 @@ class TracedArray:
         return other // self, other % self
 
     def __round__(self, digits: int = 0) -> Any:
-        return np.round(cast("Any", self), digits)
+        return cast("Any", np.round)(self, digits)
 
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:

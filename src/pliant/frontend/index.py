@@ -205,7 +205,7 @@ def basic_lenses(key: Key, shape: tuple[int, ...]) -> tuple[Lens, ...]:
         zero = const(0, INT)
         starts = tuple(a.start if d else zero for a, d in zip(key.axes, dynamic, strict=True))
         lenses.append(DynamicLens(starts, lengths))
-    final: tuple[int, ...] = tuple(1 if o is None else lengths[o] for o in key.order)
+    final = tuple(1 if o is None else lengths[int(o)] for o in key.order)
     return (*lenses, ReshapeLens(final)) if final != lengths else tuple(lenses)
 
 

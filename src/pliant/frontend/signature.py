@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 import optree
@@ -28,7 +28,7 @@ class Static:
         return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        return hash((self.value.__class__, self.value))
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
@@ -44,12 +44,12 @@ def unflatten(structure: Any, leaves: Any) -> Any:
 def signature(leaf: Any) -> Any:
     """What of a leaf a program is specialised to: kind, dtype and shape, strides if they are
     not row-major; the value if it is static."""
-    kind = type(leaf)
+    kind = leaf.__class__
     if kind is np.ndarray:
         return ("array", leaf.dtype, leaf.shape, strides_of(leaf))
     if kind in WEAK:
         return (kind,)
-    if isinstance(leaf, np.generic):
+    if issubclass(kind, np.generic):
         return ("scalar", leaf.dtype)
     if isinstance(leaf, np.ndarray):
         raise ArgumentError(
@@ -68,13 +68,13 @@ def signature(leaf: Any) -> Any:
 
 def leaf_type(leaf: Any, name: str) -> Type | None:
     """IR type of an array or number; None for a static leaf."""
-    kind = type(leaf)
+    kind = leaf.__class__
     if kind in WEAK:
         if kind is int and not -(2**63) <= leaf < 2**63:
             raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
         return Type(WEAK[kind])
-    if isinstance(leaf, np.ndarray | np.generic) or (hasattr(leaf, "__array__") and not isinstance(leaf, type)):
-        array = np.asarray(leaf)
+    if issubclass(kind, np.ndarray | np.generic) or (hasattr(leaf, "__array__") and not isinstance(leaf, type)):
+        array = cast("Any", np.asarray(leaf))
         short = SHORT.get(array.dtype.name)
         if short is None or not array.dtype.isnative:
             raise DTypeError(
@@ -90,8 +90,8 @@ def leaf_names(names: list[str], tree: Any) -> list[str]:
     paths = optree.tree_paths(tree, none_is_leaf=False)
 
     def named(path: tuple[Any, ...]) -> str:
-        arguments, first, *rest = path
-        head = names[first] if arguments == 0 and first < len(names) else str(first)
-        return head + "".join(f"[{p!r}]" for p in rest)
+        arguments, first = path[:2]
+        head = names[int(first)] if arguments == 0 and first < len(names) else str(first)
+        return head + "".join(f"[{p!r}]" for p in path[2:])
 
     return [named(p) for p in paths]

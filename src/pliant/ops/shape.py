@@ -196,9 +196,15 @@ class Concatenate(Linear):
         """One piece after the other."""
         at = 0
         for x in xs:
-            start = tuple(at if a == self.axis else 0 for a in range(x.type.rank))
+            self._fill_piece(k, out, x, at)
             at += x.type.shape[self.axis]
-            k.loop(x.type.shape, lambda j, x=x, s=start: k.store(out, tuple(map(k.affine, j, (1,) * len(s), s)), x(j)))
+
+    def _fill_piece(self, k: Any, out: Any, x: Any, at: int) -> None:
+        def element(j: Any) -> None:
+            place = tuple(k.affine(v, 1, at) if a == self.axis else v for a, v in enumerate(j))
+            k.store(out, place, x(j))
+
+        k.loop(x.type.shape, element)
 
 
 @final

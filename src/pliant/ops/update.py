@@ -77,8 +77,12 @@ class UpdateSlice(Window):
 
     def fill(self, k: Any, out: Any, x: Any, u: Any) -> None:
         """Copy x, then write the window."""
+
+        def element(j: Any) -> None:
+            k.store(out, self.place(k, j), u(j))
+
         k.copy(out, x)
-        k.loop(u.type.shape, lambda j: k.store(out, self.place(k, j), u(j)))
+        k.loop(u.type.shape, element)
 
 
 @final
