@@ -151,3 +151,13 @@ def test_a_compiled_function_inside_another_is_traced_once():
         np.testing.assert_array_equal(compiled(X), 2 * X[1:] + 1)
         inner(np.ones(n))
     assert len(runs) == 1
+
+
+def test_attributes_of_functions_are_seen():
+    def f(x: Any) -> Any:
+        return x * f.factor  # type: ignore[attr-defined]
+
+    compiled = pliant.jit(f)
+    for factor in (2.0, 3.0):
+        f.factor = factor  # type: ignore[attr-defined]
+        np.testing.assert_array_equal([compiled(X), compiled(X)], [factor * X] * 2)

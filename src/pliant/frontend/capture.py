@@ -15,7 +15,7 @@ import sysconfig
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -64,6 +64,7 @@ def instrument(fn: Any, trace: Trace) -> Any:
         outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | _readers(top)
         defaults = tuple(_of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
         made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
+        made.__dict__ = fn.__dict__  # attributes of a function are shared with it
         made.__kwdefaults__ = fn.__kwdefaults__ and {k: _of_element(d, top) for k, d in fn.__kwdefaults__.items()}
         known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
         for n, cell in later.items():
@@ -131,14 +132,14 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        kind: Any = type(holder)
+        kind = _kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         for base in kind.__mro__:
             found = base.__dict__.get(name)
-            if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            if _is(found, property) and _is(found.fget, types.FunctionType):
                 return instrument(found.fget, self.trace)(holder)
-            if isinstance(found, types.MemberDescriptorType):
+            if _is(found, types.MemberDescriptorType):
                 return self.known(getattr(holder, name), _Slot(holder), name)
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
@@ -153,7 +154,7 @@ class Reader:
                 return self.known(value, owner, name)
             if content is not _MISSING:
                 break
-            if type(owner) is dict:
+            if _is(owner, dict):
                 self.trace.roots.setdefault((id(owner), name), (owner, name, _MISSING))
         return self.known(value, None, name)
 
@@ -174,16 +175,16 @@ class Reader:
                 self.counted(holder)
                 return _of_element(value, self.trace)
             return self.known(value, holder, key)
-        kind: Any = type(holder)
+        kind = _kind_of(holder)
         method = getattr(kind, "__getitem__", None)
-        value = instrument(method, self.trace)(holder, key) if isinstance(method, types.FunctionType) else holder[key]
+        value = instrument(method, self.trace)(holder, key) if _is(method, types.FunctionType) else holder[key]
         return self.known(value, None, key)
 
     def known(self, value: Any, owner: Any, name: Any) -> Any:
         """A value just read, as the trace sees it; a guard, unless it is new at every reading."""
         if type(value) is TracedArray or value is _MISSING:
             return value
-        if isinstance(value, np.ndarray):
+        if _is(value, np.ndarray):
             if owner is not None:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
@@ -236,6 +237,10 @@ class Reader:
         if made is before and type(made) is TracedArray and made.storage.source is not None and not made.lenses:
             return made.storage.source
         return made
+
+
+def _kind_of(x: Any) -> Any:
+    return cast("Any", type(x))
 
 
 def _is(x: Any, kind: Any) -> bool:
