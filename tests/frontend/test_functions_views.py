@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pliant.core.ir import param
 from pliant.frontend.array import TracedArray
-from pliant.frontend.functions.strides import contiguous, reshaped, strides_of
+from pliant.frontend.strides import contiguous, reshaped, strides_of
 from pliant.frontend.tracing import Storage, tracing, type_of
 from tests.frontend.numpy_harness import compare
 

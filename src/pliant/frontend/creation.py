@@ -20,6 +20,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
 from pliant.frontend.kinds import is_array, is_sequence
+from pliant.frontend.strides import is_row_major, is_unsure, separate
 from pliant.frontend.tracing import is_tracing
 
 
@@ -29,6 +30,15 @@ def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
     if dtype is not None and short(dtype) != x.type.dtype:
         return array(a, dtype)
     return array(a) if x.is_scalar or x.is_weak else x
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """np.ascontiguousarray: a copy of what is not row-major."""
+    x = asarray(a, dtype)
+    x = x if x.ndim else x.reshape(1)
+    if is_unsure(x):
+        return separate(x, array(x))
+    return x if is_row_major(x) else array(x)
 
 
 def array(a: Any, dtype: Any = None, *args: Any, copy: Any = True, ndmin: int = 0, **options: Any) -> Any:
@@ -86,7 +96,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asarray,
-    np.ascontiguousarray: asarray,
+    np.ascontiguousarray: ascontiguousarray,
     np.full: full,
     np.linspace: linspace,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from pliant.frontend.functions import (
     UFUNCS,
 )
 from pliant.frontend.kinds import as_tuple, is_sequence
+from pliant.frontend.strides import has_order, keep_order, unsure_order
+
+
+ROW_MAJOR: Final = frozenset(
+    (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
+)
+"""NumPy functions whose results are row-major, or views that know what they are, whatever their operands are."""
 
 
 @final
@@ -40,7 +47,10 @@ class Tables:
 
     def _ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method == "__call__":
-            return ufunc.call(self.builders(which), which, args, **kwargs)
+            made = ufunc.call(self.builders(which), which, args, **kwargs)
+            if len(args) > which.nin or kwargs.get("out") is not None or not has_order(args):
+                return made
+            return keep_order(made, args) if which.signature is None else unsure_order(made, args)
         if method == "reduce":
             return ufunc.reduce(REDUCTIONS, which, *args, **kwargs)
         if method == "outer":
@@ -61,10 +71,13 @@ class Tables:
     def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
         try:
-            return ufunc.operator(UFUNCS, which, *args)
+            made = ufunc.operator(UFUNCS, which, *args)
         except PliantError as error:
             error.at(("here", here()))
             raise
+        if not has_order(args):
+            return made
+        return keep_order(made, args) if which.signature is None else unsure_order(made, args)
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
@@ -86,7 +99,8 @@ class Tables:
                 ("here", here())
             )
         try:
-            return found(*args, **kwargs)
+            made = found(*args, **kwargs)
+            return unsure_order(made, args) if func not in ROW_MAJOR and has_order(args) else made
         except PliantError as error:
             error.at(("here", here()))
             raise
@@ -97,7 +111,15 @@ class Tables:
 
     def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
-        return index.getitem(x, key)
+        made = index.getitem(x, key)
+        if (
+            type(made) is TracedArray
+            and made.storage is not x.storage
+            and len(made.shape) > 1
+            and not _is_leading(x, key)
+        ):
+            return unsure_order(made, (x,))
+        return made
 
     def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
         """`x[key] = y`."""
@@ -112,7 +134,9 @@ class Tables:
         if name in PROPERTIES:
             return PROPERTIES[name](x)
         found = METHODS.get(name)
-        return partial(found, x) if found is not None else None
+        if found is None or name in ("copy", "flatten", "ravel", "reshape", "view", "__array__") or not has_order((x,)):
+            return partial(found, x) if found is not None else None
+        return lambda *args, **kwargs: unsure_order(found(x, *args, **kwargs), (x, *args, *kwargs.values()))
 
 
 def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -137,3 +161,9 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     if made is None or any(isinstance(m, np.ndarray) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)
+
+
+def _is_leading(x: TracedArray, key: Any) -> bool:
+    """Whether NumPy lays out `x[key]`, a copy, in row-major order: index arrays come first, x is row-major."""
+    first = key[0] if isinstance(key, tuple) and key else key
+    return not isinstance(first, slice) and first is not Ellipsis and first is not None and not has_order((x,))

@@ -11,13 +11,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.core.ir import Scope, Value, const, param, scope
+from pliant.core.origin import here
 from pliant.core.types import SHORT, Type
-from pliant.errors import DTypeError
+from pliant.errors import DTypeError, UnsupportedError
 from pliant.ops.shape import Iota, broadcast
 
 
 @final
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Storage:
     """One allocation of the user's program: what it holds now.
 
@@ -39,6 +40,7 @@ class Storage:
     entered: Value | None = None  # the parameter a captured array came in as
     strides: tuple[Any, ...] | None = None
     is_touched: bool = False
+    twins: list[Any] = field(default_factory=list[Any])  # weak: what NumPy might show as a view of this
 
     @property
     def value(self) -> Value:
@@ -50,6 +52,11 @@ class Storage:
 
     def write(self, value: Value) -> None:
         """Replace the content; the trace that writes remembers what to undo."""
+        if self.twins and any(twin() is not None for twin in self.twins):
+            raise UnsupportedError(
+                "this array was reshaped, or made by reshaping: NumPy decides by its strides whether both are one",
+                hint="copy it before the reshape, or write x.reshape(...).copy()",
+            ).at(("written here", here()))
         current().journal.append((self, self.content, self.concrete, self.is_written))
         self.content, self.concrete, self.is_written, self.is_touched = value, None, True, True
         self.version += 1
@@ -68,7 +75,9 @@ class Trace:
     instrumented: dict[int, Any] = field(default_factory=dict[int, Any])
     shared: dict[int, tuple[Storage, Any]] = field(default_factory=dict[int, tuple[Storage, Any]])
     met: dict[int, Any] = field(default_factory=dict[int, Any])
-    roots: dict[tuple[int, Any], tuple[Any, Any, Any]] = field(default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]])
+    roots: dict[tuple[int, Any], tuple[Any, Any, Any]] = field(
+        default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]]
+    )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     readers: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -93,7 +102,14 @@ class Trace:
         if found is None:
             with scope(top.scope):
                 value = param(type_of(array), f"captured{len(top.captured)}")
-            found = Storage(top, value, source=array, writeable=bool(array.flags.writeable), entered=value, strides=strides_of(array))
+            found = Storage(
+                top,
+                value,
+                source=array,
+                writeable=bool(array.flags.writeable),
+                entered=value,
+                strides=strides_of(array),
+            )
             top.captured[id(array)] = found
         return found
 

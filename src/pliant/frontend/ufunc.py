@@ -215,7 +215,9 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
 
 def _is_python(x: Any) -> bool:
     """Whether x stands for a Python number."""
-    return x.is_weak if type(x) is TracedArray else isinstance(x, int | float | complex) and not isinstance(x, np.generic)
+    return (
+        x.is_weak if type(x) is TracedArray else isinstance(x, int | float | complex) and not isinstance(x, np.generic)
+    )
 
 
 def _unbool(x: Any) -> Any:

@@ -14,7 +14,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, unsupported, xp
-from pliant.frontend.functions.strides import is_column_major, is_row_major, layout, reshaped
+from pliant.frontend.strides import is_column_major, is_row_major, is_unsure, layout, reshaped, separate
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
 
@@ -46,7 +46,8 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     is_view = _fits(x, shape, order)
     if copy is False and not is_view:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return _relens(x, _reshape_lenses(x.ndim, shape, order), is_view=is_view and not copy)
+    made = _relens(x, _reshape_lenses(x.ndim, shape, order), is_view=is_view and not copy)
+    return separate(x, made) if is_unsure(x) and not copy else made
 
 
 def _reshape_lenses(rank: int, shape: tuple[int, ...], order: str) -> tuple[Lens, ...]:
@@ -87,7 +88,7 @@ def ravel(a: Any, order: str = "C") -> TracedArray:
             raise unsupported("np.ravel: order='K' of a strided view is not supported", "use order='C'")
     made = reshape(x, -1, order)
     is_whole = is_column_major(x) if order == "F" else is_row_major(x)
-    return made if is_whole else fresh(made.value, is_array=True)
+    return made if is_whole or is_unsure(x) else fresh(made.value, is_array=True)
 
 
 def flatten(a: Any, order: str = "C") -> TracedArray:

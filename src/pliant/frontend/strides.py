@@ -1,0 +1,179 @@
+"""Which elements of its storage a view shows: decides, as NumPy does, whether a reshape is a view.
+
+NumPy lays out what a ufunc makes in the order of its operands' strides; so do we, in name: values
+have no strides, but reshapes and writes must see the same views. Where that order is not followed
+(other functions of arrays that are not row-major) it is UNSURE, and writing to such an array or to
+its reshaped copy, while both live, is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from pliant.frontend.array import TracedArray
+from pliant.frontend.kinds import is_sequence
+from pliant.frontend.tracing import strides_of as array_strides
+from pliant.frontend.view import DynamicLens, ImagLens, Lens, PermuteLens, RealLens, ReshapeLens, SliceLens
+
+Extents: TypeAlias = "tuple[int, ...]"
+
+UNSURE: Final = (None,)
+"""Strides of a storage that NumPy might lay out in another order."""
+
+
+def contiguous(shape: Extents) -> Extents:
+    """The strides, in elements, of an array in row-major order."""
+    return tuple(math.prod(shape[a + 1 :]) for a in range(len(shape)))
+
+
+def strides_of(x: TracedArray) -> Extents | None:
+    """Strides of a view in a row-major storage, in elements; None where it has none."""
+    found = layout(x)
+    return found[1] if found is not None else None
+
+
+def layout(x: TracedArray) -> tuple[Extents, Extents] | None:
+    """Shape and strides of a view in a row-major storage."""
+    storage = x.storage
+    shape = tuple(storage.concrete.shape) if storage.concrete is not None else storage.value.shape
+    if storage.strides is UNSURE:
+        return None
+    at: tuple[Extents, Extents] | None = shape, storage.strides or contiguous(shape)
+    for lens in x.lenses:
+        at = _through(lens, *at) if at is not None else None
+    return at
+
+
+def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
+    if isinstance(lens, SliceLens):
+        return lens.length, tuple(s * d for s, d in zip(strides, lens.step, strict=True))
+    if isinstance(lens, DynamicLens):
+        return lens.length, strides
+    if isinstance(lens, PermuteLens):
+        return tuple(shape[a] for a in lens.order), tuple(strides[a] for a in lens.order)
+    if isinstance(lens, ReshapeLens):
+        new = reshaped(shape, strides, lens.shape)
+        return (lens.shape, new) if new is not None else None
+    if isinstance(lens, RealLens | ImagLens):
+        return shape, tuple(2 * s for s in strides)
+    return None
+
+
+def reshaped(shape: Extents, strides: Extents, new: Extents) -> Extents | None:
+    """Strides that show the same elements in the same order under another shape, if there are any."""
+    if 0 in shape:
+        return contiguous(new)
+    runs: list[tuple[int, int]] = []  # how many elements lie evenly spaced, and how far apart
+    for n, stride in zip(shape, strides, strict=True):
+        if runs and runs[-1][1] == n * stride:
+            runs[-1] = (runs[-1][0] * n, stride)
+        elif n != 1:
+            runs.append((n, stride))
+    made: list[int] = []
+    left, step = 1, 1
+    for n in reversed(new):
+        if left == 1 and n != 1:
+            left, step = runs.pop()
+        if left % n:
+            return None
+        made.append(step)
+        left, step = left // n, step * n
+    return tuple(reversed(made))
+
+
+def is_row_major(x: TracedArray) -> bool:
+    """Whether a view's elements lie one after the other in its storage."""
+    found = layout(x)
+    return found is not None and _agrees(*found, contiguous(found[0]))
+
+
+def is_column_major(x: TracedArray) -> bool:
+    """Whether a view's elements lie one after the other in its storage, the first axis fastest."""
+    found = layout(x)
+    if found is None:
+        return False
+    shape, strides = found
+    return _agrees(shape[::-1], strides[::-1], contiguous(shape[::-1]))
+
+
+def _agrees(shape: Extents, strides: Extents, wanted: Extents) -> bool:
+    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, strides, wanted, strict=True))
+
+
+def is_unsure(x: TracedArray) -> bool:
+    """Whether it is not known how NumPy lays out x."""
+    return x.storage.strides is UNSURE
+
+
+def has_order(args: Sequence[Any]) -> bool:
+    """Whether an operand of several axes may not be row-major."""
+    for a in args:
+        if type(a) is TracedArray:
+            if (a.lenses or a.storage.strides is not None) and len(a.shape) > 1 and not is_row_major(a):
+                return True
+        elif isinstance(a, np.ndarray):
+            if a.ndim > 1 and not a.flags.c_contiguous:
+                return True
+        elif is_sequence(a) and has_order(a):
+            return True
+    return False
+
+
+def keep_order(made: Any, args: Sequence[Any]) -> Any:
+    """What a ufunc made of operands, some of them not row-major, laid out as NumPy does it."""
+    for m in made if is_sequence(made) else (made,):
+        if type(m) is TracedArray and len(m.shape) > 1 and 0 not in m.shape:
+            m.storage.strides = _kept(m.shape, args)
+    return made
+
+
+def unsure_order(made: Any, args: Sequence[Any]) -> Any:
+    """What another function made, marked as laid out in an unknown order; views stay what they are."""
+    olds = [a.storage for a in _arrays(args)]
+    for m in made if is_sequence(made) else (made,):
+        if type(m) is TracedArray and len(m.shape) > 1 and not m.lenses and not any(m.storage is s for s in olds):
+            m.storage.strides = UNSURE
+    return made
+
+
+def _arrays(args: Sequence[Any]) -> list[TracedArray]:
+    nested = [b for a in args if is_sequence(a) for b in _arrays(a)]
+    return [a for a in args if type(a) is TracedArray] + nested
+
+
+def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Strides of the array that NumPy's iterator makes for these operands: asked of it, on two elements an axis."""
+    dummies: list[Any] = []
+    for a in args:
+        if isinstance(a, np.ndarray):
+            found: Any = a.shape, array_strides(a) or contiguous(a.shape)
+        elif type(a) is TracedArray:
+            found = layout(a)
+        else:
+            continue
+        if found is None:
+            return UNSURE
+        extents, strides = found
+        dummies.append(
+            as_strided(np.empty(1, np.int8), [min(n, 2) for n in extents], [int(s) for s in strides], writeable=False)
+        )
+    made = np.nditer([*dummies, None]).operands[-1]  # type: ignore[list-item]
+    axes = sorted(range(len(shape)), key=lambda axis: (made.strides[axis], -axis))
+    strides, step = [0] * len(shape), 1
+    for axis in axes:
+        strides[axis] = step
+        step *= shape[axis]
+    return None if _agrees(shape, tuple(strides), contiguous(shape)) else tuple(strides)
+
+
+def separate(x: TracedArray, copy: TracedArray) -> TracedArray:
+    """`copy`, which NumPy may make as a view of x: from now on neither may be written while the other lives."""
+    x.storage.twins.append(weakref.ref(copy.storage))
+    copy.storage.twins.append(weakref.ref(x.storage))
+    return copy
