@@ -66,8 +66,10 @@ def scan(
     # the traced function takes the state, then the index and the rows; a loop's body the index first
     params = closed.fn.params
     body = Function(closed.fn.name, (params[count], *params[:count], *params[count + 1 :]), closed.fn.results)
-    ins: tuple[In, ...] = ("carry",) * count + ("each",) * len(rows) + ("const",) * len(closed.free)
-    loop = Loop(steps, ins, ("last",) * count + ("stack",) * made, body, reverse)
+    ins: list[In] = ["carry" for _ in range(count)]
+    ins.extend("each" for _ in rows)
+    ins.extend("const" for _ in closed.free)
+    loop = Loop(steps, tuple(ins), ("last",) * count + ("stack",) * made, body, reverse)
     results = loop.apply(*state.values, *(x.value for x in rows), *closed.free)
     stacked = unflatten(kept, [fresh(y, is_array=True) for y in results[count:]])
     return state.rebuild(results[:count]), stacked

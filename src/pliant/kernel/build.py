@@ -6,6 +6,8 @@ Kernel rules are called with a `Recorder`; which of its methods they may use is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
 from pliant.core.origin import at
 from pliant.kernel.fuse import Can, Fusion
@@ -32,16 +34,28 @@ from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 
 
-def build(fn: Function, can: Can, calls: Can | None = None) -> Program:
+def build(
+    fn: Function,
+    can: Can,
+    calls: Can | None = None,
+    *,
+    sites: list[Site] | None = None,
+    owned: Sequence[tuple[int, int]] = (),
+) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
-    `calls(…)`: whether it calls a library instead."""
+    `calls(…)`: whether it calls a library instead.
+
+    sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
+    parameter may be overwritten, and the result lie in its memory.
+    """
     fn = expand(fn, can)
-    fusion = Fusion(fn, can, calls)
+    sites = [] if sites is None else sites
+    fusion = Fusion(fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs))
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
-    program = Program(fn.name, params, results, fusion.steps, [], host)
-    share_after(fusion, program)
+    program = Program(fn.name, params, results, fusion.steps, sites, host)
+    share_after(fusion, program, {params[p]: results[r] for p, r in owned})
     for step in program.steps:
         match step:
             case Nest():
@@ -100,7 +114,7 @@ def expandable(node: Node, can: Can) -> bool:
     return op.has("expand") and not can(op, tuple([a.type for a in node.args]))
 
 
-def share_after(fusion: Fusion, program: Program) -> None:
+def share_after(fusion: Fusion, program: Program, owned: dict[Buffer, Buffer]) -> None:
     """Decide take-overs from what each step will read."""
     for number, step in enumerate(program.steps):
         if isinstance(step, Nest):
@@ -108,7 +122,7 @@ def share_after(fusion: Fusion, program: Program) -> None:
             step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
         elif isinstance(step, Fill):
             step.reads = {fusion.buffers[v] for v in step.leaves}
-    share(program.steps, {*program.params, *program.host}, set(program.results))
+    share(program.steps, {*program.params, *program.host}, set(program.results), owned)
 
 
 def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> None:

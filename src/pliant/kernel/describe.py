@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Step
+from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
 
 
 def describe(program: Program) -> str:
@@ -30,6 +30,10 @@ def lines_of(step: Step, label: str) -> list[str]:
             return [f"{label} BLAS: {m}×{k} times {k}×{n} → {step.out.type} {place_of(step.out)}"]
         case Routine():
             return [f"{label} LAPACK: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
+        case Run():
+            made = ", ".join(str(b.type) for b in step.outs)
+            inner = [line for part in step.parts for s in part.steps for line in lines_of(s, "-")]
+            return [f"{label} {step.node.op.name} → {made}", *[f"  {line}" for line in inner]]
         case Host():
             made = ", ".join(str(v.type) for v in step.node.values)
             return [f"{label} Python: {step.node.op.name} → {made}, since it has no native code for these operands"]

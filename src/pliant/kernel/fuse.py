@@ -12,9 +12,10 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, nodes
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
 from pliant.core.types import Type
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
+from pliant.kernel.nested import Build, run_of
 from pliant.kernel.product import product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
@@ -36,8 +37,8 @@ LONGEST_SCALAR_NEST = 1000
 class Fusion:
     """The steps of a function, made in one walk over its nodes."""
 
-    def __init__(self, fn: Function, can: Can, calls: Can | None = None) -> None:
-        self.can, self.calls = can, calls or _never
+    def __init__(self, fn: Function, can: Can, calls: Can | None = None, build: Build | None = None) -> None:
+        self.can, self.calls, self.build = can, calls or _never, build
         self.order = nodes(fn.results)
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
@@ -64,6 +65,9 @@ class Fusion:
         if isinstance(op, Param | Const):
             return
         types = tuple([a.type for a in node.args])
+        if functions_of(op):
+            self.nested(node)
+            return
         product = product_of(node, self.materialise) if self.can(op, types) else None
         if product:
             self.append(product, node, (product.out,), product.reads)
@@ -89,6 +93,13 @@ class Fusion:
             self.outside.update(leaves)
         else:
             self.pull(node)
+
+    def nested(self, node: Node) -> None:
+        """A primitive that holds functions: native if these are, else called on the host."""
+        args = tuple([self.materialise(a) for a in node.args])
+        outs = tuple([Buffer(v.type, v) for v in node.values])
+        step = run_of(node, args, outs, self.build) if self.build else None
+        self.append(step or Host(node, args, outs), node, outs, args)
 
     def append(self, step: Step, node: Node, outs: Iterable[Buffer], args: Iterable[Buffer]) -> None:
         """A step of its own."""

@@ -497,7 +497,30 @@ class Routine:
         return self.args[0].type.size * self.outs[0].type.shape[-1]
 
 
-Step = Nest | Rows | Fill | Product | Host | Routine
+@final
+@dataclass(eq=False)
+class Run:
+    """A loop or a branch: `parts` are the programs of the functions it holds, in their order.
+
+    scratch: bytes for what the parts keep, `carried` of them, from the offset given for each, for
+    a second copy of a carry that is not updated in place.
+    """
+
+    node: Node
+    parts: tuple[Program, ...]
+    args: tuple[Buffer, ...]
+    outs: tuple[Buffer, ...]
+    scratch: Buffer
+    carried: dict[int, int]  # result number -> offset in scratch
+    work: int
+
+    @property
+    def reads(self) -> set[Buffer]:
+        """Buffers it reads."""
+        return set(self.args)
+
+
+Step = Nest | Rows | Fill | Product | Host | Routine | Run
 
 
 @final
@@ -537,5 +560,7 @@ def writes(step: Step) -> list[Buffer]:
             return [out for out in step.outs if out]
         case Routine():
             return list(step.outs)
+        case Run():
+            return [*step.outs, step.scratch]
         case _:
             return [step.out]

@@ -30,19 +30,22 @@ def last_reads(steps: list[Step]) -> dict[Buffer, int]:
     return last
 
 
-def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer]) -> None:
+def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer], owned: dict[Buffer, Buffer]) -> None:
     """Let fills work in the memory of the operand they start from, where nobody reads it later.
 
-    If a fill makes a result, its operand is made in the result's memory from the start.
+    If a fill makes a result, its operand is made in the result's memory from the start. `owned`
+    are inputs that may be overwritten, and the results that may lie in their memory.
     """
     last = last_reads(steps)
     for number, step in enumerate(steps):
         if not isinstance(step, Fill) or not step.copied:
             continue
         source, out = root_of(step.copied), step.out
-        if source in inputs or source in results or last.get(source, -1) > number:
+        if (source in inputs and source not in owned) or source in results or last.get(source, -1) > number:
             continue
-        if out in results:
+        if out in results and source in owned:
+            out.shared = source if owned[source] is out else None
+        elif out in results:
             source.shared = out
         else:
             out.shared = source

@@ -10,21 +10,25 @@ folds over the steps: `prod max min any all`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, cast, final
 
 from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
-from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, nodes, scope, substitute
+from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, const, nodes, scope, substitute
 from pliant.core.parse import Parser
 from pliant.core.print import Printer
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
+from pliant.ops.bits import logical_and, logical_or
+from pliant.ops.compare import maximum, minimum
 from pliant.ops.custom import pick, spread
+from pliant.ops.elementwise import add, mul
 from pliant.ops.reduce import reduce_max, reduce_min, reduce_prod
 from pliant.ops.region import cut, needed, read_by, read_with, settle
-from pliant.ops.shape import permute
+from pliant.ops.shape import broadcast, permute
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
@@ -38,6 +42,9 @@ AS_OUT: Final[dict[In, Out]] = {"const": "sum", "carry": "last", "each": "stack"
 AS_IN: Final[dict[Out, In]] = {"sum": "const", "last": "carry", "stack": "each"}
 FOLDS: Final = {
     "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and"
+}  # fmt: skip
+COMBINE: Final[dict[str, Any]] = {
+    "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and
 }  # fmt: skip
 STARTS: Final = {"sum": 0, "prod": 1, "any": 0, "all": 1}
 REDUCTIONS: Final = {"prod": reduce_prod, "max": reduce_max, "min": reduce_min}
@@ -110,6 +117,41 @@ class Loop(Op):
             return made
         shape = (0, *type.shape) if kind == "stack" else type.shape
         return xp.full(shape, STARTS.get(kind, 0), dtype=getattr(xp, DTYPES[type.dtype]))
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether some results are folds, which `expand` makes carries of."""
+        return any([k in FOLDS for k in self.outs])
+
+    def expand(self, *xs: Value) -> Values:
+        """Folds as carries that start from their identities."""
+        if not self.has_folds:
+            return self.apply(*xs)
+        folded = [k in FOLDS for k in self.outs]
+        terms = pick(self.body.results, folded)
+        kinds = pick(self.outs, folded)
+        count = len(xs)
+
+        def step(i: Value, *args: Value) -> Values:
+            ys = self.body(i, *args[:count])
+            rows = zip(kinds, args[count:], pick(ys, folded), strict=True)
+            return *pick(ys, [not f for f in folded]), *(COMBINE[k](total, y) for k, total, y in rows)
+
+        types = [p.type for p in (*self.body.params, *terms)]
+        names = [hint_of(p) for p in self.body.params] + ["total"] * len(terms)
+        plain = Loop(
+            self.length,
+            self.ins + ("carry",) * len(terms),
+            (*pick(self.outs, [not f for f in folded]), *("last" for _ in terms)),
+            trace(step, *types, names=names),
+            self.reverse,
+        )
+        starts = [
+            broadcast(const(start_of(k, y.dtype), y.dtype), y.shape, ()) for k, y in zip(kinds, terms, strict=True)
+        ]
+        made = plain.apply(*xs, *starts)
+        same, totals = iter(made), iter(made[len(made) - len(terms) :])
+        return tuple([next(totals) if f else next(same) for f in folded])
 
     # --- derivatives
 
@@ -329,6 +371,17 @@ class Loop(Op):
         text.scope = outer
         body = Function("body", tuple(params), tuple(ys))
         return cls(ins=tuple(ins), outs=tuple(outs), body=body, **settings).apply(*xs)
+
+
+def start_of(kind: str, dtype: str) -> float:
+    """What a fold starts from."""
+    if kind in STARTS:
+        return STARTS[kind]
+    if dtype[0] == "f":
+        return -math.inf if kind == "max" else math.inf
+    bits = int(dtype[1:]) - (dtype[0] == "i")
+    lowest = -(2**bits) if dtype[0] == "i" else 0
+    return lowest if kind == "max" else 2**bits - 1
 
 
 def swap_first(x: Value) -> Value:

@@ -21,6 +21,7 @@ from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, 
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise, Movement
+from pliant.ops.loop import Loop
 
 __all__ = ["BACKEND", "LLVM", "Executable", "can", "make_entry"]
 
@@ -72,6 +73,8 @@ def can(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether a primitive on operands of these types has native code."""
     if any([t.dtype == "f16" for t in types]) and "f16c" not in host_target().has:
         return False
+    if isinstance(op, Loop):
+        return not op.has_folds  # folds are expanded to carries
     if type(op).kernel is Elementwise.kernel and isinstance(op, Elementwise):
         return math.has(op, types)
     if isinstance(op, Movement) and not fill_of(op):

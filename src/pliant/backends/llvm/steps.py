@@ -11,6 +11,7 @@ from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
 from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.nested import emit_run
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import (
     Affine,
@@ -24,6 +25,7 @@ from pliant.kernel.ir import (
     Root,
     Routine,
     Rows,
+    Run,
     Scalar,
     Step,
     Var,
@@ -109,6 +111,8 @@ def emit_step(e: Emitter, step: Step) -> None:
             emit_product(e, step)
         case Routine():
             emit_routine(e, step)
+        case Run():
+            emit_run(e, step, emit_segment)
         case Host():
             raise AssertionError("host steps stand between segments")
 

@@ -1,0 +1,274 @@
+"""LLVM code of loops and branches: the programs they hold become functions on tables of their own.
+
+A table holds the addresses of a program's memory, parameters and results. Rows are addresses that
+move; a carry is updated in place, or copied if it is small, or its two copies change roles. Where
+no two copies change roles the functions are inlined, and LLVM keeps small carries in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.module import Module
+from pliant.core.types import Type
+from pliant.kernel.ir import Program, Run, Step, Var
+from pliant.kernel.nested import is_in_place, is_small
+from pliant.ops.cond import Cond
+from pliant.ops.loop import Loop
+from pliant.ops.while_loop import WhileLoop
+
+EmitSegment: TypeAlias = Callable[[list[Step], Module, str], list[str]]
+
+LONGEST_INLINE = 60_000  # characters of LLVM code
+SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
+
+
+def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
+    """A loop or a branch."""
+    e.begin_step([])
+    match step.node.op:
+        case Loop() as op:
+            if op.length:
+                emit_loop(e, step, op, segment)
+            else:
+                for c, r in op.carries:
+                    copy(e, e.base(step.outs[r]), e.base(step.args[c - 1]), step.outs[r].type.bytes)
+        case WhileLoop() as op:
+            emit_while(e, step, op, segment)
+        case Cond():
+            emit_cond(e, step, segment)
+        case _:
+            raise AssertionError(f"no code for {step.node.op.name}")
+    e.end_step()
+
+
+@final
+class Part:
+    """One program inside: its function, and its table."""
+
+    def __init__(
+        self, e: Emitter, program: Program, name: str, segment: EmitSegment, scratch: str, inline: bool
+    ) -> None:
+        self.e, self.program, self.name = e, program, name
+        functions = segment(program.steps, e.module, name) if program.steps else []
+        self.is_empty = not functions
+        text = "\n".join(functions).replace(f"define void @{name}(", f"define internal void @{name}(")
+        self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
+        self.is_inlined = inline and len(text) < LONGEST_INLINE
+        if self.is_inlined:
+            # the table's entries change from step to step of the function this is inlined into
+            text = text.replace(", !invariant.load !0", "").replace(" #0 {", " alwaysinline nounwind {")
+        e.module.helper(name, lambda _: text)
+        size = 1 + len(program.params) + len(program.results)
+        self.table = e.alloca(f"[{size} x ptr]")
+        arena = scratch
+        if self.is_inlined and program.arena <= SMALL_ARENA:
+            arena = e.alloca(f"[{max(program.arena, 1)} x i8], align 64")
+        self.put(0, arena)
+
+    def slot(self, number: int) -> str:
+        """The address of an entry of the table."""
+        return self.e.op(f"getelementptr ptr, ptr {self.table}, i64 {number}")
+
+    def put(self, number: int, address: str) -> None:
+        """Set an entry of the table."""
+        self.e.line(f"store ptr {address}, ptr {self.slot(number)}")
+
+    def get(self, number: int) -> str:
+        """An entry of the table."""
+        return self.e.op(f"load ptr, ptr {self.slot(number)}")
+
+    def param(self, n: int) -> int:
+        """The number of a parameter's entry."""
+        return 1 + n
+
+    def result(self, n: int) -> int:
+        """The number of a result's entry."""
+        return 1 + len(self.program.params) + n
+
+    def call(self) -> None:
+        """Run it."""
+        if not self.is_empty:
+            self.e.line(f"call void @{self.name}(ptr {self.table}, ptr %error)")
+
+
+@final
+class Carries:
+    """The carries of a loop: where they lie, and what happens to them after a step."""
+
+    def __init__(self, e: Emitter, step: Run, pairs: list[tuple[int, int, int]]) -> None:
+        self.e, self.step, self.pairs = e, step, pairs  # (parameter, result, operand)
+        self.body = step.parts[-1]
+        self.local: dict[int, tuple[str, str]] = {}
+
+    @property
+    def swap(self) -> bool:
+        """Whether some carries have two copies that change roles."""
+        return bool(self.step.carried)
+
+    def begin(self, part: Part, steps: int) -> None:
+        """Bring the first values to where the first step expects them."""
+        e, step = self.e, self.step
+        for p, r, a in self.pairs:
+            type, first = step.outs[r].type, e.base(step.args[a])
+            if is_small(type):
+                held = e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
+                made = held if is_in_place(self.body, p, r) else e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
+                self.local[r] = held, made
+                move(e, held, first, type)
+                part.put(part.param(p), held)
+                part.put(part.result(r), made)
+            elif is_in_place(self.body, p, r):
+                out = e.base(step.outs[r])
+                copy(e, out, first, type.bytes)
+                part.put(part.param(p), out)
+                part.put(part.result(r), out)
+            else:
+                out = e.base(step.outs[r])
+                second = e.op(f"getelementptr inbounds i8, ptr {e.base(step.scratch)}, i64 {step.carried[r]}")
+                start, other = (second, out) if steps % 2 else (out, second)  # so that the last one is in `out`
+                copy(e, start, first, type.bytes)
+                part.put(part.param(p), start)
+                part.put(part.result(r), other)
+
+    def after(self, part: Part) -> None:
+        """The end of a step."""
+        for p, r, _ in self.pairs:
+            if r in self.local:
+                held, made = self.local[r]
+                if held != made:
+                    move(self.e, held, made, self.step.outs[r].type)
+            elif r in self.step.carried:
+                before, new = part.get(part.param(p)), part.get(part.result(r))
+                part.put(part.param(p), new)
+                part.put(part.result(r), before)
+
+    def end(self, part: Part, *, known: bool) -> None:
+        """Bring the last values to the results; those of two copies are there if the number of steps was known."""
+        for p, r, _ in self.pairs:
+            out, type = self.step.outs[r], self.step.outs[r].type
+            if r in self.local:
+                move(self.e, self.e.base(out), self.local[r][0], type)
+            elif r in self.step.carried and not known:
+                line = f"call void @llvm.memmove.p0.p0.i64(ptr {self.e.base(out)}, ptr {part.get(part.param(p))}"
+                self.e.line(f"{line}, i64 {type.bytes}, i1 false)")
+
+
+def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
+    """A counted loop."""
+    carries = Carries(e, step, [(c, r, c - 1) for c, r in op.carries])
+    part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch), not carries.swap)
+    index = e.alloca("i64")
+    part.put(part.param(0), index)
+    for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
+        if kind == "const":
+            part.put(part.param(n), e.base(a))
+    carries.begin(part, op.length)
+    rows = [
+        (part.param(n + 1), e.base(a), a.type)
+        for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True))
+        if kind == "each"
+    ]
+    rows += [
+        (part.result(n), e.base(b), b.type)
+        for n, (kind, b) in enumerate(zip(op.outs, step.outs, strict=True))
+        if kind == "stack"
+    ]
+    var = Var(op.length)
+
+    def once() -> None:
+        i = e.op(f"sub i64 {op.length - 1}, {e.env[var]}") if op.reverse else e.env[var]
+        e.line(f"store i64 {i}, ptr {index}")
+        for entry, base, type in rows:
+            start = e.op(f"mul nuw nsw i64 {i}, {type.row.bytes}")
+            part.put(entry, e.op(f"getelementptr inbounds i8, ptr {base}, i64 {start}"))
+        part.call()
+        carries.after(part)
+
+    e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once())
+    carries.end(part, known=True)
+
+
+def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> None:
+    """A loop that ends by its condition."""
+    carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
+    test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch), not carries.swap)
+    body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch), not carries.swap)
+    flag = e.alloca("i8")
+    test.put(test.result(0), flag)
+    for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True)):
+        if kind == "const":
+            test.put(test.param(n), e.base(a))
+            body.put(body.param(n), e.base(a))
+    carries.begin(body, 0)
+    head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
+    e.line(f"br label %{head}")
+    e.label(head)
+    for c, _ in op.carries:
+        test.put(test.param(c), body.get(body.param(c)))
+    test.call()
+    going = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
+    if test.can_fail or body.can_fail:
+        going = e.op(f"and i1 {going}, {e.op(f'icmp eq i64 {e.op(load_error())}, 0')}")
+    e.line(f"br i1 {going}, label %{run}, label %{done}")
+    e.label(run)
+    body.call()
+    carries.after(body)
+    e.line(f"br label %{head}")
+    e.label(done)
+    carries.end(body, known=False)
+
+
+def emit_cond(e: Emitter, step: Run, segment: EmitSegment) -> None:
+    """One of two programs."""
+    raw = e.op(f"load i8, ptr {e.base(step.args[0])}")
+    yes, no, end = (e.fresh(n)[1:] for n in ("then", "otherwise", "end"))
+    e.line(f"br i1 {e.op(f'icmp ne i8 {raw}, 0')}, label %{yes}, label %{no}")
+    for label, program in zip((yes, no), step.parts, strict=True):
+        e.label(label)
+        part = Part(e, program, name_of(e), segment, e.base(step.scratch), True)
+        for n, a in enumerate(step.args[1:]):
+            part.put(part.param(n), e.base(a))
+        for n, out in enumerate(step.outs):
+            part.put(part.result(n), e.base(out))
+        part.call()
+        e.line(f"br label %{end}")
+    e.label(end)
+
+
+def unless_failed(e: Emitter, body: Callable[[], None]) -> None:
+    """Run a body if no index was out of range before."""
+    run, skip = e.fresh("run")[1:], e.fresh("skip")[1:]
+    fine = e.op(f"icmp eq i64 {e.op(load_error())}, 0")
+    e.line(f"br i1 {fine}, label %{run}, label %{skip}")
+    e.label(run)
+    body()
+    e.line(f"br label %{skip}")
+    e.label(skip)
+
+
+def load_error() -> str:
+    """The instruction that tells whether something failed."""
+    return "load i64, ptr %error"
+
+
+def name_of(e: Emitter) -> str:
+    """A new name for a function."""
+    return f"{e.name}_{e.fresh('part')[1:]}"
+
+
+def copy(e: Emitter, to: str, source: str, size: int) -> None:
+    """Copy bytes."""
+    if size:
+        e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {size}, i1 false)")
+
+
+def move(e: Emitter, to: str, source: str, type: Type) -> None:
+    """Copy a few bytes, at once if they are a register."""
+    if type.bytes in (1, 2, 4, 8):
+        t = f"i{8 * type.bytes}"
+        e.line(f"store {t} {e.op(f'load {t}, ptr {source}')}, ptr {to}")
+    else:
+        copy(e, to, source, type.bytes)

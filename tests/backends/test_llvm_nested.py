@@ -1,0 +1,152 @@
+"""Native loops and branches: nothing on the host, the same numbers as the reference, state updated in place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends import backend_named
+from pliant.core.build import trace
+from pliant.core.ir import Function
+from pliant.kernel.ir import Host
+from pliant.ops.compare import greater, less
+from pliant.pipeline import optimise
+from pliant.testing import reverse, sample
+from pliant.transforms.jvp import jvp
+from pliant.transforms.vmap import vmap
+from tests.ops.test_cond import BRANCHES
+from tests.ops.test_loop import LOOPS
+from tests.ops.test_while_loop import newton
+
+RNG = np.random.default_rng(0)
+
+
+def agree(fn: Function, xs: list[Any]) -> None:
+    """Native code gives what the reference gives, without the host."""
+    fn = optimise(fn)
+    code: Any = backend_named("llvm").compile(fn)
+    assert [s.node.op.name for s in code.order if isinstance(s, Host)] == []
+    for _ in range(2):
+        for a, b in zip(code(xs), backend_named("reference").compile(fn)(xs), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
+def transformed(fn: Function) -> dict[str, Function]:
+    active = tuple(p.type.is_float for p in fn.params)
+    back = reverse(fn, active)
+    return {
+        "value": fn,
+        "tangents": jvp(fn, active),
+        "batch": vmap(fn, 3, (True,) * len(active)),
+        "gradient": back,
+        "batch of gradients": vmap(back, 2, (True,) * len(back.params)),
+        "second derivatives": reverse(back, tuple(p.type.is_float for p in back.params)),
+    }
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_and_their_derivatives_are_native(name: str) -> None:
+    op, types = LOOPS[name]
+    for fn in transformed(trace(op.apply, *types)).values():
+        agree(fn, [sample(RNG, p.type, 0.3, 1.7) for p in fn.params])
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_branches_and_their_derivatives_are_native(condition: bool) -> None:
+    types = [p.type for p in BRANCHES.then.params]
+    fn = trace(lambda x, y: BRANCHES.apply(flag(y, condition), x, y), *types)
+    for made in transformed(fn).values():
+        agree(made, [sample(RNG, p.type, 0.3, 1.0) for p in made.params])
+
+
+def flag(y: Any, condition: bool) -> Any:
+    """A condition that is known only at run time."""
+    return greater(y, 0.0) if condition else less(y, 0.0)
+
+
+def test_while_loops_are_native() -> None:
+    op = newton()
+    fn = trace(op.apply, *(p.type for p in op.body.params))
+    xs = [np.float64(3.0), np.float64(1.0), np.int64(0)]
+    agree(fn, xs)
+    agree(jvp(fn, (True, True, False)), [*xs, np.float64(1.0), np.float64(0.5)])
+    agree(vmap(fn, 3, (True, True, False)), [np.array([1.0, 2.0, 50.0]), np.ones(3), np.int64(0)])
+
+
+def program(f: Callable[..., Any], *xs: Any) -> tuple[Function, list[Any]]:
+    fn = pliant.trace(f, *xs)
+    return fn, [np.asarray(x) for x in xs]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 8])
+def test_large_carries_change_roles(steps: int) -> None:
+    def f(x: Any) -> Any:
+        def step(i: Any, s: Any) -> Any:
+            u, v = s
+            return v * 0.5 + u[::-1], u + np.sum(v)
+
+        return pliant.fori_loop(0, steps, step, (x, x * 2))
+
+    agree(*program(f, RNG.normal(size=50)))
+    agree(*program(lambda x: pliant.grad(lambda x: np.sum(f(x)[0] ** 2))(x), RNG.normal(size=50)))
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_carries_are_written_in_place(n: int) -> None:
+    def f(x: Any) -> Any:
+        def step(i: Any, u: Any) -> Any:
+            u[i + 1] = u[i] * 0.5 + np.sin(u[i + 1])
+            return u
+
+        return pliant.fori_loop(0, n - 1, step, x)
+
+    agree(*program(f, RNG.normal(size=n)))
+    agree(*program(lambda x: pliant.grad(lambda x: np.sum(f(x) ** 2))(x), RNG.normal(size=n)))
+
+
+def test_large_carries_of_while_loops_end_where_they_should() -> None:
+    for bound in (0.5, 3.0, 30.0, 31.0, 1000.0):
+
+        def f(x: Any, bound: float = bound) -> Any:
+            return pliant.while_loop(lambda u: np.sum(u) < bound, lambda u: u * 1.1 + u[::-1] * 0.2, x)
+
+        agree(*program(f, np.full(20, 0.1)))
+
+
+def test_an_index_out_of_range_stops_the_loop_and_names_it() -> None:
+    def f(x: Any) -> Any:
+        return pliant.fori_loop(0, 10, lambda i, s: s + x[i], 0.0)
+
+    with pytest.raises(IndexError, match="index 4 is out of range"):
+        pliant.jit(f)(np.ones(4))
+
+    def endless(x: Any) -> Any:
+        return pliant.while_loop(lambda s: s[1] < 9.0, lambda s: (s[0] + 1, x[s[0]]), (0, 0.0))[1]
+
+    with pytest.raises(IndexError, match="index 4 is out of range"):
+        pliant.jit(endless)(np.ones(4))
+
+
+def test_a_step_that_writes_one_element_costs_the_same_for_any_size() -> None:
+    def f(x: Any) -> Any:
+        def step(i: Any, u: Any) -> Any:
+            u[i] = u[i] * 0.5
+            return u
+
+        return pliant.fori_loop(0, 1000, step, x)
+
+    def seconds(n: int) -> float:
+        jitted, x = pliant.jit(f), np.ones(n)
+        best = 1.0
+        for _ in range(20):
+            start = time.perf_counter()
+            jitted(x)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    assert seconds(100_000) < 1000 * 1e-6  # a copy at each step would take 1000 · 20 µs
