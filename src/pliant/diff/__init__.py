@@ -39,6 +39,7 @@ from pliant.diff.preparations import (
 )
 from pliant.diff.prepare import Prep
 from pliant.diff.second_order import Mixed, SecondOrder
+from pliant.diff.sparse import FromProgram, KnownPattern, Sparse, Sparsity
 from pliant.diff.system import Abilities, System
 from pliant.diff.systems import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch
 
@@ -52,11 +53,15 @@ __all__ = [
     "Constant",
     "ConstantOrCache",
     "FiniteDifferences",
+    "FromProgram",
+    "KnownPattern",
     "Mixed",
     "Pliant",
     "Prep",
     "PyTorch",
     "SecondOrder",
+    "Sparse",
+    "Sparsity",
     "System",
     "derivative",
     "gradient",

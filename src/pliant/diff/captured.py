@@ -11,7 +11,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pliant.diff.system import is_ndarray
 
@@ -72,7 +72,7 @@ def _inside(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
         return x if _same(made, parts) else functools.partial(made[0], *made[1], **made[2])
     if kind is tuple or kind is list:
         items: Any = [_mapped(item, replace, seen) for item in x]
-        return x if _same(items, x) else kind(items)
+        return x if _same(items, x) else cast("Any", kind(items))
     if kind is dict:
         values = {k: _mapped(v, replace, seen) for k, v in x.items()}
         return x if _same(values.values(), x.values()) else values

@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, call, prepared
-from pliant.diff.system import is_ndarray
+from pliant.diff.system import is_ndarray, is_sparse
 from pliant.errors import ShapeError, UnsupportedError
 
 
@@ -51,6 +51,13 @@ class Run:
 
 def _filled(out: Any, made: Any, name: str) -> Any:
     """`out`, holding what was made."""
+    if is_sparse(out) and is_sparse(made):
+        if not (np.array_equal(out.indptr, made.indptr) and np.array_equal(out.indices, made.indices)):
+            raise ShapeError(
+                f"{name}= has another sparsity pattern than the result", hint="use a result of the same call"
+            )
+        out.data[...] = made.data
+        return out
     targets, structure = flatten(out)
     leaves, wanted = flatten(made)
     if structure != wanted or [tuple(t.shape) for t in targets] != [tuple(np.shape(leaf)) for leaf in leaves]:

@@ -14,7 +14,8 @@ from pliant.diff import programs
 from pliant.diff.functional import Functional, Template
 from pliant.diff.layout import Given, Layout, flatten, leaf_type, split
 from pliant.diff.second_order import parts_of
-from pliant.diff.system import Arrays, System
+from pliant.diff.sparse import Sparse, Sparsity, sparse_program
+from pliant.diff.system import Arrays, System, is_sparse
 from pliant.errors import ArgumentError, PreparationError, ShapeError
 
 
@@ -163,6 +164,7 @@ class Prep:
     outer: System
     run: Callable[..., Any] = field(repr=False)
     on_mismatch: Literal["error", "reprepare"] = "error"
+    sparsity: Sparsity | None = None
     others: list[Prep] = field(default_factory=list["Prep"], repr=False)  # made by on_mismatch="reprepare"
 
     @property
@@ -188,7 +190,7 @@ class Prep:
             numpy = system.numpy
             ys = [numpy(y) for y in ys]
             aux = [numpy(a) if hasattr(a, "dtype") else a for a in aux]
-            parts = [[numpy(leaf) for leaf in part] for part in parts]
+            parts = [[leaf if is_sparse(leaf) else numpy(leaf) for leaf in part] for part in parts]
         returned = self.functional.returned
         return returned.value(ys), returned.aux(aux) if self.functional.has_aux else (), self._trees(parts)
 
@@ -238,7 +240,7 @@ def prepare(of: Call, on_mismatch: Literal["error", "reprepare"] = "error") -> P
     if on_mismatch not in ("error", "reprepare"):
         raise ArgumentError(f"on_mismatch: expected 'error' or 'reprepare', got {on_mismatch!r}")
     spec, given = of.operator, of.given
-    outer, inner = parts_of(of.system, order=spec.order, is_forward=spec.is_forward)
+    outer, inner = parts_of(_dense(of.system), order=spec.order, is_forward=spec.is_forward)
     for part in (outer, inner):
         part.require()
     if spec.order == 2:
@@ -248,8 +250,15 @@ def prepare(of: Call, on_mismatch: Literal["error", "reprepare"] = "error") -> P
         leaves, structure = flatten(of.y)
         filled = tuple(map(_template, leaves)), structure
     functional = Functional(of.f, given.layout, inner, of.has_aux, filled, tuple(map(_template, given.caches)))
+    if isinstance(of.system, Sparse):
+        run, sparsity = sparse_program(of.system, spec.name, (outer, inner), functional, given)
+        return Prep(of.signature, functional, outer, run, on_mismatch, sparsity)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
     return Prep(of.signature, functional, outer, outer.compile(program), on_mismatch)
+
+
+def _dense(system: Any) -> Any:
+    return system.system if isinstance(system, Sparse) else system
 
 
 def _template(x: Any) -> Template:

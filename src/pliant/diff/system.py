@@ -29,6 +29,11 @@ def is_numpy(x: Any) -> bool:
     return isinstance(x, np.ndarray | np.generic)
 
 
+def is_sparse(x: Any) -> bool:
+    """Whether x is a compressed sparse matrix."""
+    return hasattr(x, "indptr")
+
+
 def unboxed(x: Any) -> Any:
     """A NumPy array; of rank 0 a scalar, as NumPy's own results are."""
     return x if x.shape else x[()]
