@@ -221,6 +221,11 @@ class TracedArray:
         hint = "shapes and range() must be known while tracing: take them from x.shape, or pass the number as static"
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 
+    def __format__(self, spec: str) -> str:
+        if self.concrete is None and spec:
+            raise self._needs_value("text", "print after the call, or return the number; f'{x}' shows its type")
+        return format(self.concrete[()], spec) if self.concrete is not None else repr(self)
+
     def item(self, *args: int) -> Any:
         """The element as a Python number, if it is known while tracing; else a traced scalar."""
         array = self.concrete
