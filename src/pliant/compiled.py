@@ -68,6 +68,26 @@ class Entry:
     program: Program
     run: Callable[[Sequence[Any]], list[Any]]
     uses: Iterator[int] = field(default_factory=count)
+    scratch: list[dict[int, Any]] = field(default_factory=list[dict[int, Any]])  # free ones; pop and append are atomic
+
+    def call(self, tree: Any, leaves: list[Any], outs: list[Any] | None = None) -> Any:
+        """Run, write what the function writes, and make what it returns; the results are also left in `outs`."""
+        program = self.program
+        arguments = program.arguments(leaves)
+        if (outs is None and not program.temporary) or not getattr(self.run, "is_sure", False):
+            results = self.run(arguments)
+            made = program.finish(leaves, results, outs)
+        else:
+            try:
+                scratch = self.scratch.pop()
+            except IndexError:
+                scratch = {}
+            targets = program.targets(arguments, outs, scratch)
+            results = self.run(arguments) if targets is None else self.run.into(arguments, targets)  # type: ignore[attr-defined]
+            made = program.finish(leaves, results, outs)
+            self.scratch.append(scratch)
+        program.update(tree, leaves, results)
+        return made
 
 
 @final
@@ -156,9 +176,7 @@ class Compiled:
         entry = self.entry(leaves, structure, (args, kwargs))
         program = entry.program
         program.check_writes(leaves)
-        results = entry.run(program.arguments(leaves))
-        made = program.finish(leaves, results)
-        program.update((args, kwargs), leaves, results)
+        made = entry.call((args, kwargs), leaves)
         if next(entry.uses) == 1 and not self.static:  # the second call: more will follow
             self.fast = self._fast(entry, args, leaves, structure)
         return made
@@ -174,9 +192,7 @@ class Compiled:
         program = entry.program
         outs = program.check_out(out)
         program.check_writes(leaves)
-        results = entry.run(program.arguments(leaves))
-        program.finish(leaves, results, outs)
-        program.update((args, kwargs), leaves, results)
+        entry.call((args, kwargs), leaves, outs)
         return out
 
     def _fast(self, entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any) -> Fast | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -143,3 +145,65 @@ def test_donated_parameters_are_named():
         pliant.jit(lambda x: x, donate="z")
     with pytest.raises(ArgumentError, match="donate= names x"):
         pliant.jit(lambda x: x, donate="x", static="x")
+
+
+def allocated(call: Any) -> int:
+    """Bytes that NumPy allocates at most at once during a call."""
+    call()
+    call()
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_a_call_with_out_allocates_no_result():
+    x, y, out = (np.ones(100_000) for _ in range(3))
+    f = pliant.jit(lambda x, y: np.sin(x) + y)
+    assert allocated(lambda: f(x, y, out=out)) < 20_000 < x.nbytes <= allocated(lambda: f(x, y))
+
+
+def test_a_call_that_writes_large_arguments_allocates_nothing_from_then_on():
+    def step(p: Any, g: Any) -> None:
+        for k in p:
+            p[k] -= 0.1 * g[k]
+
+    p, g = ({"a": np.ones(100_000), "b": np.ones((300, 300))} for _ in range(2))
+    f = pliant.jit(step)
+    assert allocated(lambda: f(p, g)) < 20_000
+    np.testing.assert_allclose(p["a"], 0.7)
+
+
+def test_a_failed_call_leaves_out_as_it_was():
+    def f(x: Any, i: Any) -> Any:
+        x += 1
+        return x[i] * 2
+
+    x, out = np.zeros(50_000), np.full(3, 7.0)
+    g = pliant.jit(f)
+    g(x, np.array([1, 2, 3]), out=out)
+    with pytest.raises(IndexError):
+        g(x, np.array([1, 2, 50_000]), out=out)
+    np.testing.assert_array_equal(out, [2, 2, 2])
+    np.testing.assert_array_equal(x, np.ones(50_000))
+
+
+def test_large_writes_from_many_threads():
+    def f(x: Any, y: Any) -> None:
+        x += y
+
+    g = pliant.jit(f)
+    arrays = [np.zeros(20_000) for _ in range(8)]
+
+    def work(x: Any, s: float) -> None:
+        for _ in range(20):
+            g(x, np.full(20_000, s))
+
+    threads = [threading.Thread(target=work, args=(x, float(s))) for s, x in enumerate(arrays)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for s, x in enumerate(arrays):
+        np.testing.assert_array_equal(x, np.full(20_000, 20.0 * s))

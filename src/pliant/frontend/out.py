@@ -52,7 +52,8 @@ def stored(made: Sequence[Any], arrays: Sequence[Any], is_view: Sequence[bool]) 
         if is_view[i] and any(a is not b and share(y, b) for b in arrays):
             safe[i] = y.copy()
     for array, y in zip(arrays, safe, strict=True):
-        np.copyto(array, y)
+        if y is not array:
+            np.copyto(array, y)
 
 
 def run_into(out: Any, call: Callable[[], Any], *, is_traced: bool) -> Any:

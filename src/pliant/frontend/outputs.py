@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -33,6 +33,11 @@ class Output:
     place: Any
     lenses: tuple[Lens, ...] = ()
     type: Type | None = None  # of an array or number
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is made of a result of the program."""
+        return self.kind in ("array", "scalar", "python")
 
     def made(self, leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> Any:
         """The leaf, of a call's arguments, the arrays it met outside, and the program's results."""
@@ -121,28 +126,26 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any]) -> After:
 
 def replace_items(tree: Any, after: Any) -> None:
     """Make dicts and lists hold what others of the same nesting hold."""
-    if isinstance(tree, dict) and isinstance(after, dict):
+    kind = cast("Any", type(tree) if type(tree) is type(after) else None)
+    if _is_a(kind, dict):
         for key in [k for k in tree if k not in after]:
             del tree[key]
         for key, x in after.items():
-            if key in tree and _is_container(tree[key]) and type(tree[key]) is type(x):
-                replace_items(tree[key], x)
-            elif key not in tree or tree[key] is not x:
-                tree[key] = x
-    elif isinstance(tree, list) and isinstance(after, list):
+            tree[key] = _kept(tree[key], x) if key in tree else x
+    elif _is_a(kind, list):
         tree[:] = [_kept(x, y) for x, y in zip_longest(tree[: len(after)], after)]
-    elif isinstance(tree, tuple) and isinstance(after, tuple):
+    elif _is_a(kind, tuple):
         for x, y in zip(tree, after, strict=False):
             replace_items(x, y)
 
 
 def _kept(x: Any, y: Any) -> Any:
     """The caller's container, made equal to y; y itself for anything else."""
-    if not (_is_container(x) and type(x) is type(y)):
+    if type(x) is not type(y) or not any(_is_a(type(x), kind) for kind in (dict, list, tuple)):
         return y
     replace_items(x, y)
     return x
 
 
-def _is_container(x: Any) -> bool:
-    return isinstance(x, dict | list | tuple)
+def _is_a(kind: Any, base: type) -> bool:
+    return kind is not None and issubclass(kind, base)

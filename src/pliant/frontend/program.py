@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
@@ -11,7 +12,8 @@ import numpy as np
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
-from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.core.types import DTYPES
+from pliant.errors import ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, callee, guards_of
@@ -94,6 +96,35 @@ class Program:
         """The arrays of `out=`, one per returned leaf, if the results fit into them."""
         return checked(out, [o.type for o in self.outputs], self.structure)
 
+    def targets(
+        self, arguments: Sequence[Any], outs: Sequence[Any] | None, scratch: dict[int, Any]
+    ) -> list[Any] | None:
+        """For each result memory that it may be computed in, or None: an array of `out=` apart from all
+        arguments, or, for what is copied to a written argument anyway, an array of `scratch`, kept from
+        call to call. None if there is none at all."""
+        made: list[Any] = [None] * len(self.fn.results)
+        for number in self.temporary:
+            if number not in scratch:
+                type_ = self.fn.results[number].type
+                scratch[number] = np.empty(type_.shape, DTYPES[type_.dtype])
+            made[number] = scratch[number]
+        for output, out in zip(self.outputs, outs or (), strict=False):
+            if (
+                output.is_result
+                and not output.lenses
+                and out.flags.carray
+                and not any(np.may_share_memory(out, a) for a in arguments)
+            ):
+                made[output.place] = out
+        return made if any(m is not None for m in made) else None
+
+    @functools.cached_property
+    def temporary(self) -> tuple[int, ...]:
+        """Numbers of the large results that are only copied to written arguments."""
+        kept = {o.place for o in (*self.outputs, *(self.changed.outputs if self.changed else ())) if o.is_result}
+        results = self.fn.results
+        return tuple(n for _, n in self.written if n not in kept and results[n].type.bytes >= LARGE)
+
     def finish(self, leaves: Sequence[Any], results: Sequence[Any], outs: Sequence[Any] | None = None) -> Any:
         """Write back what the function wrote, and rebuild what it returns; the arrays of `out=` get it too."""
         for place, number in self.written:
@@ -141,6 +172,7 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
 
 
 RETRACES: Final = 8  # each adds an array to a group
+LARGE: Final = 1 << 15  # bytes from which memory is kept for results that are copied
 
 
 def _trace_once(
@@ -177,12 +209,22 @@ def _trace_once(
     entered = tuple(s.entered for s in sources if s.entered is not None)
     flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
     fn = Function(getattr(f, "__name__", "fn"), (*params, *flat, *entered), tuple(results))
+    check_escaped(fn, trace)
     captured = tuple(s.source for s in sources)
     watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
         watched, changed, guards_of(trace),
     )  # fmt: skip
+
+
+def check_escaped(fn: Function, trace: Trace) -> None:
+    """TracedValueError if the program reads what another call's trace made."""
+    for value in free_values(fn, trace.scope.number):
+        raise TracedValueError(
+            f"a traced array {value.type} of another call is used here: it was kept when that call ended",
+            hint="return arrays rather than storing them in objects, lists or global names",
+        ).at(("made here", value.origin))
 
 
 def _enter_groups(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, final
 
@@ -12,7 +13,7 @@ from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, IndexRangeError
-from pliant.kernel.ir import Buffer, Host, Program
+from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Rows
 from pliant.transforms.evaluate import run
 
 Array: TypeAlias = Any
@@ -63,19 +64,30 @@ class Executable:
             self.lean = self.make_lean(self) or self.run
         return list(self.lean(*arrays))
 
-    def run(self, *arrays: Array) -> list[Array]:
+    @functools.cached_property
+    def is_sure(self) -> bool:
+        """Whether no call fails midway, with results half done."""
+        return not self.program.sites and all([isinstance(s, Nest | Rows | Fill | Product) for s in self.program.steps])
+
+    def into(self, arrays: Sequence[Array], outs: Sequence[Array | None]) -> list[Array]:
+        """As a call, with results in the memory of `outs`, where it is not None: contiguous and aligned,
+        of the result's dtype and shape, apart from every argument."""
+        return self.run(*arrays, outs=outs)
+
+    def run(self, *arrays: Array, outs: Sequence[Array | None] = ()) -> list[Array]:
         """The call in Python: takes any layout, and says what is wrong."""
         args = [plain(a, dtype) for a, (_, dtype) in zip(arrays, self.params, strict=True)]
-        outs = [np.empty(shape, dtype) for shape, dtype in self.results]
+        given = [*outs, *[None] * (len(self.results) - len(outs))]
+        made = [np.empty(*r) if out is None else out for r, out in zip(self.results, given, strict=True)]
         try:
             arena = self.arenas.pop()
         except IndexError:
             arena = aligned(self.program.arena)
-        table = self.table(*[address(a) for a in (arena, *args, *outs)])
-        held = self._run(table, arena, args, outs)
+        table = self.table(*[address(a) for a in (arena, *args, *made)])
+        held = self._run(table, arena, args, made)
         del held
         self.arenas.append(arena)
-        return outs
+        return made
 
     def _run(self, table: Any, arena: Array, args: list[Array], outs: list[Array]) -> list[Array]:
         error = (ctypes.c_int64 * 2)()
