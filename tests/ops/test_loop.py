@@ -15,6 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops import ALL
 from pliant.ops.compare import Greater
+from pliant.ops.contract import dot_general
 from pliant.ops.elementwise import convert
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.loop import Loop
@@ -212,3 +213,35 @@ def test_loops_that_do_not_fit_are_refused(make: Any, types: Any, message: str) 
 def test_folds_have_the_dtypes_they_make_sense_for() -> None:
     with pytest.raises(DTypeError, match="no fold 'any' of f64"):
         trace(loop(lambda i, x: (x,), 3, "const", "any", f64()).apply, f64())
+
+
+def test_the_gradient_of_a_matrix_in_a_loop_is_one_product_of_stacks() -> None:
+    def step(i: Value, h: Value, w: Value) -> tuple[Value, ...]:
+        return (sin(dot_general(w, h, ((1,), (0,)))),)
+
+    op = loop(step, 6, "carry const", "last", f64(4), f64(4, 4))
+    fn = trace(lambda h, w: reduce_sum(op(h, w)), f64(4), f64(4, 4))
+    back = gradient(fn)
+    fast = optimise(back)
+    dots = [n for n in nodes(fast.results) if n.op.name == "dot"]
+    assert [n.types[0] for n in dots] == [f64(4, 4)]
+    xs = [RNG.normal(size=4), RNG.normal(size=(4, 4))]
+    for a, b in zip(run(fast, xs), run(back, xs), strict=True):
+        np.testing.assert_allclose(a, b)
+
+
+def test_cotangents_of_what_inner_loops_read_accumulate_in_one_array() -> None:
+    def inner(j: Value, total: Value, table: Value, i: Value) -> tuple[Value, ...]:
+        return (sin(total) * at(table, i + j),)
+
+    def outer(i: Value, total: Value, table: Value) -> tuple[Value, ...]:
+        return loop(inner, 3, "carry const const", "last", f64(), f64(9), I64).apply(total, table, i)
+
+    op = loop(outer, 4, "carry const", "last", f64(), f64(9))
+    back = gradient(trace(lambda table: op(const(1.0, "f64"), table), f64(9)))
+    fast = optimise(back)
+    text = str(fast)
+    assert text.count("scatter_add") == 1
+    assert text.count("broadcast(0.0, shape=(9,)") == 1
+    xs = [RNG.uniform(0.5, 1.5, 9)]
+    np.testing.assert_allclose(run(fast, xs)[0], run(back, xs)[0])

@@ -28,7 +28,7 @@ from pliant.kernel.ir import (
     Var,
     offset_of,
 )
-from pliant.kernel.place import place, share
+from pliant.kernel.place import place, reads_first, share
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
@@ -122,6 +122,7 @@ def share_after(fusion: Fusion, program: Program, owned: dict[Buffer, Buffer]) -
             step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
         elif isinstance(step, Fill):
             step.reads = {fusion.buffers[v] for v in step.leaves}
+    program.steps = reads_first(program.steps)
     share(program.steps, {*program.params, *program.host}, set(program.results), owned)
 
 

@@ -30,6 +30,27 @@ def last_reads(steps: list[Step]) -> dict[Buffer, int]:
     return last
 
 
+def reads_first(steps: list[Step]) -> list[Step]:
+    """The steps with those that read what a fill starts from brought before that fill, where they
+    do not need its result: then it can work in that memory. Every buffer has one writer yet."""
+    for fill in [step for step in steps if isinstance(step, Fill) and step.copied]:
+        at = steps.index(fill)
+        after = [n for n in range(at + 1, len(steps)) if fill.copied in steps[n].reads]
+        if not after:
+            continue
+        made, late = {fill.out}, list[Step]()
+        early = list[Step]()
+        for step in steps[at + 1 : after[-1] + 1]:
+            if made.isdisjoint(step.reads):
+                early.append(step)
+            else:
+                late.append(step)
+                made.update(writes(step))
+        if not any([fill.copied in step.reads for step in late]):
+            steps = [*steps[:at], *early, fill, *late, *steps[after[-1] + 1 :]]
+    return steps
+
+
 def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer], owned: dict[Buffer, Buffer]) -> None:
     """Let fills work in the memory of the operand they start from, where nobody reads it later.
 

@@ -22,6 +22,7 @@ from pliant.ops import (
     index,
     least_squares,
     loop,
+    loop_rules,
     matrix,
     power,
     reduce,
@@ -43,7 +44,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
-    fft, custom, loop, cond, while_loop,
+    fft, custom, loop, loop_rules, cond, while_loop,
 )  # fmt: skip
 
 

@@ -22,14 +22,15 @@ from pliant.core.parse import Parser
 from pliant.core.print import Printer
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
+from pliant.ops.base import Movement
 from pliant.ops.bits import logical_and, logical_or
 from pliant.ops.compare import maximum, minimum
 from pliant.ops.custom import pick, spread
 from pliant.ops.elementwise import add, mul
+from pliant.ops.index import Indexed
 from pliant.ops.reduce import reduce_max, reduce_min, reduce_prod
-from pliant.ops.region import cut, needed, read_by, read_with, settle
+from pliant.ops.region import cut, needed, read_with, settle
 from pliant.ops.shape import broadcast, permute
-from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
@@ -391,34 +392,14 @@ def swap_first(x: Value) -> Value:
 
 def is_read_in_part(p: Value, ys: Values) -> bool:
     """Whether something reads a smaller part of an array, whose cotangent is then mostly zero."""
-    users = [node for node in nodes(ys) if p in node.args]
-    return any([max([t.size for t in node.types]) < p.type.size for node in users])
-
-
-@rewrite(Loop)
-def loop_without_idle_operands(value: Value) -> Replacement:
-    """Operands that no step reads are dropped; a carry that every step leaves alone is a const.
-
-    The k-th last result is then that operand itself.
-    """
-    loop, xs = value.node.op, value.node.args
-    assert isinstance(loop, Loop)
-    params = loop.body.params[1:]
-    still = {c - 1: k for c, k in loop.carries if loop.body.results[k] is loop.body.params[c]}
-    read = read_by(loop.body.results, params)
-    if not still and all([r or kind == "carry" for r, kind in zip(read, loop.ins, strict=True)]):
-        return None
-    ends = set(still.values())
-    stays = [k not in ends for k in range(len(loop.outs))]
-    body = replace(loop.body, results=pick(loop.body.results, stays))
-    ins = tuple([cast("In", "const") if n in still else kind for n, kind in enumerate(loop.ins)])
-    read = read_by(body.results, params)
-    keep = [r or kind == "carry" for r, kind in zip(read, ins, strict=True)]
-    body = replace(body, params=(body.params[0], *pick(params, keep)))
-    small = replace(loop, ins=pick(ins, keep), outs=pick(loop.outs, stays), body=body)
-    made = iter(small.apply(*pick(xs, keep)) if any(stays) else ())
-    kept = {k: xs[c] for c, k in still.items()}
-    return {v: kept[k] if k in kept else next(made) for k, v in enumerate(value.node.values)}
-
-
-RULES = (loop_without_idle_operands,)
+    for node in nodes(ys):
+        if p not in node.args:
+            continue
+        if isinstance(node.op, Movement | Indexed) and node.types[0].size < p.type.size:
+            return True
+        if isinstance(node.op, Loop):
+            inner = node.op
+            held = [n for n, a in enumerate(node.args) if a is p and inner.ins[n] == "const"]
+            if any([is_read_in_part(inner.body.params[n + 1], inner.body.results) for n in held]):
+                return True
+    return False

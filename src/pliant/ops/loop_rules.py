@@ -1,0 +1,134 @@
+"""Identities of loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from pliant.core.ir import Function, Param, Value, nodes
+from pliant.ops.contract import Dot
+from pliant.ops.custom import pick
+from pliant.ops.elementwise import Add
+from pliant.ops.index import ScatterAdd
+from pliant.ops.loop import In, Loop, Out
+from pliant.ops.region import read_by
+from pliant.ops.select import is_zero
+from pliant.ops.shape import Permute, permute
+from pliant.ops.update import AddSlice
+from pliant.rewrite.rule import Replacement, rewrite
+
+
+@rewrite(Loop)
+def loop_without_idle_operands(value: Value) -> Replacement:
+    """Operands that no step reads are dropped; a carry that every step leaves alone is a const.
+
+    The k-th last result is then that operand itself.
+    """
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    params = loop.body.params[1:]
+    still = {c - 1: k for c, k in loop.carries if loop.body.results[k] is loop.body.params[c]}
+    read = read_by(loop.body.results, params)
+    if not still and all([r or kind == "carry" for r, kind in zip(read, loop.ins, strict=True)]):
+        return None
+    ends = set(still.values())
+    stays = [k not in ends for k in range(len(loop.outs))]
+    body = replace(loop.body, results=pick(loop.body.results, stays))
+    ins = tuple([cast("In", "const") if n in still else kind for n, kind in enumerate(loop.ins)])
+    read = read_by(body.results, params)
+    keep = [r or kind == "carry" for r, kind in zip(read, ins, strict=True)]
+    body = replace(body, params=(body.params[0], *pick(params, keep)))
+    small = replace(loop, ins=pick(ins, keep), outs=pick(loop.outs, stays), body=body)
+    made = iter(small.apply(*pick(xs, keep)) if any(stays) else ())
+    kept = {k: xs[c] for c, k in still.items()}
+    return {v: kept[k] if k in kept else next(made) for k, v in enumerate(value.node.values)}
+
+
+@rewrite(Loop, level="stable")
+def sum_of_products(value: Value) -> Replacement:
+    """Σ over the steps of products a·b that are larger than a and b → one product of their stacks.
+
+    The gradient of a matrix that a loop multiplies by is such a sum of outer products.
+    """
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    for k, kind in enumerate(loop.outs):
+        product, order = _product(loop.body.results[k]) if kind == "sum" else (None, ())
+        if product is None or sum([a.type.size for a in product.args]) > product.type.size:
+            continue
+        op = cast("Dot", product.op)
+        outs: tuple[Out, ...] = (*loop.outs[:k], *loop.outs[k + 1 :], "stack", "stack")
+        results = (*loop.body.results[:k], *loop.body.results[k + 1 :], *product.args)
+        *same, a, b = replace(loop, outs=outs, body=replace(loop.body, results=results)).apply(*xs)
+        contract = tuple([(0, *(axis + 1 for axis in axes)) for axes in op.contract])
+        batch = tuple([tuple([axis + 1 for axis in axes]) for axes in op.batch_axes])
+        total = permute(Dot((contract[0], contract[1]), (batch[0], batch[1]))(a, b), order)
+        same.insert(k, total)
+        return dict(zip(value.node.values, same, strict=True))
+    return None
+
+
+def _product(term: Value) -> tuple[Value | None, tuple[int, ...]]:
+    """The product that a term is a permutation of, and in which order its axes are."""
+    if isinstance(term.op, Dot):
+        return term, tuple(range(len(term.shape)))
+    if isinstance(term.op, Permute) and isinstance(term.args[0].op, Dot):
+        return term.args[0], term.op.order
+    return None, ()
+
+
+@rewrite(Add, level="stable", reads=(Loop,))
+def add_of_accumulation(value: Value) -> Replacement:
+    """acc + a loop's carry that starts from zero and is only added to → the carry starts from acc.
+
+    What an inner loop reads of an array then has a cotangent that is not added up densely.
+    """
+    for acc, total in (value.args, value.args[::-1]):
+        loop = total.op
+        if not isinstance(loop, Loop) or loop.outs[total.index] != "last":
+            continue
+        place = next(p for p, k in loop.carries if k == total.index)
+        if not is_zero(total.args[place - 1]) or acc.type != total.type:
+            continue
+        if not _is_only_added_to(loop.body, place, total.index) or total.node in nodes([acc]):
+            continue
+        xs = list(total.args)
+        xs[place - 1] = acc
+        made = loop.apply(*xs)
+        others = {v: m for v, m in zip(total.node.values, made, strict=True) if v is not total}
+        return {**others, value: made[total.index]}
+    return None
+
+
+def _is_only_added_to(body: Function, place: int, k: int) -> bool:
+    """Whether a carry comes out as itself plus something, and is read for nothing else."""
+    param, chain = body.params[place], set[Value]()
+    value = body.results[k]
+    while value is not param:
+        below = _accumulator(value)
+        if below is None:
+            return False
+        chain.add(value)
+        value = below
+    chain.add(param)
+    if any([r in chain for n, r in enumerate(body.results) if n != k]):
+        return False
+    uses = [a for node in nodes(body.results) for a in node.args if a in chain]
+    return len(uses) == len(chain) - 1
+
+
+def _accumulator(value: Value) -> Value | None:
+    """What a value is a sum with, as far as its maker says."""
+    op, args = value.op, value.args
+    if isinstance(op, ScatterAdd | AddSlice):
+        return args[0]
+    if isinstance(op, Add):
+        found = [a for a in args if isinstance(a.op, Param | ScatterAdd | AddSlice | Loop | Add)]
+        return found[0] if found else None
+    if isinstance(op, Loop) and op.outs[value.index] == "last":
+        place = next(p for p, k in op.carries if k == value.index)
+        return args[place - 1] if _is_only_added_to(op.body, place, value.index) else None
+    return None
+
+
+RULES = (loop_without_idle_operands, sum_of_products, add_of_accumulation)
