@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast, final
 
 from pliant.diff.captured import outside, rebound
-from pliant.diff.layout import Layout, flatten, unflatten
+from pliant.diff.emitted import Emitted, emit
+from pliant.diff.layout import Layout, flatten, leaf_type, unflatten
 from pliant.diff.system import Arrays, Flat, System
+from pliant.diff.systems.pliant import Pliant
 from pliant.errors import ArgumentError, DifferentiationError
 
 
@@ -57,6 +59,7 @@ class Functional:
     has_aux: bool
     y: tuple[tuple[Template, ...], Any] | None = None  # leaves and structure of what f fills
     caches: tuple[Template, ...] = ()
+    programs: dict[Any, Emitted] = field(default_factory=dict[Any, Emitted])
     shared: Returned | None = None
     local: _Local = field(default_factory=_Local)
 
@@ -75,15 +78,32 @@ class Functional:
 
         return flat
 
-    def inputs(self, constants: Arrays) -> tuple[Arrays, Any]:
+    def inputs(self, actives: Arrays, constants: Arrays) -> tuple[Arrays, Any]:
         """Constants with the arrays that f captures, and what else the program depends on."""
+        if self.system.plain:
+            emitted = self._emitted(actives, constants)
+            return (*constants, *emitted.program.captured), emitted
         if not self.system.abilities.bakes:
             return constants, None
         arrays, numbers = outside(self.f)
         return (*constants, *arrays), numbers
 
+    def _emitted(self, xs: Arrays, constants: Arrays) -> Emitted:
+        """The program of f for arguments like these, made anew when what f reads has changed."""
+        count = self.layout.roles.count("constant")
+        key = tuple([leaf_type(x) for x in (*xs, *constants[:count])])
+        found = self.programs.get(key)
+        if found is None or not found.program.guards.hold():
+            twin = Functional(self.f, self.layout, Pliant(), self.has_aux, self.y, self.caches)
+            found = self.programs[key] = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])
+            self.shared = self.local.returned = twin.returned
+        return found
+
     def _run(self, xs: Arrays, constants: Arrays) -> tuple[Arrays, Arrays]:
         system, f = self.system, self.f
+        if system.plain:
+            self.local.returned = self.shared
+            return self._emitted(xs, constants).run(xs, constants, system.namespace, system.array)
         if system.abilities.bakes:
             count = self.layout.roles.count("constant")
             f = rebound(f, outside(f)[0], list(constants[count:]))

@@ -183,7 +183,7 @@ class Prep:
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
-        constants, key = self.functional.inputs(constants)
+        constants, key = self.functional.inputs(actives, constants)
         ys, aux, parts = self.run(actives, seeds, constants, key)
         system = self.outer
         if not any([system.owns(x) for x in actives]):

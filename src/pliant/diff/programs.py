@@ -247,7 +247,7 @@ def over(outer: System, inner: System, functional: Functional, of: Callable[[Sys
 
         def bound(constants: Arrays) -> Flat:
             def flat(xs: Arrays) -> tuple[Arrays, Arrays]:
-                ys, aux, (gs,) = compiled(xs, (), *functional.inputs(constants))
+                ys, aux, (gs,) = compiled(xs, (), *functional.inputs(xs, constants))
                 return tuple(map(inner.numpy, gs)), (*map(inner.numpy, ys), *map(inner.numpy, aux))
 
             return flat

@@ -169,7 +169,7 @@ def _count(colors: Any) -> int:
 
 def _row_numbers(pattern: Any) -> Any:
     counts = pattern.indptr[1:] - pattern.indptr[:-1]
-    return np.arange(pattern.shape[0]).repeat(counts)
+    return cast("Any", np.arange(pattern.shape[0])).repeat(counts)
 
 
 def _seeds(colors: Any) -> Any:

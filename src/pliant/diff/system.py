@@ -83,6 +83,16 @@ class System(Protocol):
         """Which primitive Jacobians use; "both" chooses by the shapes."""
         ...
 
+    @property
+    def plain(self) -> bool:
+        """Whether functions are plain NumPy, and Pliant's program of them is run."""
+        ...
+
+    @property
+    def namespace(self) -> Any:
+        """The module of its arrays."""
+        ...
+
     def require(self) -> None:
         """Raise UnavailableError, with the pip line, unless the package is installed."""
         ...

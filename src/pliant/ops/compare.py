@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from pliant.core.ir import Tangents, Value, Values, const
+from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit
 from pliant.ops.select import select
 from pliant.rewrite.rule import rewrite
@@ -34,6 +34,9 @@ class Equal(Comparison):
     """x = y; NaN equals nothing."""
 
     commutative = True
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return torch.eq(x, y)  # torch.equal compares whole tensors
 
 
 @final

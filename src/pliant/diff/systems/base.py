@@ -52,6 +52,16 @@ class OnNumPy(ABC):
         """Forward, unless it has a reverse mode."""
         return "reverse" if self.abilities.reverse else "forward"
 
+    @property
+    def plain(self) -> bool:
+        """Functions run as they are."""
+        return False
+
+    @property
+    def namespace(self) -> Any:
+        """NumPy."""
+        return np
+
     def require(self) -> None:  # noqa: B027
         """Nothing to install."""
 

@@ -17,10 +17,12 @@ from pliant.diff.systems.base import mutation_error, package
 class JAX:
     """Forward and reverse mode of JAX, under `jax.jit`. NumPy arguments keep their 64 bits.
 
-    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes. plain:
+    f is written in plain NumPy; Pliant traces it and JAX runs the program.
     """
 
     mode: Mode = "both"
+    plain: bool = False
 
     @property
     def name(self) -> str:
@@ -41,6 +43,11 @@ class JAX:
     def jnp(self) -> Any:
         """Its NumPy."""
         return package("jax.numpy", self.name, "jax")
+
+    @property
+    def namespace(self) -> Any:
+        """Its NumPy."""
+        return self.jnp
 
     def require(self) -> None:
         """The package jax."""

@@ -44,6 +44,16 @@ class Pliant:
         """Everything; writes to x stay inside the program."""
         return Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
 
+    @property
+    def plain(self) -> bool:
+        """Functions are traced by Pliant anyway."""
+        return False
+
+    @property
+    def namespace(self) -> Any:
+        """NumPy."""
+        return np
+
     def require(self) -> None:
         """Nothing to install."""
 

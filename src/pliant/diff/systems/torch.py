@@ -18,10 +18,12 @@ class PyTorch:
     """Forward and reverse mode of PyTorch, eager. The caller's tensors and their `.grad` are never
     touched.
 
-    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes. plain:
+    f is written in plain NumPy; Pliant traces it and PyTorch runs the program.
     """
 
     mode: Mode = "both"
+    plain: bool = False
 
     @property
     def name(self) -> str:
@@ -43,6 +45,11 @@ class PyTorch:
         """Its function transformations."""
         package("torch._decomp.decompositions_for_jvp", self.name, "torch")  # warns when it is first used
         return package("torch.func", self.name, "torch")
+
+    @property
+    def namespace(self) -> Any:
+        """Its NumPy."""
+        return self.torch
 
     def require(self) -> None:
         """The package torch."""

@@ -1,0 +1,59 @@
+"""Plain NumPy functions on other systems: Pliant's program of f, run by the other library.
+
+f is traced once per signature; each primitive then runs on the library's arrays, where its own
+differentiation sees it. Arrays that f captures become inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant.compiled import Compiled, uncollected
+from pliant.diff.system import Arrays
+from pliant.frontend.program import Program
+from pliant.transforms.evaluate import evaluate
+from pliant.transforms.inline import inline
+
+Traceable = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Emitted:
+    """A traced function, and how many of its results are f's value."""
+
+    program: Program
+    fn: Any
+    count: int
+    total: int
+
+    def run(self, xs: Arrays, constants: Arrays, xp: Any, array: Callable[[Any], Any]) -> tuple[Arrays, Arrays]:
+        """(ys, aux) on the arrays of namespace xp; constants end with the captured arrays."""
+        given = tuple([array(a) for a in (*xs, *constants)])
+        results = evaluate(self.fn, given, xp)
+        return results[: self.count], results[self.count : self.total]
+
+
+def emit(traceable: Traceable, xs: Arrays, constants: Arrays) -> Emitted:
+    """Trace a flat function for arguments of these types."""
+    counts: list[int] = []
+
+    def copied(xs: Arrays, constants: Arrays) -> Any:
+        ys, aux = traceable(xs, constants)
+        counts[:] = [len(ys), len(ys) + len(aux)]
+        return [y.copy() for y in (*ys, *aux)]  # each result is its own, and no view of an argument
+
+    with uncollected():
+        program = Compiled(copied).program(tuple(map(_example, xs)), tuple(map(_example, constants)))
+    return Emitted(program, inline(program.fn), *counts)
+
+
+def _example(x: Any) -> Any:
+    """A NumPy array, or Python number, like x."""
+    if not hasattr(x, "dtype"):
+        return x
+    return np.zeros(tuple(x.shape), str(x.dtype).rpartition(".")[2])[()]
