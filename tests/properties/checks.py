@@ -10,7 +10,7 @@ import numpy as np
 import pliant
 from pliant.core.parse import parse
 from pliant.core.verify import verify
-from pliant.errors import UnsupportedError
+from pliant.errors import IndexRangeError, ShapeError, UnsupportedError
 from pliant.ops import ALL
 from pliant.pipeline import optimise
 from tests.properties.programs import Effects, Program, call, quiet, spread, widened
@@ -31,6 +31,10 @@ def compiled_equals_numpy(program: Program, backend: str) -> str | None:
         got = call(f, program.inputs())
     except UnsupportedError as error:
         raise Unsupported(str(error)) from error
+    except (IndexRangeError, ShapeError) as error:
+        if any(np.size(x) == 0 for x in program.inputs()):
+            return None  # where nothing is read or written, NumPy often does not look
+        return f"{backend} raised {type(error).__name__}: {error}"
     except Exception as error:
         return f"{backend} raised {type(error).__name__}: {error}"
     wrong = differs(program, got, wanted)
@@ -51,6 +55,8 @@ def captured_equals_numpy(program: Program, backend: str) -> str | None:
     f = program.function(captured={name: ours[0]})
     if name in f.__code__.co_varnames:
         return None  # `x += y` makes x a local variable
+    if name in f.__code__.co_varnames:
+        return None  # `x += y` makes it a local name
     wanted = call(program.function(), theirs)
     try:
         made = call(pliant.jit(f, backend=backend), ours[1:])
@@ -164,8 +170,10 @@ def _copy(x: Any) -> Any:
 def _restricted(f: Any, inputs: list[Any], active: list[int]) -> Any:
     """f as a function of its float arguments that returns its float results."""
 
+    rest = [None if i in active else x for i, x in enumerate(inputs)]  # else each would be captured and given
+
     def g(*xs: Any) -> Any:
-        full = [_copy(x) for x in inputs]
+        full = [_copy(x) for x in rest]
         for i, x in zip(active, xs, strict=True):
             full[i] = x
         made = [y if hasattr(y, "dtype") else np.asarray(y) for y in f(*full)]
@@ -178,15 +186,24 @@ def _floats(results: Any) -> list[Any]:
     return [np.asarray(y) for y in results if np.asarray(y).dtype.kind in "fc"]
 
 
-def differences(f: Any, xs: list[Any], dxs: list[Any], step: float) -> list[Any]:
-    """Derivatives of the float results of f along dxs, by five points."""
+def differences(f: Any, xs: list[Any], dxs: list[Any], step: float) -> tuple[list[Any], list[Any]]:
+    """Derivatives of the float results of f along dxs, by five points; and how far the two sides' slopes are apart."""
 
     def at(t: float) -> list[Any]:
         with quiet():
             return _floats(f(*[_moved(x, t * d) for x, d in zip(xs, dxs, strict=True)]))
 
-    points = [at(t * step) for t in (-2, -1, 1, 2)]
-    return [(a - 8 * b + 8 * c - d) / (12 * step) for a, b, c, d in zip(*points, strict=True)]
+    points = [*zip(*(at(t * step) for t in (-2, -1, 0, 1, 2)), strict=True)]
+    slopes = [(a - 8 * b + 8 * c - d) / (12 * step) for a, b, _, c, d in points]
+    return slopes, [np.abs(b - 2 * m + c) / step for _, b, m, c, _ in points]
+
+
+def _is_smooth(coarse: Any, fine: Any, rtol: float, atol: float) -> bool:
+    """Whether differences tell the derivative: nearer points say the same, and both sides' slopes meet."""
+    (a, kink), (b, smaller) = coarse, fine
+    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
+        return False
+    return _near(a, b, rtol, atol) and bool(np.all(smaller <= 0.7 * kink + 1e-7 * (1 + np.abs(b))))
 
 
 def _moved(x: Any, d: Any) -> Any:
@@ -230,10 +247,11 @@ def derivatives_agree(program: Program, backend: str) -> str | None:
         raise Unsupported(str(error)) from error
     except Exception as error:
         return f"jvp raised {type(error).__name__}: {error}"
-    for n, (dy, a, b) in enumerate(zip(dys, coarse, fine, strict=True)):
-        if _near(a, b, 1e-6, 1e-7) and np.all(np.isfinite(dy)) and not _near(dy, b):
+    for n, (dy, *a, b, kink) in enumerate(zip(dys, *coarse, *fine, strict=True)):
+        if _is_smooth(a, (b, kink), 1e-6, 1e-7) and np.all(np.isfinite(dy)) and not _near(dy, b):
             return f"jvp of float result {n} along {dxs}: got {dy!r}, differences {b!r}"
-    return _reverse(g, xs, dxs, ys, dys, rng) or _second(g, xs, dxs, ys, rng)
+    is_spectral = any(t in program.source() for t in ("eigvalsh", "svd", "pinv", "det("))  # may be degenerate
+    return _reverse(g, xs, dxs, ys, dys, rng) or _second(g, xs, dxs, ys, rng, is_spectral)
 
 
 def _inner(a: Any, b: Any) -> float:
@@ -263,9 +281,9 @@ def _reverse(g: Any, xs: Any, dxs: Any, ys: Any, dys: Any, rng: Any) -> str | No
     return None
 
 
-def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any) -> str | None:
+def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any, is_spectral: bool) -> str | None:
     """Derivatives of the gradient of a loss along dxs, against differences."""
-    if any(np.asarray(y).dtype not in (np.float64, np.complex128) for y in ys) or not ys:
+    if any(np.asarray(y).dtype not in (np.float64, np.complex128) for y in ys) or not ys or is_spectral:
         return None
     weights = [rng.uniform(-1, 1, np.shape(y)) for y in ys]
 
@@ -281,13 +299,8 @@ def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any) -> str | None:
         raise Unsupported(str(error)) from error
     except Exception as error:
         return f"second derivatives raised {type(error).__name__}: {error}"
-    for n, (dy, a, b) in enumerate(zip(got, coarse, fine, strict=True)):
-        if (
-            np.all(np.isfinite(a))
-            and _near(a, b, 1e-5, 1e-6)
-            and np.all(np.isfinite(dy))
-            and not _near(dy, b, 1e-4, 1e-5)
-        ):
+    for n, (dy, *a, b, kink) in enumerate(zip(got, *coarse, *fine, strict=True)):
+        if _is_smooth(a, (b, kink), 1e-5, 1e-6) and np.all(np.isfinite(dy)) and not _near(dy, b, 1e-4, 1e-5):
             return f"second derivative in argument {n}: got {dy!r}, differences {b!r}"
     return None
 

@@ -56,7 +56,7 @@ np.split({any 1+}, [1])[1] | np.array_split({any 1+}, 2)[0] | np.pad({num 1}, 1)
 np.pad({num 1+}, 1, mode="reflect") | np.array([{sc}, {sc}]) | np.array({any}) | np.asarray({any}) | np.delete({any 1+}, 0, axis={axis})
 np.insert({num 1}, 1, 5) | np.append({num}, {num}) | np.zeros_like({any}) | np.ones_like({any}) | np.full_like({num}, 2) | np.where({b}, {=}, {=})
 np.where({b}, {=}, {lit}) | np.take({any 1+}, {ints}) | np.take({any 1+}, [0, -1], axis={axis}) | np.meshgrid({any 1}, {any 1})[1]
-np.swapaxes({any 2+}, 0, 1) | np.rollaxis({any 2+}, -1) | np.fliplr({any 2+}) | np.flipud({any 1+}) | np.broadcast_arrays({any}, {=})[0]
+np.swapaxes({any 2+}, 0, 1) | np.rollaxis({any 2+}, -1) | np.fliplr({any 2+}) | np.flipud({any 1+})
 np.block([[{num 2}, {==}], [{==}, {==}]]) | np.dstack([{any}, {==}]) | np.resize({any 1+}, (2, 3)) | np.unstack({any 1+})[0] | list({any 1+})[0]
 {any}[()] | {any 1+}[{key}] | {any 2+}[{key}] | {any 1+}[{key}] | {any 3+}[{key}] | {any 1+}[{fancy}] | {any 2+}[{fancy}] | {any 1+}[{fancy}]
 np.take_along_axis({num 1+}, np.argsort(⟦0⟧, axis=-1, kind="stable"), axis=-1) | np.select([{b}, {=}], [{=}, {=}], 0)
@@ -102,10 +102,10 @@ WRITES = """
 {w any}[...] = {fits} | {w any 1+}[{key}] = {fits} | {w any 1+}[{key}] = {lit} | {w any 2+}[{key}] = {fits} | ~{w num}[...] += {fits} | ~{w num 1+}[{key}] += {fits} | ~{w num 1+}[{key}] *= {lit}
 ~{w num} += {lit} | ~{w num} -= {fits} | ~{w num} *= {fits} | ~{w f} /= 2 | {w iu} //= 2 | {w b} ^= True | {w b} &= {fits} | {w any 1+}[{fancy}] = {lit} | {w any 1+}[{fancy}] = {fits}
 ~{w num 1+}[{fancy}] += {lit} | ~{w num 1+}[{fancy}] += {fits} | {w any 1+}[{mask}] = {lit} | ~{w num 1+}[{mask}] += {lit} | ~{w num 1+}[{mask}] *= {fits} | {w any}.fill({lit}) | {w num 1+}.sort() | {w num 1+}.sort(axis={axis})
-np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, {lit}) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
+np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, 2) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
 np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] = ⟦0⟧[:-1] | {w any 1+}[:-1] = ⟦0⟧[1:] | ~{w num 1+}[1:] += ⟦0⟧[:-1] | ~{w num 1+}[:] += ⟦0⟧[::-1] | {w any 1+}[::-1] = ⟦0⟧
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
-np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w num 1+}, ([0, 0],), {lit}) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
+np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w num 1+}, ([0, 0],), 1) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
 np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place($w, {mask}, [7])
 """
 

@@ -23,9 +23,8 @@ from pliant.frontend.functions import (
     REDUCTIONS,
     UFUNCS,
 )
-from pliant.frontend.kinds import as_tuple, is_sequence
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.strides import has_order, keep_order, unsure_order
-
 
 ROW_MAJOR: Final = frozenset(
     (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
@@ -147,7 +146,7 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         if type(x) is TracedArray:
             arrays.append(x.concrete)
             return x.concrete if not (x.is_scalar or x.is_weak) or x.concrete is None else x.concrete[()]
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             arrays.append(None)  # met outside: read anew at every call
         return (
             cast("Any", type(x))(map(plain, x)) if is_sequence(x) and not hasattr(x, "_fields") and has_traced(x) else x
@@ -156,14 +155,15 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     new_args, new_kwargs = [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}
     if any(a is None for a in arrays) or "out" in kwargs:
         return None
-    made = func(*new_args, **new_kwargs)
+    made: Any = func(*new_args, **new_kwargs)
     parts = as_tuple(made)
-    if made is None or any(isinstance(m, np.ndarray) and np.may_share_memory(m, a) for m in parts for a in arrays):
+    if made is None or any(is_array(m) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)
 
 
 def _is_leading(x: TracedArray, key: Any) -> bool:
     """Whether NumPy lays out `x[key]`, a copy, in row-major order: index arrays come first, x is row-major."""
-    first = key[0] if isinstance(key, tuple) and key else key
-    return not isinstance(first, slice) and first is not Ellipsis and first is not None and not has_order((x,))
+    keys: tuple[Any, ...] = as_tuple(key) if type(key) is tuple and key != () else (key,)
+    first = keys[0]
+    return type(first) is not slice and first is not Ellipsis and first is not None and not has_order((x,))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.kinds import is_sequence
+from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.tracing import strides_of as array_strides
 from pliant.frontend.view import DynamicLens, ImagLens, Lens, PermuteLens, RealLens, ReshapeLens, SliceLens
 
@@ -112,17 +112,25 @@ def is_unsure(x: TracedArray) -> bool:
 
 
 def has_order(args: Sequence[Any]) -> bool:
-    """Whether an operand of several axes may not be row-major."""
+    """Whether an operand may have its axes in another order than row-major ones."""
     for a in args:
         if type(a) is TracedArray:
-            if (a.lenses or a.storage.strides is not None) and len(a.shape) > 1 and not is_row_major(a):
+            if (a.lenses or a.storage.strides is not None) and len(a.shape) > 1 and not _descends(layout(a)):
                 return True
-        elif isinstance(a, np.ndarray):
-            if a.ndim > 1 and not a.flags.c_contiguous:
+        elif is_array(a):
+            if a.ndim > 1 and not a.flags.c_contiguous and not _descends((a.shape, a.strides)):
                 return True
         elif is_sequence(a) and has_order(a):
             return True
     return False
+
+
+def _descends(found: tuple[Extents, Extents] | None) -> bool:
+    """Whether the last axes are the nearest in memory."""
+    if found is None:
+        return False
+    steps = [abs(s) for n, s in zip(*found, strict=True) if n > 1 and s]
+    return steps == sorted(steps, reverse=True)
 
 
 def keep_order(made: Any, args: Sequence[Any]) -> Any:
@@ -151,7 +159,7 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
     """Strides of the array that NumPy's iterator makes for these operands: asked of it, on two elements an axis."""
     dummies: list[Any] = []
     for a in args:
-        if isinstance(a, np.ndarray):
+        if is_array(a):
             found: Any = a.shape, array_strides(a) or contiguous(a.shape)
         elif type(a) is TracedArray:
             found = layout(a)

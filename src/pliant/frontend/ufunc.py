@@ -141,12 +141,10 @@ def results(
 
 
 def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    samples = [sample(x) for x in xs]
+    samples: list[Any] = [sample(x) for x in xs]
     if all(not isinstance(s, np.dtype) for s in samples):
         samples = [np.result_type(s) for s in samples]
-    operands: tuple[Any, ...] = tuple(
-        s if isinstance(s, np.dtype) else (np.dtype(bool) if isinstance(s, bool) else type(s)) for s in samples
-    )
+    operands = tuple(map(_operand, samples))
     try:
         return loop_dtypes(ufunc, operands, dtype)
     except TypeError:
@@ -154,6 +152,13 @@ def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str
         raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}").at(
             ("here", here()), *((str(x.type), x.value.origin) for x in xs)
         ) from None
+
+
+def _operand(sample: Any) -> Any:
+    """What NumPy's resolution takes for an operand: a dtype, or the type of a Python number."""
+    if isinstance(sample, bool):
+        return np.dtype(bool)
+    return cast("Any", type(sample)) if isinstance(sample, int | float | complex) else sample
 
 
 COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
@@ -291,7 +296,7 @@ def reduce(
 
 def outer(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
     """`ufunc.outer`: every pair of elements."""
-    x, y = as_traced(a), as_traced(b)
+    x, y = (TracedArray(t.storage, t.lenses, is_scalar=t.is_scalar) for t in (as_traced(a), as_traced(b)))  # not weak
     expanded = x[(..., *(None,) * y.ndim)] if y.ndim else x
     return call(builders, ufunc, (expanded, y), **options)
 
