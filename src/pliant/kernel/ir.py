@@ -512,6 +512,7 @@ class Run:
     outs: tuple[Buffer, ...]
     scratch: Buffer
     carried: dict[int, int]  # result number -> offset in scratch
+    carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
 
     @property
@@ -547,6 +548,18 @@ class Program:
     sites: list[Site]
     host: tuple[Buffer, ...] = ()
     arena: int = 0
+
+
+def takes_over(step: Step) -> list[tuple[Buffer, Buffer]]:
+    """(operand, result) where the step could make the result in the operand's memory."""
+    match step:
+        case Fill():
+            return [(step.copied, step.out)] if step.copied else []
+        case Run():
+            pairs = [(step.args[a], step.outs[r]) for a, r in step.carries]
+            return [(a, out) for a, out in pairs if step.args.count(a) == 1]
+        case _:
+            return []
 
 
 def writes(step: Step) -> list[Buffer]:

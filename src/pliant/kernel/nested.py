@@ -38,7 +38,9 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
             carried[r] = size = -(-size // 64) * 64
             size += outs[r].type.bytes
     work = count * sum([step.work for part in parts for step in part.steps])
-    return Run(node, parts, args, outs, Buffer(Type("u8", (max(size, 1),)), None), carried, work)
+    first = 1 if isinstance(node.op, Loop) else 0  # a loop's body also takes the index
+    starts = [(p - first, r) for p, r in carries]
+    return Run(node, parts, args, outs, Buffer(Type("u8", (max(size, 1),)), None), carried, starts, work)
 
 
 def is_small(type: Type) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from pliant.kernel.ir import Buffer, Fill, Program, Step, root_of, writes
+from pliant.kernel.ir import Buffer, Program, Step, root_of, takes_over, writes
 
 ALIGNMENT = 64
 
@@ -31,46 +31,50 @@ def last_reads(steps: list[Step]) -> dict[Buffer, int]:
 
 
 def reads_first(steps: list[Step]) -> list[Step]:
-    """The steps with those that read what a fill starts from brought before that fill, where they
-    do not need its result: then it can work in that memory. Every buffer has one writer yet."""
-    for fill in [step for step in steps if isinstance(step, Fill) and step.copied]:
-        at = steps.index(fill)
-        after = [n for n in range(at + 1, len(steps)) if fill.copied in steps[n].reads]
-        if not after:
-            continue
-        made, late = {fill.out}, list[Step]()
-        early = list[Step]()
-        for step in steps[at + 1 : after[-1] + 1]:
-            if made.isdisjoint(step.reads):
-                early.append(step)
-            else:
-                late.append(step)
-                made.update(writes(step))
-        if not any([fill.copied in step.reads for step in late]):
-            steps = [*steps[:at], *early, fill, *late, *steps[after[-1] + 1 :]]
+    """The steps with those that read what a step starts from brought before it, where they do not
+    need its result: then it can work in that memory. Every buffer has one writer yet."""
+    for step in list(steps):
+        for source, _ in takes_over(step):
+            steps = _with_reads_before(steps, step, source)
     return steps
 
 
-def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer], owned: dict[Buffer, Buffer]) -> None:
-    """Let fills work in the memory of the operand they start from, where nobody reads it later.
+def _with_reads_before(steps: list[Step], step: Step, source: Buffer) -> list[Step]:
+    at = steps.index(step)
+    after = [n for n in range(at + 1, len(steps)) if source in steps[n].reads]
+    if not after:
+        return steps
+    made, early, late = {*writes(step)}, list[Step](), list[Step]()
+    for other in steps[at + 1 : after[-1] + 1]:
+        if made.isdisjoint(other.reads):
+            early.append(other)
+        else:
+            late.append(other)
+            made.update(writes(other))
+    if any([source in other.reads for other in late]):
+        return steps
+    return [*steps[:at], *early, step, *late, *steps[after[-1] + 1 :]]
 
-    If a fill makes a result, its operand is made in the result's memory from the start. `owned`
+
+def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer], owned: dict[Buffer, Buffer]) -> None:
+    """Let steps work in the memory of the operand they start from, where nobody reads it later.
+
+    If the step makes a result, its operand is made in the result's memory from the start. `owned`
     are inputs that may be overwritten, and the results that may lie in their memory.
     """
     last = last_reads(steps)
     for number, step in enumerate(steps):
-        if not isinstance(step, Fill) or not step.copied:
-            continue
-        source, out = root_of(step.copied), step.out
-        if (source in inputs and source not in owned) or source in results or last.get(source, -1) > number:
-            continue
-        if out in results and source in owned:
-            out.shared = source if owned[source] is out else None
-        elif out in results:
-            source.shared = out
-        else:
-            out.shared = source
-            last[source] = max(last.get(out, number), number)
+        for copied, out in takes_over(step):
+            source = root_of(copied)
+            if (source in inputs and source not in owned) or source in results or last.get(source, -1) > number:
+                continue
+            if out in results and source in owned:
+                out.shared = source if owned[source] is out else None
+            elif out in results:
+                source.shared = out
+            else:
+                out.shared = source
+                last[source] = max(last.get(out, number), number)
 
 
 def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:

@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.module import Module
 from pliant.core.types import Type
-from pliant.kernel.ir import Program, Run, Step, Var
+from pliant.kernel.ir import Program, Run, Step, Var, root_of
 from pliant.kernel.nested import is_in_place, is_small
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
@@ -33,8 +33,9 @@ def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
             if op.length:
                 emit_loop(e, step, op, segment)
             else:
-                for c, r in op.carries:
-                    copy(e, e.base(step.outs[r]), e.base(step.args[c - 1]), step.outs[r].type.bytes)
+                for a, r in step.carries:
+                    if root_of(step.outs[r]) is not root_of(step.args[a]):
+                        copy(e, e.base(step.outs[r]), e.base(step.args[a]), step.outs[r].type.bytes)
         case WhileLoop() as op:
             emit_while(e, step, op, segment)
         case Cond():
@@ -122,16 +123,22 @@ class Carries:
                 part.put(part.result(r), made)
             elif is_in_place(self.body, p, r):
                 out = e.base(step.outs[r])
-                copy(e, out, first, type.bytes)
+                if not self.is_there(r, a):
+                    copy(e, out, first, type.bytes)
                 part.put(part.param(p), out)
                 part.put(part.result(r), out)
             else:
                 out = e.base(step.outs[r])
                 second = e.op(f"getelementptr inbounds i8, ptr {e.base(step.scratch)}, i64 {step.carried[r]}")
                 start, other = (second, out) if steps % 2 else (out, second)  # so that the last one is in `out`
-                copy(e, start, first, type.bytes)
+                if start != out or not self.is_there(r, a):
+                    copy(e, start, first, type.bytes)
                 part.put(part.param(p), start)
                 part.put(part.result(r), other)
+
+    def is_there(self, r: int, a: int) -> bool:
+        """Whether a result lies where its first value is."""
+        return root_of(self.step.outs[r]) is root_of(self.step.args[a])
 
     def after(self, part: Part) -> None:
         """The end of a step."""
