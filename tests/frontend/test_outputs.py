@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pliant
 
@@ -79,3 +80,32 @@ def test_containers_are_left_alone_by_derivatives():
     p = {"w": np.ones(3)}
     np.testing.assert_array_equal(pliant.grad(loss)(p)["w"], [2, 2, 2])
     same(p, {"w": np.ones(3)})
+
+
+def test_a_view_at_a_traced_place_is_a_view_of_the_argument():
+    f = pliant.jit(lambda x, i, j: (x[i], x[i, 1:3], x[:, j][::-1]))
+    x = np.arange(12.0).reshape(3, 4)
+    for i, j in ((0, 1), (2, 3), (-1, -4)):
+        for got, wanted in zip(f(x, i, j), (x[i], x[i, 1:3], x[:, j][::-1]), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+            assert np.shares_memory(got, x) and got.strides == wanted.strides
+
+
+def test_a_view_out_of_range_raises_and_nothing_is_written():
+    def f(x: Any, i: Any) -> Any:
+        x += 1
+        return x[i]
+
+    x = np.zeros((3, 4))
+    g = pliant.jit(f)
+    assert np.shares_memory(g(x, 1), x)
+    with pytest.raises(IndexError, match="index 3 is out of range for axis 0"):
+        g(x, 3)
+    np.testing.assert_array_equal(x, np.ones((3, 4)))
+
+
+def test_read_only_views_of_an_argument_are_returned_as_such():
+    x = np.arange(9.0).reshape(3, 3)
+    f = pliant.jit(lambda x: (np.diagonal(x), np.broadcast_to(x[0], (2, 3))))
+    for view in f(x):
+        assert np.shares_memory(view, x) and not view.flags.writeable

@@ -24,7 +24,7 @@ from pliant.ops.elementwise import add, mul
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import broadcast, iota
 
-FEW: Final = 64  # pairs of arrays up to which each pair is tested
+FEW: Final = 8  # pairs of arrays up to which each pair is tested
 WORK: Final = 100_000  # of NumPy's exact test of two arrays; what is not settled then counts as overlapping
 
 
@@ -188,12 +188,21 @@ def overlaps(arrays: Sequence[Any], written: Collection[int]) -> Iterator[tuple[
 def _near(arrays: Sequence[Any], written: set[int], others: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs whose intervals of memory meet, by a sweep over them."""
     active: list[tuple[int, int]] = []  # (end, number)
-    for low, high, j in sorted((*byte_bounds(arrays[j]), j) for j in others if arrays[j].size):
-        active = [(end, i) for end, i in active if end > low]
+    for low, high, j in sorted([(*bounds(arrays[j]), j) for j in others if arrays[j].size]):
+        if active:
+            active = [(end, i) for end, i in active if end > low]
         for _, i in active:
             if i in written or j in written:
                 yield (i, j) if i in written else (j, i)
         active.append((high, j))
+
+
+def bounds(a: Any) -> tuple[int, int]:
+    """First and past-the-end address of an array's elements."""
+    if a.flags.forc:
+        low = a.__array_interface__["data"][0]
+        return low, low + a.nbytes
+    return byte_bounds(a)
 
 
 def share(a: Any, b: Any) -> bool:
@@ -220,8 +229,7 @@ def contiguous(extents: Sequence[int]) -> list[int]:
 def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
     """The group of the arrays at some places."""
     parts = [arrays[p] for p in places]
-    bounds = [byte_bounds(a) for a in parts]
-    base, end = min(low for low, _ in bounds), max(high for _, high in bounds)
+    base, end = min(bounds(a)[0] for a in parts), max(bounds(a)[1] for a in parts)
     unit, dtype = parts[0].itemsize, parts[0].dtype
     members: list[Member] = []
     is_even = all(a.dtype == dtype for a in parts)

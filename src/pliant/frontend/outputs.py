@@ -10,13 +10,15 @@ from typing import Any, cast, final
 import numpy as np
 
 from pliant.core.ir import Value
+from pliant.core.origin import Origin
 from pliant.core.types import Type
+from pliant.errors import IndexRangeError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
-from pliant.frontend.view import Lens, is_static, look
+from pliant.frontend.view import DynamicLens, Lens, SliceLens, is_static, look
 
 
 @final
@@ -31,7 +33,7 @@ class Output:
 
     kind: str
     place: Any
-    lenses: tuple[Lens, ...] = ()
+    lenses: tuple[Lens | Window, ...] = ()
     type: Type | None = None  # of an array or number
 
     @property
@@ -45,7 +47,7 @@ class Output:
         if self.kind == "leaf":
             return leaves[place]
         if self.kind == "array":
-            return look(results[place], self.lenses)
+            return look(results[place], cast("tuple[Lens, ...]", self.lenses))
         if self.kind == "scalar":
             return results[place][()]
         if self.kind == "python":
@@ -54,7 +56,9 @@ class Output:
             array = place
             if isinstance(place, int):
                 array = leaves[place] if place < len(leaves) else met[place - len(leaves)]
-            return look(array, self.lenses)
+            for lens in self.lenses:
+                array = look(array, (lens.known(array, results) if isinstance(lens, Window) else lens,))
+            return array
         return place
 
 
@@ -65,6 +69,32 @@ class Changed:
 
     outputs: tuple[Output, ...]
     structure: Any
+
+
+@final
+@dataclass(frozen=True)
+class Window:
+    """A part of the caller's array whose starts are results of the program, by number: a `DynamicLens` of the trace."""
+
+    starts: tuple[int, ...]
+    length: tuple[int, ...]
+    origins: tuple[Origin, ...]
+
+    def known(self, array: Any, results: Sequence[Any]) -> SliceLens:
+        """The window of a call; IndexRangeError if it does not lie in the array."""
+        starts = tuple(int(results[n]) for n in self.starts)
+        for axis, (start, length) in enumerate(zip(starts, self.length, strict=True)):
+            if not 0 <= start <= array.shape[axis] - length:
+                message = f"index {start} is out of range for axis {axis} of extent {array.shape[axis]}"
+                raise IndexRangeError(message).at(("here", self.origins[axis]))
+        return SliceLens(starts, (1,) * len(starts), self.length)
+
+
+def _window(lens: DynamicLens, results: list[Value]) -> Window:
+    """The lens for the caller's array; adds its starts to the results."""
+    first = len(results)
+    results += lens.starts
+    return Window(tuple(range(first, len(results))), lens.length, tuple(s.origin for s in lens.starts))
 
 
 def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
@@ -82,11 +112,12 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
             continue
         storage, kind = m.storage, "python" if m.is_weak else "scalar" if m.is_scalar else "array"
         source = storage.index if storage.index is not None else storage.source
-        if kind == "array" and source is not None and is_static(m.lenses):
+        if kind == "array" and source is not None:
             lenses = m.lenses
             if isinstance(source, Shared):
                 source, lenses = source.seen_through(lenses)
-            outputs.append(Output("source", source, lenses, m.type))
+            shown = tuple(_window(x, results) if isinstance(x, DynamicLens) else x for x in lenses)
+            outputs.append(Output("source", source, shown, m.type))
         elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
             if id(storage) not in bases:
                 bases[id(storage)] = len(results)
@@ -128,14 +159,16 @@ def replace_items(tree: Any, after: Any) -> None:
     """Make dicts and lists hold what others of the same nesting hold."""
     kind = cast("Any", type(tree) if type(tree) is type(after) else None)
     if _is_a(kind, dict):
-        for key in [k for k in tree if k not in after]:
-            del tree[key]
-        for key, x in after.items():
-            tree[key] = _kept(tree[key], x) if key in tree else x
+        table: dict[Any, Any] = tree
+        for key in [k for k in table if k not in after]:
+            del table[key]
+        for key, x in cast("dict[Any, Any]", after).items():
+            table[key] = _kept(table[key], x) if key in table else x
     elif _is_a(kind, list):
-        tree[:] = [_kept(x, y) for x, y in zip_longest(tree[: len(after)], after)]
+        rows: list[Any] = tree
+        rows[:] = [_kept(x, y) for x, y in zip_longest(rows[: len(after)], cast("list[Any]", after))]
     elif _is_a(kind, tuple):
-        for x, y in zip(tree, after, strict=False):
+        for x, y in zip(cast("tuple[Any, ...]", tree), cast("tuple[Any, ...]", after), strict=False):
             replace_items(x, y)
 
 

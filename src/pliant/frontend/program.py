@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.core.types import DTYPES
 from pliant.errors import ReadOnlyError, TracedValueError, UnsupportedError
+from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, callee, guards_of
@@ -69,7 +70,7 @@ class Program:
         return is_new and is_alone and is_pure and is_apart and len(ranks) <= 1
 
     def _rank(self, output: Output) -> int:
-        return len(self.fn.results[output.place].shape) if output.kind in ("array", "scalar") else -1
+        return self.fn.results[int(output.place)].type.rank if output.kind in ("array", "scalar") else -1
 
     def result_tree(self) -> Any:
         """Nested tuples of result numbers, if that is all a simple program returns; else None."""
@@ -127,12 +128,12 @@ class Program:
 
     def finish(self, leaves: Sequence[Any], results: Sequence[Any], outs: Sequence[Any] | None = None) -> Any:
         """Write back what the function wrote, and rebuild what it returns; the arrays of `out=` get it too."""
+        made = [o.made(leaves, self.met, results) for o in self.outputs]  # which may fail: then nothing is written
         for place, number in self.written:
             if isinstance(place, Group):
                 place.write_back([*leaves, *self.met], results[number])
             else:
                 np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
-        made = [o.made(leaves, self.met, results) for o in self.outputs]
         if outs is not None:
             stored(made, outs, [o.kind == "source" for o in self.outputs])
             made = outs
@@ -146,11 +147,11 @@ class Program:
 
 
 def _is_tuples(tree: Any) -> bool:
-    return type(tree) is int or (type(tree) is tuple and all(_is_tuples(t) for t in tree))
+    return type(tree) is int or (type(tree) is tuple and all(map(_is_tuples, kinds.as_tuple(tree))))
 
 
 def _dtype(leaf: Any) -> Any:
-    name = WEAK.get(type(leaf))
+    name = WEAK.get(cast("Any", type(leaf)))
     return {"bool": np.bool_, "i64": np.int64, "f64": np.float64, "c128": np.complex128}[name] if name else None
 
 
@@ -192,10 +193,10 @@ def _trace_once(
                 continue
             with at(ParameterOrigin((name,), getattr(f, "__code__", None))):
                 value = param(type_, name if name.isidentifier() else f"x{i}")
-            is_array = isinstance(leaf, np.ndarray)
+            is_array = kinds.is_array(leaf)
             is_writeable = not is_array or leaf.flags.writeable
             storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
-            given.append(TracedArray(storage, is_scalar=not is_array, is_weak=type(leaf) in WEAK))
+            given.append(TracedArray(storage, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
             params.append(value)
             numbers.append(i)
         args, kwargs = unflatten(structure, given)
@@ -292,8 +293,12 @@ def _like(leaf: TracedArray, value: Value) -> TracedArray:
 
 
 def trace_closed(
-    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, active: Sequence[bool], types: Sequence[Any] | None = None
-) -> Closed:  # fmt: skip
+    f: Callable[..., Any],
+    leaves: Sequence[Any],
+    structure: Any,
+    active: Sequence[bool],
+    types: Sequence[Any] | None = None,
+) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
     differ from the leaves'); the others are what they are. Writes stay inside."""
     with tracing() as trace:
@@ -346,7 +351,7 @@ def _local_write(what: str) -> UnsupportedError:
 
 
 def _is_numeric(x: Any) -> bool:
-    return isinstance(x, np.ndarray | np.generic | int | float | complex) and type(x) is not TracedArray
+    return isinstance(x, np.ndarray | np.generic | int | float | complex)
 
 
 def _hint(leaf: TracedArray, i: int) -> str:
