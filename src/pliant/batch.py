@@ -33,7 +33,7 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
                 raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
                     ("here", here())
                 )
-            sizes.setdefault(x.shape[a], x)
+            sizes.setdefault(x.shape[int(a)], x)
     if len(sizes) > 1:
         text = " and ".join(str(x.type) for x in sizes.values())
         raise ShapeError(f"vmap: mapped axes have different sizes, in arguments {text}").at(("here", here()))

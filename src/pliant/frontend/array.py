@@ -19,11 +19,11 @@ from pliant.frontend.view import ImagLens, Lens, RealLens, is_static, look, read
 class Dispatch(Protocol):
     """What an array does not know itself; installed by `pliant.frontend`."""
 
-    def ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Apply a ufunc or one of its methods."""
         ...
 
-    def operator(self, ufunc: np.ufunc, *args: Any) -> Any:
+    def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
         ...
 
@@ -39,7 +39,7 @@ class Dispatch(Protocol):
         """`x[key] = y`."""
         ...
 
-    def inplace(self, ufunc: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
         ...
 

@@ -102,7 +102,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
-_DISPATCHED: Final[Any] = type(np.concatenate)
+_DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
 
 @final

@@ -164,6 +164,5 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _is_leading(x: TracedArray, key: Any) -> bool:
     """Whether NumPy lays out `x[key]`, a copy, in row-major order: index arrays come first, x is row-major."""
-    keys: tuple[Any, ...] = as_tuple(key) if type(key) is tuple and key != () else (key,)
-    first = keys[0]
-    return type(first) is not slice and first is not Ellipsis and first is not None and not has_order((x,))
+    first: Any = next(iter(cast("Any", key)), None) if isinstance(key, tuple) else key
+    return not isinstance(first, slice) and first is not Ellipsis and first is not None and not has_order((x,))

@@ -118,7 +118,7 @@ def has_order(args: Sequence[Any]) -> bool:
             if (a.lenses or a.storage.strides is not None) and len(a.shape) > 1 and not _descends(layout(a)):
                 return True
         elif is_array(a):
-            if a.ndim > 1 and not a.flags.c_contiguous and not _descends((a.shape, a.strides)):
+            if a.ndim > 1 and not a.flags.c_contiguous and not _descends((tuple(map(int, a.shape)), a.strides)):
                 return True
         elif is_sequence(a) and has_order(a):
             return True

@@ -119,7 +119,7 @@ class Trace:
         type = type_of(array)
         if array.size and (array.ndim == 0 or is_uniform(array)):
             return broadcast(const(array.reshape(-1)[0].item(), type.dtype), type.shape, ())
-        if array.ndim == 1 and type.dtype == "i64" and array.size > 1 and np.array_equal(array, np.arange(array.size)):
+        if array.ndim == 1 and type.dtype == "i64" and array.size > 1 and bool(np.all(array == np.arange(len(array)))):
             return Iota(array.size)()
         top = self.outermost
         if id(array) not in top.constants:
