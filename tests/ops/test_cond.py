@@ -134,3 +134,26 @@ def test_custom_derivatives_inside_branches_are_used() -> None:
 def test_branches_that_do_not_fit_are_refused(op: Cond, types: Any, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
         trace(op.apply, *types)
+
+
+def test_branches_on_one_condition_become_one() -> None:
+    op = Cond(trace(lambda x: (sin(x) * exp(x),), f64(3)), trace(lambda x: (x * 2.0,), f64(3)))
+    back = gradient(trace(lambda x, c: reduce_sum(op(c, x)), f64(3), BOOL))
+    fast = optimise(back)
+    assert len([n for n in nodes(fast.results) if isinstance(n.op, Cond)]) == 1
+    for condition in (True, False):
+        xs = [RNG.normal(size=3), np.bool_(condition)]
+        np.testing.assert_allclose(run(fast, xs)[0], run(back, xs)[0])
+
+
+def test_branches_on_one_condition_stay_apart_where_the_second_depends_on_the_first_in_another_way() -> None:
+    op = Cond(trace(lambda x: (sin(x) * exp(x),), f64(3)), trace(lambda x: (x * 2.0,), f64(3)))
+
+    def twice(x: Value, c: Value) -> Value:
+        y = op(c, x)
+        return reduce_sum(y * y)
+
+    back = gradient(trace(twice, f64(3), BOOL))
+    for condition in (True, False):
+        xs = [RNG.normal(size=3), np.bool_(condition)]
+        np.testing.assert_allclose(run(optimise(back), xs)[0], run(back, xs)[0])

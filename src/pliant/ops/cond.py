@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, scope, substitute
+from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
@@ -206,4 +206,35 @@ def cond_without_idle_operands(value: Value) -> Replacement:
     return dict(zip(value.node.values, present(made), strict=True))
 
 
-RULES = (cond_of_literal, cond_without_idle_operands)
+@rewrite(Cond, reads=(Cond,))
+def cond_of_cond(value: Value) -> Replacement:
+    """Two branches on one condition, the second reading what the first made → one that makes both.
+
+    A derivative of a branch then needs no residuals of the branch that is not taken.
+    """
+    condition, *xs = value.args
+    first = next((x.node for x in xs if isinstance(x.op, Cond) and x.args[0] is condition), None)
+    if first is None:
+        return None
+    made = {v: n for n, v in enumerate(first.values)}
+    rest = [x for x in xs if x not in made]
+    if any([node is first for node in nodes(rest)]):
+        return None
+    outer, inner = value.op, first.op
+    assert isinstance(outer, Cond)
+    assert isinstance(inner, Cond)
+    given = first.args[1:]
+
+    def joined(before: Function, after: Function) -> Function:
+        def step(*args: Value) -> Values:
+            ys, others = before(*args[: len(given)]), iter(args[len(given) :])
+            return *ys, *after(*(ys[made[x]] if x in made else next(others) for x in xs))
+
+        return trace(step, *(v.type for v in (*given, *rest)))
+
+    both = Cond(joined(inner.then, outer.then), joined(inner.otherwise, outer.otherwise))
+    results = both.apply(condition, *given, *rest)
+    return dict(zip((*first.values, *value.node.values), results, strict=True))
+
+
+RULES = (cond_of_literal, cond_without_idle_operands, cond_of_cond)
