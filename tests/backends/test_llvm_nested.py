@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
+import pliant.testing
 from pliant.backends import backend_named
 from pliant.core.build import trace
 from pliant.core.ir import Function
@@ -150,3 +151,37 @@ def test_a_step_that_writes_one_element_costs_the_same_for_any_size() -> None:
         return best
 
     assert seconds(100_000) < 1000 * 1e-6  # a copy at each step would take 1000 · 20 µs
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("n", [2, 40])
+def test_state_of_every_dtype(dtype: str, n: int) -> None:
+    def f(u: Any, rows: Any) -> Any:
+        def step(s: Any, row: Any) -> Any:
+            u, last = s
+            new = np.where(row != 0, u[::-1], row)
+            return (new, row[0]), new
+
+        return pliant.scan(step, (u, u[0]), rows)
+
+    u, rows = (RNG.integers(0, 2, shape).astype(dtype) for shape in ((n,), (5, n)))
+    got, wanted = pliant.jit(f)(u, rows), f(u, rows)
+    np.testing.assert_array_equal(got[0][0], wanted[0][0])
+    np.testing.assert_array_equal(got[0][1], wanted[0][1])
+    np.testing.assert_array_equal(got[1], wanted[1])
+    assert got[1].dtype == wanted[1].dtype
+
+
+def test_bodies_with_parts_for_the_host_run_there() -> None:
+    def f(x: Any) -> Any:
+        def step(i: Any, a: Any) -> Any:
+            w, v = np.linalg.eigh(a)
+            return pliant.cond(
+                w[0] > 0, lambda a: a * 0.5, lambda a: a + np.fft.ifft(np.fft.fft(np.sort(a))).real, a @ a.T
+            )
+
+        return pliant.fori_loop(0, 3, step, x)
+
+    x = RNG.normal(size=(4, 4))
+    np.testing.assert_allclose(pliant.jit(f)(x + x.T), f(x + x.T))
+    pliant.testing.check_gradient(lambda x: np.sum(f(x + x.T)), x * 0.3, rtol=1e-4)
