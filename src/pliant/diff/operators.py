@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.diff.layout import flatten
-from pliant.diff.prepare import Prep, call, prepared
+from pliant.diff.prepare import OPERATORS, Prep, call, prepared
 from pliant.diff.system import is_ndarray, is_sparse
 from pliant.errors import ShapeError, UnsupportedError
 
@@ -29,10 +29,15 @@ class Run:
         self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], y: Any, prep: Prep | None,
         out: Any, has_aux: bool,
     ) -> None:  # fmt: skip
+        self.has_aux = has_aux
+        if prep is not None and t is None and y is None and out is None and len(OPERATORS[operator].results) == 1:
+            made = prep.quick(f, system, x, contexts) if prep.signature.operator == operator and not has_aux else None
+            if made is not None:
+                self.y, self.aux, self.parts = made[0], (), (made[1],)
+                return
         of = call(operator, f, system, x, t, contexts, y, has_aux)
         prep = prepared(of) if prep is None else prep.checked(of)
         self.y, self.aux, self.parts = prep.apply(of.given.actives, of.seeds, of.given.constants)
-        self.has_aux = has_aux
         if y is not None:
             self.y = _filled(y, self.y, "y")
         if out is not None:

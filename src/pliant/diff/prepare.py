@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,13 @@ from typing import Any, Final, Literal, cast, final
 import numpy as np
 
 from pliant.diff import programs
+from pliant.diff.contexts import Constant
 from pliant.diff.functional import Functional, Template
 from pliant.diff.layout import Given, Layout, flatten, leaf_type, split
 from pliant.diff.second_order import parts_of
 from pliant.diff.sparse import Sparse, Sparsity, sparse_program
 from pliant.diff.system import Arrays, System, is_sparse
+from pliant.diff.systems.pliant import NestedError
 from pliant.errors import ArgumentError, PreparationError, ShapeError
 
 
@@ -165,6 +168,7 @@ class Prep:
     run: Callable[..., Any] = field(repr=False)
     on_mismatch: Literal["error", "reprepare"] = "error"
     sparsity: Sparsity | None = None
+    program: programs.Program | None = field(default=None, repr=False)
     others: list[Prep] = field(default_factory=list["Prep"], repr=False)  # made by on_mismatch="reprepare"
 
     @property
@@ -172,9 +176,64 @@ class Prep:
         """The function it was made for."""
         return self.functional.f
 
+    @functools.cached_property
+    def direct(self) -> Callable[..., Any] | None:
+        """`(x, *constants) -> (y, derivative)` where arguments and results are arrays and no more."""
+        make, signature, layout = getattr(self.outer, "direct", None), self.signature, self.signature.layout
+        is_flat = all([s.is_leaf() for s in layout.structures]) and set(layout.activities) <= {"x", "Constant"}
+        if make is None or self.program is None or not is_flat or layout.statics or not layout.types[0][1]:
+            return None
+        return (
+            None
+            if signature.seeds or signature.has_aux or signature.y is not None
+            else make(self.program, self._returns_array)
+        )
+
+    def _returns_array(self) -> bool:
+        return self.functional.returned.structure.is_leaf()
+
+    def _directly(self, x: Any, constants: Sequence[Any]) -> Any:
+        """(y, derivative), or None if there is no direct way."""
+        direct = self.direct
+        if direct is None or type(x) is not np.ndarray:
+            return None
+        try:
+            return direct(x, *constants)
+        except NestedError:
+            self.__dict__["direct"] = None
+            return None
+
+    def quick(self, f: Any, system: Any, x: Any, contexts: Sequence[Any]) -> Any:
+        """(y, derivative) for a call that plainly is the prepared one; None if a closer look is due."""
+        signature = self.signature
+        if f is not self.f or type(x) is not np.ndarray or len(contexts) + 1 != len(signature.layout.types):
+            return None
+        if system is not signature.system and system != signature.system:
+            return None
+        kinds, shapes = self._types
+        constants: list[Any] = [x]
+        for context in contexts:
+            if type(context) is not Constant:
+                return None
+            constants.append(context.value)
+        for value, kind, shape in zip(constants, kinds, shapes, strict=True):
+            if (value.dtype != kind or value.shape != shape) if type(value) is np.ndarray else type(value) is not kind:
+                return None
+        return self._directly(x, constants[1:])
+
+    @functools.cached_property
+    def _types(self) -> tuple[list[Any], list[Any]]:
+        """A NumPy dtype, or a Python type, and a shape for each leaf."""
+        numbers = {"float": float, "int": int, "complex": complex}
+        types = self.signature.layout.types
+        return [numbers.get(name) or np.dtype(name) for name, _ in types], [shape for _, shape in types]
+
     def __call__(self, x: Any, *rest: Any) -> Any:
         """The derivative at x; nothing is checked. Containers are given whole, with anything where
         caches are."""
+        made = self._directly(x, rest)
+        if made is not None:
+            return made[1]
         seeds: tuple[Arrays, ...] = ()
         if OPERATORS[self.signature.operator].seeds:
             seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
@@ -254,7 +313,7 @@ def prepare(of: Call, on_mismatch: Literal["error", "reprepare"] = "error") -> P
         run, sparsity = sparse_program(of.system, spec.name, (outer, inner), functional, given)
         return Prep(of.signature, functional, outer, run, on_mismatch, sparsity)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
-    return Prep(of.signature, functional, outer, outer.compile(program), on_mismatch)
+    return Prep(of.signature, functional, outer, outer.compile(program), on_mismatch, program=program)
 
 
 def _dense(system: Any) -> Any:

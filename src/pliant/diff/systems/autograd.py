@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Pushed
 from pliant.diff.systems.base import OnNumPy, mutation_error, package
 from pliant.errors import UnsupportedError
+
+_ABILITIES: Final = Abilities(forward=True, reverse=True, cache=False)
 
 
 @final
@@ -26,7 +28,7 @@ class Autograd(OnNumPy):
     @property
     def abilities(self) -> Abilities:
         """Both modes, no writes to memory."""
-        return Abilities(forward=True, reverse=True, cache=False)
+        return _ABILITIES
 
     def require(self) -> None:
         """The package autograd."""

@@ -15,6 +15,9 @@ STEP: Final = {"float64": 1e-100, "float32": 1e-18, "float16": 1e-3}
 _COMPLEX: Final = {"float64": np.complex128, "float32": np.complex64}
 
 
+_ABILITIES: Final = Abilities(forward=True, reverse=False, complex=False, second_order=False, tolerance=(1e-12, 1e-5))
+
+
 @final
 @dataclass(frozen=True)
 class ComplexStep(OnNumPy):
@@ -36,7 +39,7 @@ class ComplexStep(OnNumPy):
     @property
     def abilities(self) -> Abilities:
         """Forward only, for real x; not over itself."""
-        return Abilities(forward=True, reverse=False, complex=False, second_order=False, tolerance=(1e-12, 1e-5))
+        return _ABILITIES
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """One evaluation per tangent; y itself comes with a zero tangent."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Pushed
 from pliant.diff.systems.base import OnNumPy
+
+_ABILITIES: Final = Abilities(forward=True, reverse=False, over_any=True, tolerance=(1e-6, 1e-3))
 
 
 @final
@@ -34,7 +36,7 @@ class FiniteDifferences(OnNumPy):
     @property
     def abilities(self) -> Abilities:
         """Forward only; over any other system."""
-        return Abilities(forward=True, reverse=False, over_any=True, tolerance=(1e-6, 1e-3))
+        return _ABILITIES
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """Two more evaluations per tangent."""

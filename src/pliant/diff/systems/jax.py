@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
 from pliant.diff.systems.base import mutation_error, package
+
+_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
 
 
 @final
@@ -32,7 +34,7 @@ class JAX:
     @property
     def abilities(self) -> Abilities:
         """Everything."""
-        return Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
+        return _ABILITIES
 
     @property
     def jax(self) -> Any:

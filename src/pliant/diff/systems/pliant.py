@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from pliant.frontend.tracing import current
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, iota
+
+
+class NestedError(Exception):
+    """A function returns a container: it has no direct form."""
+
+
+_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
 
 
 @final
@@ -42,7 +49,7 @@ class Pliant:
     @property
     def abilities(self) -> Abilities:
         """Everything; writes to x stay inside the program."""
-        return Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
+        return _ABILITIES
 
     @property
     def plain(self) -> bool:
@@ -91,6 +98,18 @@ class Pliant:
             return jitted(xs, seeds, constants)
 
         return run
+
+    def direct(self, program: Callable[..., Any], is_array: Callable[[], bool]) -> Callable[..., Any]:
+        """`(x, *constants) -> (y, derivative)` for programs of one array each: what `jit` calls fastest.
+        is_array: whether f, just traced, returned an array."""
+
+        def flat(x: Any, *constants: Any) -> Any:
+            ys, _, parts = program((x,), (), constants)
+            if len(parts[-1]) != 1 or not is_array():
+                raise NestedError
+            return ys[0], parts[-1][0]
+
+        return jit(flat)
 
     def array(self, x: Any) -> Any:
         """A traced array; a Python number as one of 64 bits."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, is_ndarray, is_numpy, unboxed
 from pliant.diff.systems.base import mutation_error, package
+
+_ABILITIES: Final = Abilities(forward=True, reverse=True)
 
 
 @final
@@ -33,7 +35,7 @@ class PyTorch:
     @property
     def abilities(self) -> Abilities:
         """Everything."""
-        return Abilities(forward=True, reverse=True)
+        return _ABILITIES
 
     @property
     def torch(self) -> Any:
