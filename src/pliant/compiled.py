@@ -143,7 +143,8 @@ class Compiled:
         self.fast: Fast | None = None
         self.lock = threading.RLock()
         self.names = _parameter_names(original or f)
-        self.has_out = _has_parameter(original or f, "out")
+        is_numpys = str(getattr(self, "__module__", "")).partition(".")[0] == "numpy"  # its out= is no other than ours
+        self.has_out = not is_numpys and _has_parameter(original or f, "out")
         self.donate = donate
         unknown = [name for name in donate if name not in self.names or name in static]
         if unknown:

@@ -105,6 +105,16 @@ def test_a_parameter_called_out_is_the_users():
     np.testing.assert_allclose(y, 2 * X)
 
 
+def test_functions_of_numpy_take_out():
+    y, total = np.zeros(3), np.zeros(())
+    assert pliant.jit(np.sin)(X, out=y) is y
+    np.testing.assert_allclose(y, np.sin(X))
+    pliant.jit(np.sum)(X, out=total)
+    np.testing.assert_allclose(total, 0.6)
+    pliant.grad(np.sum)(X, out=y)
+    np.testing.assert_array_equal(y, np.ones(3))
+
+
 @pytest.mark.parametrize(
     ("out", "error", "match"),
     [
