@@ -158,7 +158,7 @@ def test_a_step_that_writes_one_element_costs_the_same_for_any_size() -> None:
 def test_state_of_every_dtype(dtype: str, n: int) -> None:
     def f(u: Any, rows: Any) -> Any:
         def step(s: Any, row: Any) -> Any:
-            u, last = s
+            u, _ = s
             new = np.where(row != 0, u[::-1], row)
             return (new, row[0]), new
 
@@ -175,7 +175,7 @@ def test_state_of_every_dtype(dtype: str, n: int) -> None:
 def test_bodies_with_parts_for_the_host_run_there() -> None:
     def f(x: Any) -> Any:
         def step(i: Any, a: Any) -> Any:
-            w, v = np.linalg.eigh(a)
+            w, _ = np.linalg.eigh(a)
             return pliant.cond(
                 w[0] > 0, lambda a: a * 0.5, lambda a: a + np.fft.ifft(np.fft.fft(np.sort(a))).real, a @ a.T
             )
