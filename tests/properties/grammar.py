@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 UNARY = """
 negative:iufc absolute:biufc sign:iuf square:iufc conjugate:iufc positive:iufc logical_not:biuf isfinite:biufc isnan:biufc
-isinf:fc floor:iuf ceil:iuf trunc:iuf rint:fc signbit:f invert:biu ~sqrt:fc ~cbrt:f ~exp:fc ~exp2:f ~expm1:fc ~log:fc
+isinf:fc floor:iuf ceil:iuf trunc:iuf rint:fc invert:biu ~sqrt:fc ~cbrt:f ~exp:fc ~exp2:f ~expm1:fc ~log:fc
 ~log2:f ~log10:fc ~log1p:f ~sin:fc ~cos:fc ~tan:fc ~arcsin:f ~arccos:f ~arctan:f ~sinh:fc ~cosh:fc ~tanh:fc ~arcsinh:f
 ~arccosh:f ~arctanh:f ~reciprocal:f ~degrees:f ~radians:f ~exp:biu ~sin:iu ~sqrt:biu ~sinc:f ~i0:f fabs:f fix:f nan_to_num:f
 real:c imag:c ~angle:c ~absolute:c spacing:f bitwise_count:iu
@@ -38,7 +38,7 @@ BINARY = """
 
 BINARY_FUNCTIONS = """
 maximum:biuf minimum:biuf fmax:biuf fmin:biuf ~add:bc ~multiply:c ~divide:c ~arctan2:f ~hypot:f ~logaddexp:f ~logaddexp2:f
-copysign:f ~fmod:iuf gcd:iu lcm:iu logical_and:biuf logical_or:biuf logical_xor:biuf heaviside:f ~power:f ~float_power:f
+~fmod:iuf gcd:iu lcm:iu logical_and:biuf logical_or:biuf logical_xor:biuf heaviside:f ~power:f ~float_power:f
 nextafter:f equal:biufc ~remainder:iuf floor_divide:iuf
 """
 
@@ -64,6 +64,7 @@ np.choose({b}.astype(int), [{=}, {=}]) | np.array([v for v in {any 1+}]) | {any 
 """
 
 ORDER = """
+np.signbit(np.nan_to_num({f})) | np.copysign({f}, np.nan_to_num({=}))
 np.sort({num}) | np.sort({num 1+}, axis={axis}) | np.argsort({num 1+}, kind="stable") | np.argmax({real 1+}, axis={axis}) | np.argmin({real})
 np.maximum.accumulate({real 1+}) | np.searchsorted(np.sort({real 1}), {real}) | np.clip({real}, -1, 1) | {real}.clip(0) | np.clip({real}, {=}, {=})
 {real}.max() | {real 1+}.min(axis={axis}) | np.max({real 1+}, axis={axis}, keepdims=True) | np.amin({real}, axis={axes}) | np.any({any}) | np.all({any 1+}, axis={axis})
@@ -85,7 +86,7 @@ SUMS = """
 
 PRODUCTS = """
 ~{num 1+} @ {num 1+} | ~{num 2} @ {num 1} | ~{num 2} @ {num 2} | ~np.dot({num}, {num}) | ~np.vdot({num}, {num}) | ~np.inner({num}, {num}) | ~np.outer({num}, {num}) | ~np.kron({num 1+}, {num 1+})
-~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->i", {num 2})
+~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->i", {num 2}) | np.einsum("ij->ji", {num 2}) | np.einsum("ii->i", {num 2})
 ~np.einsum("ij,jk->ik", {num 2}, {num 2}) | ~np.einsum("...i,...i->...", {num 1+}, {=}) | ~np.einsum("i,j->ij", {num 1}, {num 1}) | ~np.matmul({num 3+}, {num 2}) | ~np.linalg.norm({fc})
 ~np.linalg.norm({fc 1+}, axis={axis}) | ~np.linalg.norm({f 2}, 1) | ~np.linalg.matrix_power({num 2}, 2) | ~np.linalg.solve({fc 2} + 5 * np.eye(⟦0⟧.shape[0]), {fc 1+}) | ~np.linalg.inv({f 2+} + 7 * np.eye(⟦0⟧.shape[-1]))
 ~np.linalg.det({fc 2+}) | ~np.linalg.slogdet({fc 2} + 5 * np.eye(⟦0⟧.shape[0]))[1] | ~np.linalg.cholesky({f 2} @ ⟦0⟧.T + np.eye(⟦0⟧.shape[0])) | ~np.linalg.eigvalsh({f 2} + ⟦0⟧.T) | ~np.linalg.svd({f 2}, compute_uv=False)
@@ -102,10 +103,10 @@ WRITES = """
 {w any}[...] = {fits} | {w any 1+}[{key}] = {fits} | {w any 1+}[{key}] = {lit} | {w any 2+}[{key}] = {fits} | ~{w num}[...] += {fits} | ~{w num 1+}[{key}] += {fits} | ~{w num 1+}[{key}] *= {lit}
 ~{w num} += {lit} | ~{w num} -= {fits} | ~{w num} *= {fits} | ~{w f} /= 2 | {w iu} //= 2 | {w b} ^= True | {w b} &= {fits} | {w any 1+}[{fancy}] = {lit} | {w any 1+}[{fancy}] = {fits}
 ~{w num 1+}[{fancy}] += {lit} | ~{w num 1+}[{fancy}] += {fits} | {w any 1+}[{mask}] = {lit} | ~{w num 1+}[{mask}] += {lit} | ~{w num 1+}[{mask}] *= {fits} | {w any}.fill({lit}) | {w num 1+}.sort() | {w num 1+}.sort(axis={axis})
-np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w num 1+}, {ints}, 2) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
+np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w if 1+}, {ints}, 2) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
 np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] = ⟦0⟧[:-1] | {w any 1+}[:-1] = ⟦0⟧[1:] | ~{w num 1+}[1:] += ⟦0⟧[:-1] | ~{w num 1+}[:] += ⟦0⟧[::-1] | {w any 1+}[::-1] = ⟦0⟧
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
-np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w num 1+}, ([0, 0],), 1) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
+np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w if 1+}, ([0, 0],), 1) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
 np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place($w, {mask}, [7])
 """
 

@@ -249,6 +249,22 @@ def mixed_indices(x: Any) -> Any:
     return x[:, None, [1, 2]], x[[0, 1], :, [0, 1]]
 
 
+def write_through_einsum(x: Any) -> Any:
+    np.einsum("ii->i", x)[...] = 1
+    y = np.einsum("ij->ji", x)
+    y[0] += 2
+    return y
+
+
+def turned_results_keep_their_order(x: Any) -> Any:
+    y = x.T * 2 + np.ones(x.T.shape)
+    z = y.reshape(-1)
+    z[0] = 9
+    u = np.ascontiguousarray(x.T)
+    u += 1
+    return y, z, u, np.ascontiguousarray(x)
+
+
 PROGRAMS: list[tuple[str, Callable[..., Any], list[Any]]] = [
     *[
         (f"{f.__name__}, n = {n}", f, [ramp(n)])
@@ -267,6 +283,7 @@ PROGRAMS: list[tuple[str, Callable[..., Any], list[Any]]] = [
         for f in (
             add_transposed, become_transposed, smooth_rows, reshape_is_view_or_copy, swap_elements, swap_rows_by_index_array,
             product_into_operand, sum_into_row, add_broadcast_row, rows_in_place,
+            write_through_einsum, turned_results_keep_their_order,
         )
     ],
     *[(f"copy_then_change_source, n = {n}", copy_then_change_source, [np.zeros(n), ramp(n)]) for n in SIZES],

@@ -42,6 +42,18 @@ def test_derivatives_agree_with_differences_and_each_other(seed: int):
     holds("derivatives", seed)
 
 
+@settings(max_examples=20)
+@given(SEEDS)
+def test_transformations_nest(seed: int):
+    holds("nested", seed)
+
+
+@settings(max_examples=80)
+@given(SEEDS)
+def test_captured_arrays_are_arguments_too(seed: int):
+    holds("captured", seed)
+
+
 @settings(max_examples=80)
 @given(SEEDS)
 def test_a_batch_is_a_loop(seed: int):

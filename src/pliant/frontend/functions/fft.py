@@ -60,7 +60,11 @@ def scale(n: int, norm: Any, is_forward: bool) -> float:
 def one(kind: str, a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
     """np.fft.fft and its like."""
     x = operand(a, kind)
-    return store_out(along(x, kind, n, axis_of(axis, x.type.rank), norm), out, f"np.fft.{kind}")
+    y = along(x, kind, n, axis_of(axis, x.type.rank), norm)
+    is_half = (
+        kind == "irfft" and as_traced(a).type.dtype == "f16"
+    )  # NumPy keeps only these narrow
+    return store_out(convert(y, "f16") if is_half else y, out, f"np.fft.{kind}")
 
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import PliantError, ShapeError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axis_of, broadcast_shapes, broadcast_value, result_dtype, value_of
 from pliant.frontend.functions.common import known, only, solid, store_out, unsupported
+from pliant.frontend.view import PermuteLens, ReshapeLens, SliceLens
 from pliant.ops import convolve as convolution
 from pliant.ops import einsum as products
 from pliant.ops.complex import conj
@@ -88,8 +89,31 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: An
         subscripts, arrays = operands[0], operands[1:]
     else:
         subscripts, arrays = _from_lists(operands)
+    if len(arrays) == 1 and out is None:
+        shown = _shown(subscripts, as_traced(arrays[0]))
+        if shown is not None:
+            return shown
     y = _checked(products.einsum, subscripts, *promoted(*arrays))
     return store_out(y, out, "np.einsum")
+
+
+def _shown(subscripts: str, x: TracedArray) -> TracedArray | None:
+    """A view with the axes in another order, or of diagonals, that can be written; None where einsum sums."""
+    if x.is_scalar or x.is_weak:
+        return None
+    parsed: Any = _checked(products.parse_subscripts, subscripts, (x.ndim,))
+    labels: tuple[str, ...] = parsed[0][0]
+    output: tuple[str, ...] = parsed[1]
+    groups = [[i for i, a in enumerate(labels) if a == label] for label in output]
+    if set(labels) != set(output) or any(x.shape[i] != x.shape[g[0]] for g in groups for i in g):
+        return None
+    extents = [x.shape[g[0]] for g in groups]
+    turned = view(x, PermuteLens(tuple(i for g in groups for i in g)))
+    if len(labels) == len(output):
+        return turned
+    merged = ReshapeLens(tuple(n ** len(g) for n, g in zip(extents, groups, strict=True)))
+    steps = tuple(sum(n**k for k in range(len(g))) for n, g in zip(extents, groups, strict=True))
+    return view(turned, merged, SliceLens((0,) * len(groups), steps, tuple(extents)))
 
 
 def _from_lists(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
