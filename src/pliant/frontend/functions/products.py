@@ -28,7 +28,7 @@ def promoted(*xs: Any) -> tuple[Value, ...]:
     return tuple(value_of(x, dtype) for x in arrays)
 
 
-def _checked(build: Callable[..., Value], *xs: Any, **options: Any) -> Value:
+def _checked(build: Callable[..., Any], *xs: Any, **options: Any) -> Any:
     """What `build` makes, its errors at the user's line."""
     try:
         return build(*xs, **options)
