@@ -218,3 +218,38 @@ def test_tensors_in_give_tensors_out_and_keep_no_history():
     assert torch.equal(made, again)
     assert x.grad is None
     assert not made.requires_grad
+
+
+@every_system
+def test_a_preparation_gives_the_value_too(system: Any):
+    prep = diff.prepare_gradient(scaled, system, X, Constant(0.0))
+    for c in (1.0, 2.0):
+        y, g = prep.value_and(X, c)
+        np.testing.assert_allclose(y, c * np.sum(X * X))
+        np.testing.assert_allclose(g, 2 * c * X, rtol=1e-6)
+
+
+def test_a_direct_call_gives_what_the_operator_gives():
+    def f(x: Any, c: Any) -> Any:
+        return np.sin(x[:, None]) * c
+
+    c = np.ones(2)
+    prep = diff.prepare_jacobian(f, Pliant(), X, Constant(c))
+    assert prep.direct is not None
+    for k in (1.0, 2.0):
+        expected = diff.jacobian(f, Pliant(), X, Constant(k * c))
+        np.testing.assert_array_equal(prep(X, k * c), expected)
+        np.testing.assert_array_equal(diff.jacobian(f, Pliant(), X, Constant(k * c), prep=prep), expected)
+
+
+def test_a_function_that_returns_a_container_has_no_direct_call():
+    prep = diff.prepare_jacobian(lambda x: [x * x], Pliant(), X)
+    np.testing.assert_allclose(prep(X)[0], np.diag(2 * X))
+    assert prep.direct is None
+
+
+def test_the_quick_way_still_refuses_other_types():
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0))
+    diff.gradient(scaled, Pliant(), X, Constant(1.0), prep=prep)
+    with pytest.raises(PreparationError, match="✗ context 1: prepared for Constant: float"):
+        diff.gradient(scaled, Pliant(), X, Constant(np.ones(3)), prep=prep)

@@ -42,6 +42,7 @@ from pliant.diff.second_order import Mixed, SecondOrder
 from pliant.diff.sparse import FromProgram, KnownPattern, Sparse, Sparsity
 from pliant.diff.system import Abilities, System
 from pliant.diff.systems import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch
+from pliant.diff.tables import ability_table
 
 __all__ = [
     "JAX",
@@ -63,6 +64,7 @@ __all__ = [
     "Sparse",
     "Sparsity",
     "System",
+    "ability_table",
     "derivative",
     "gradient",
     "gradient_and_hvp",

@@ -183,11 +183,8 @@ class Prep:
         is_flat = all([s.is_leaf() for s in layout.structures]) and set(layout.activities) <= {"x", "Constant"}
         if make is None or self.program is None or not is_flat or layout.statics or not layout.types[0][1]:
             return None
-        return (
-            None
-            if signature.seeds or signature.has_aux or signature.y is not None
-            else make(self.program, self._returns_array)
-        )
+        is_plain = not signature.seeds and not signature.has_aux and signature.y is None
+        return make(self.program, self._returns_array) if is_plain else None
 
     def _returns_array(self) -> bool:
         return self.functional.returned.structure.is_leaf()
@@ -232,13 +229,24 @@ class Prep:
         """The derivative at x; nothing is checked. Containers are given whole, with anything where
         caches are."""
         made = self._directly(x, rest)
+        return made[1] if made is not None else self._run(x, rest)[-1]
+
+    def value_and(self, x: Any, *rest: Any) -> tuple[Any, Any]:
+        """`(y, derivative)` at x, as a call."""
+        made = self._directly(x, rest)
         if made is not None:
-            return made[1]
+            return made
+        y, *_, derivative = self._run(x, rest)
+        return y, derivative
+
+    def _run(self, x: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+        """y and the derivatives."""
         seeds: tuple[Arrays, ...] = ()
         if OPERATORS[self.signature.operator].seeds:
             seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
         actives, constants = self.signature.layout.sorted((x, *rest))
-        return self.apply(actives, seeds, constants)[2][-1]
+        y, _, parts = self.apply(actives, seeds, constants)
+        return y, *parts
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
