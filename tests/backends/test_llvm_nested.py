@@ -185,3 +185,51 @@ def test_bodies_with_parts_for_the_host_run_there() -> None:
     x = RNG.normal(size=(4, 4))
     np.testing.assert_allclose(pliant.jit(f)(x + x.T), f(x + x.T))
     pliant.testing.check_gradient(lambda x: np.sum(f(x + x.T)), x * 0.3, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_branches_update_large_operands_in_place(n: int) -> None:
+    def f(x: Any) -> Any:
+        def write(u: Any, i: Any) -> Any:
+            u[i] = u[i - 1] * 2.0
+            return u, u[i]
+
+        def step(i: Any, u: Any) -> Any:
+            before = u * 1.0
+            new, y = pliant.cond(u[i] > 0.5, write, lambda u, i: (u, np.sum(u)), u, i)
+            new[0] = y + before[i]
+            return new
+
+        return pliant.fori_loop(0, n, step, x)
+
+    x = RNG.uniform(0.2, 0.8, n)
+    agree(*program(f, x))
+    agree(*program(lambda x: pliant.grad(lambda x: np.sum(f(x)))(x), x))
+    np.testing.assert_allclose(pliant.jit(f)(x), f(x))
+
+    def bounded(x: Any) -> Any:
+        def body(s: Any) -> Any:
+            u, i = s
+            u[i] = u[i] ** 2
+            return u, i + 1
+
+        return pliant.while_loop(lambda s: s[0][s[1]] > 0.3, body, (x, 0), max_steps=n - 1)[0]
+
+    agree(*program(bounded, x))
+    np.testing.assert_allclose(pliant.jit(bounded)(x), bounded(x))
+    pliant.testing.check_gradient(lambda x: np.sum(bounded(x)), x)
+
+
+def test_what_a_branch_overwrites_is_kept_for_those_who_read_it() -> None:
+    def f(p: Any, x: Any) -> Any:
+        def write(u: Any) -> Any:
+            u[0] = 7.0
+            return u
+
+        y = x * 2.0
+        z = pliant.cond(p, write, lambda u: u, y)
+        return z, y, np.sum(y) + np.sum(z)
+
+    for p in (True, False):
+        for a, b in zip(pliant.jit(f)(p, np.ones(30)), f(p, np.ones(30)), strict=True):
+            np.testing.assert_allclose(a, b)

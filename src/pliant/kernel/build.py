@@ -50,12 +50,13 @@ def build(
     """
     fn = expand(fn, can)
     sites = [] if sites is None else sites
-    fusion = Fusion(fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs))
+    fusion = Fusion(fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs), owned)
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, sites, host)
-    share_after(fusion, program, {params[p]: results[r] for p, r in owned})
+    passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
+    share_after(fusion, program, {params[p]: results[r] for p, r in owned if p not in passed})
     for step in program.steps:
         match step:
             case Nest():

@@ -15,7 +15,7 @@ from typing import TypeAlias, final
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
 from pliant.core.types import Type
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
-from pliant.kernel.nested import Build, run_of
+from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
@@ -37,7 +37,9 @@ LONGEST_SCALAR_NEST = 1000
 class Fusion:
     """The steps of a function, made in one walk over its nodes."""
 
-    def __init__(self, fn: Function, can: Can, calls: Can | None = None, build: Build | None = None) -> None:
+    def __init__(
+        self, fn: Function, can: Can, calls: Can | None = None, build: Build | None = None, owned: Pairs = ()
+    ) -> None:
         self.can, self.calls, self.build = can, calls or _never, build
         self.order = nodes(fn.results)
         self.results = frozenset(fn.results)
@@ -56,7 +58,9 @@ class Fusion:
         self.pointwise: dict[Value, Root] = {}
         for node in self.order:
             self.visit(node)
-        self.out = [self.result(v, seen) for v, seen in _with_seen(fn.results)]
+        kept = {r: self.buffers[fn.params[p]] for p, r in owned if fn.results[r] is fn.params[p]}
+        found = enumerate(_with_seen(fn.results))
+        self.out = [same(kept[n]) if n in kept else self.result(v, seen) for n, (v, seen) in found]
         self.drop_stores()
 
     def visit(self, node: Node) -> None:
@@ -237,6 +241,13 @@ class Fusion:
         for value, root in self.pointwise.items():
             if value not in self.outside:
                 root.buffer = None
+
+
+def same(buffer: Buffer) -> Buffer:
+    """A result that is what a parameter holds, where it lies."""
+    made = Buffer(buffer.type, buffer.value)
+    made.shared = buffer
+    return made
 
 
 def _never(op: Op, types: tuple[Type, ...]) -> bool:

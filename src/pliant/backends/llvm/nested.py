@@ -231,13 +231,17 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> No
 def emit_cond(e: Emitter, step: Run, segment: EmitSegment) -> None:
     """One of two programs."""
     raw = e.op(f"load i8, ptr {e.base(step.args[0])}")
+    held = {a: step.outs[r] for a, r in step.carries}  # operands that are updated where they lie
+    for a, out in held.items():
+        if root_of(out) is not root_of(step.args[a]):
+            copy(e, e.base(out), e.base(step.args[a]), out.type.bytes)
     yes, no, end = (e.fresh(n)[1:] for n in ("then", "otherwise", "end"))
     e.line(f"br i1 {e.op(f'icmp ne i8 {raw}, 0')}, label %{yes}, label %{no}")
     for label, program in zip((yes, no), step.parts, strict=True):
         e.label(label)
         part = Part(e, program, name_of(e), segment, e.base(step.scratch), True)
         for n, a in enumerate(step.args[1:]):
-            part.put(part.param(n), e.base(a))
+            part.put(part.param(n), e.base(held.get(n + 1, a)))
         for n, out in enumerate(step.outs):
             part.put(part.result(n), e.base(out))
         part.call()
