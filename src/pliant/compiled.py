@@ -18,6 +18,7 @@ from pliant.backends import backend_named
 from pliant.core.build import abstract
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
+from pliant.frontend.alias import groups_of
 from pliant.frontend.array import TracedArray
 from pliant.frontend.capture import Guards, callee
 from pliant.frontend.out import run_into
@@ -105,9 +106,24 @@ class Fast:
     guards: Guards | None
     structure: Any
     made: Any
+    program: Program | None = None  # one that writes: what to do with its results
+
+    def writing(self, compiled: Compiled, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a program that writes small arguments, which do not overlap."""
+        leaves, structure = (list(args), None) if self.structure is None else flatten((args, kwargs))
+        is_same = structure == self.structure and len(leaves) == self.number and not (kwargs and structure is None)
+        if not is_same or groups_of([*leaves, *program.met], program.watched):
+            return compiled.general(args, kwargs)
+        results = self.run(*leaves, *self.captured)
+        if results is _MISSED:
+            return compiled.general(args, kwargs)
+        program.check_writes(leaves)
+        return program.finish(leaves, results)
 
     def tree(self, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call whose arguments or results are containers."""
+        """A call whose arguments or results are containers, or of a program that writes."""
+        if self.program is not None:
+            return self.writing(compiled, self.program, args, kwargs)
         leaves, structure = flatten((args, kwargs))
         made: Any = _MISSED
         if self.structure is None:
@@ -120,6 +136,10 @@ class Fast:
 
 
 _MISSED: Final = object()  # what a C-level entry of a tree returns where it does not fit
+
+
+def _missed(*given: Any) -> Any:
+    return _MISSED
 
 
 @final
@@ -201,9 +221,13 @@ class Compiled:
         program = entry.program
         make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
         kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
-        if make is None or not program.is_simple or "" in kinds or program.leaves != tuple(range(len(leaves))):
+        if make is None or "" in kinds or program.leaves != tuple(range(len(leaves))):
             return None
         number = len(leaves)
+        if program.written:
+            return self._fast_writing(make, entry, args, leaves, structure, kinds)
+        if not program.is_simple:
+            return None
         tree = program.result_tree()
         is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
         is_plain = is_flat and tree is not None
@@ -219,6 +243,24 @@ class Compiled:
         guards = program.guards if program.guards.entries else None
         made = None if tree is not None else program.structure
         return Fast(run, number, program.captured, guards, None if is_flat else structure, made)
+
+    def _fast_writing(
+        self, make: Callable[..., Any], entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any,
+        kinds: list[str],
+    ) -> Fast | None:  # fmt: skip
+        """A C-level entry that computes what is written; the rest is done in Python."""
+        program = entry.program
+        # other strides would make other reshapes views
+        is_plain = all(x.flags.c_contiguous for x in leaves if isinstance(x, np.ndarray))
+        if program.groups or program.changed or program.temporary or not is_plain:
+            return None
+        run = make(entry.run, [*kinds, *["array"] * len(program.captured)], "tuple", _missed, scalars=False)
+        if run is None:
+            return None
+        number = len(leaves)
+        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
+        guards = program.guards if program.guards.entries else None
+        return Fast(run, number, program.captured, guards, None if is_flat else structure, program, program)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

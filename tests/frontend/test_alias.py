@@ -256,3 +256,34 @@ def test_parameters_may_share_memory_in_an_optimiser_step():
     step(theirs, g)
     for k in g:
         np.testing.assert_allclose(ours[k], theirs[k], rtol=1e-15)
+
+
+@pytest.mark.parametrize("n", [3, 33])
+def test_calls_of_every_layout_and_pattern_in_a_row(n: int):
+    """The first calls make a way for arrays in row-major order that do not overlap; the others must not take it."""
+
+    def f(x: Any, y: Any) -> Any:
+        x.reshape(-1)[0] = 7
+        y += x
+        return x.sum(), y
+
+    calls = [
+        lambda: (matrix(n), matrix(n)),
+        lambda: (matrix(n), matrix(n)),
+        lambda: (matrix(n), matrix(n)),
+        lambda: (matrix(n).T, matrix(n)),
+        lambda: (x := matrix(n), x),
+        lambda: (x := matrix(n), x.T),
+        lambda: (matrix(n), np.asfortranarray(matrix(n))),
+        lambda: (matrix(n + 1), matrix(n + 1)),
+        lambda: (matrix(n).astype(np.float32), matrix(n)),
+        lambda: (matrix(n), matrix(n)),
+    ]
+    for order in (calls, calls[::-1], [calls[3]] * 3 + calls):
+        g = pliant.jit(f)
+        for make in order:
+            both(f, make, g)
+    readonly = matrix(n)
+    readonly.flags.writeable = False
+    with pytest.raises(ReadOnlyError):
+        g(matrix(n), readonly)
