@@ -39,7 +39,12 @@ def choosing(x: Any) -> Any:
     return np.sum(np.where(x > 0.25, x**3, -x) * np.cumsum(x))
 
 
-FUNCTIONS = [mutating, reducing, moving, choosing]
+def multiplying(x: Any) -> Any:
+    m = x.reshape(2, 2)
+    return np.sum(np.einsum("ij,kj->ik", m, m) @ m) + np.dot(x, WEIGHTS) * np.trace(m)
+
+
+FUNCTIONS = [multiplying, mutating, reducing, moving, choosing]
 
 
 @both

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from examples import digits, fit
+from examples import diff_backends, digits, fit
 
 
 def test_digits_reach_95_percent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,3 +19,8 @@ def test_digits_reach_95_percent(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_fit_finds_the_known_answer() -> None:
     assert fit.main() < 1e-6
+
+
+def test_every_system_gives_the_same_gradient_on_real_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff_backends.main() < 1e-6
+    assert "FiniteDifferences" in capsys.readouterr().out

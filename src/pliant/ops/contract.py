@@ -66,8 +66,9 @@ class Dot(Op):
         # One (batched) matrix product, so that every namespace uses its BLAS.
         free_x, free_y = self.free(x, y)
         b, m, n, k = self.sizes(x, y)
-        left = xp.reshape(xp.permute_dims(x, (*self.batch_axes[0], *free_x, *self.contract[0])), (b, m, k))
-        right = xp.reshape(xp.permute_dims(y, (*self.batch_axes[1], *self.contract[1], *free_y)), (b, k, n))
+        permute = getattr(xp, "permute_dims", None) or xp.permute  # PyTorch has its own name
+        left = xp.reshape(permute(x, (*self.batch_axes[0], *free_x, *self.contract[0])), (b, m, k))
+        right = xp.reshape(permute(y, (*self.batch_axes[1], *self.contract[1], *free_y)), (b, k, n))
         out = xp.matmul(left, right) if b != 1 else xp.matmul(left[0], right[0])
         shape = [x.shape[a] for a in (*self.batch_axes[0], *free_x)] + [y.shape[a] for a in free_y]
         return xp.reshape(out, tuple(shape))
