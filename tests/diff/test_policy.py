@@ -17,7 +17,7 @@ from pliant.errors import (
     UnavailableError,
     UnsupportedError,
 )
-from tests.diff.systems import AUTOGRAD, COMPLEX, FOREIGN, JAX_, TWICE, every_system
+from tests.diff.systems import AUTOGRAD, COMPLEX, FOREIGN, JAX_, TWICE, every_system, needs_autograd
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -157,6 +157,7 @@ def test_captured_arrays_are_read_again(system: Any):
     np.testing.assert_allclose(diff.gradient(f, system, X), weights, rtol=1e-6)
 
 
+@needs_autograd
 def test_autograd_refuses_memory():
     with pytest.raises(UnsupportedError, match="no Cache"):
         diff.gradient(lambda x, b: total(x), diff.Autograd(), X, Cache(np.zeros(3)))
