@@ -61,9 +61,7 @@ def one(kind: str, a: Any, n: Any = None, axis: int = -1, norm: Any = None, out:
     """np.fft.fft and its like."""
     x = operand(a, kind)
     y = along(x, kind, n, axis_of(axis, x.type.rank), norm)
-    is_half = (
-        kind == "irfft" and as_traced(a).type.dtype == "f16"
-    )  # NumPy keeps only these narrow
+    is_half = kind == "irfft" and as_traced(a).type.dtype == "f16"  # NumPy keeps only these narrow
     return store_out(convert(y, "f16") if is_half else y, out, f"np.fft.{kind}")
 
 
