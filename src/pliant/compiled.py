@@ -221,7 +221,7 @@ class Compiled:
         program = entry.program
         make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
         kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
-        if make is None or "" in kinds or program.leaves != tuple(range(len(leaves))):
+        if make is None or "" in kinds or program.narrowed or program.leaves != tuple(range(len(leaves))):
             return None
         number = len(leaves)
         if program.written:

@@ -50,6 +50,10 @@ class AxisRangeError(PliantError, ValueError, IndexError):
     """An axis number lies outside the array's axes."""
 
 
+class NumberRangeError(PliantError, OverflowError):
+    """A Python integer does not fit into the dtype of the array that it meets."""
+
+
 class TracedValueError(PliantError, TypeError):
     """Python needs a concrete value where only a traced one is known."""
 

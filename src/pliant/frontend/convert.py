@@ -69,6 +69,14 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
     array = traced.concrete
     if dtype is not None and array is not None and array.ndim == 0:
         return const(literal(array[()].item(), dtype), dtype)
+    if (
+        traced.is_weak
+        and dtype is not None
+        and dtype[0] in "iu"
+        and dtype != "i64"
+        and traced.storage.index is not None
+    ):
+        current().outermost.narrowed.add((traced.storage.index, dtype))
     return cast_value(traced.value, dtype) if dtype else traced.value
 
 

@@ -13,7 +13,7 @@ from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.core.types import DTYPES
-from pliant.errors import ReadOnlyError, TracedValueError, UnsupportedError
+from pliant.errors import NumberRangeError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
 from pliant.frontend.array import TracedArray, fresh
@@ -41,6 +41,7 @@ class Program:
     met: tuple[Any, ...]  # arrays read from outside: numbered after the leaves, they are the places of groups
     watched: tuple[int, ...]  # places that are written, if only locally
     changed: Changed | None  # what became of the containers that were given, if they changed
+    narrowed: tuple[tuple[int, str], ...]  # leaves that are Python ints used as a narrower dtype
     guards: Guards = field(repr=False)
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
@@ -80,7 +81,14 @@ class Program:
         return tree if _is_tuples(tree) else None
 
     def check_writes(self, leaves: Sequence[Any]) -> None:
-        """Refuse, before anything runs, what could not be written as NumPy would."""
+        """Refuse, before anything runs, what could not be written, or computed, as NumPy would."""
+        for i, dtype in self.narrowed:
+            limits = np.iinfo(DTYPES[dtype])
+            if not limits.min <= leaves[i] <= limits.max:
+                raise NumberRangeError(
+                    f"{self.fn.name}: Python integer {leaves[i]} is out of bounds for {DTYPES[dtype]}",
+                    hint="convert the array to a wider dtype with .astype(...), or pass the number as one of NumPy's",
+                )
         for place, _ in self.written:
             if isinstance(place, Group):
                 continue  # which of its arrays may be written is part of the pattern, and known while tracing
@@ -215,7 +223,7 @@ def _trace_once(
     watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
-        watched, changed, guards_of(trace),
+        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace),
     )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ class Trace:
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     readers: dict[str, Any] = field(default_factory=dict[str, Any])
+    narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
 
     @property
     def outermost(self) -> Trace:
