@@ -299,15 +299,14 @@ class Const(Op):
     value: Number
     dtype: str
 
-    @cached_property
-    def _key(self) -> tuple[str, str]:
-        return repr(self.value), self.dtype
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and self._key == other._key
+        if not isinstance(other, Const) or self.dtype != other.dtype:
+            return False
+        is_nan = self.value != self.value
+        return (is_nan or self.value == other.value) and repr(self.value) == repr(other.value)
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash((self.dtype, self.value if self.value == self.value else "nan"))
 
     def infer(self, *xs: Type) -> Type:
         return Type(self.dtype)
@@ -329,10 +328,17 @@ def param(type: Type, hint: str = "") -> Value:
 
 def const(value: Number, dtype: str) -> Value:
     """A literal scalar of a dtype: `const(1, "f32")` is `1.0:f32`."""
-    kind = dtype[0]
-    cast_to: Any = {"f": float, "c": complex, "b": bool}.get(kind, int)
-    number = cast_to(value)
-    return Node.make(Const(number, dtype), (), (Type(dtype),))[0]
+    cast_to: Any = _CASTS.get(dtype[0], int)
+    number = value if type(value) is cast_to else cast_to(value)
+    return Node.make(Const(number, dtype), (), _scalar(dtype))[0]
+
+
+_CASTS = {"f": float, "c": complex, "b": bool}
+
+
+@cache
+def _scalar(dtype: str) -> tuple[Type]:
+    return (Type(dtype),)
 
 
 def as_value(x: Operand) -> Value:

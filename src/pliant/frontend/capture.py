@@ -20,7 +20,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.creation import NumPyNamespace, made_by, namespace_of
+from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
 
@@ -250,6 +250,8 @@ def _is(x: Any, kind: Any) -> bool:
 
 def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
+    if isinstance(fn, Maker | UfuncMaker):
+        return fn
     method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         return types.MethodType(instrument(method, trace), fn)

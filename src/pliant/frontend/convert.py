@@ -63,6 +63,8 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
 
 def value_of(x: Any, dtype: str | None = None) -> Value:
     """The value of anything array-like, converted to an IR dtype."""
+    if type(x) is float and dtype == "f64":  # the usual literal, fast
+        return const(x, dtype)
     if dtype is not None and isinstance(x, NUMBERS) and not isinstance(x, np.generic):
         return const(literal(x, dtype), dtype)
     traced = as_traced(x)

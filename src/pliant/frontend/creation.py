@@ -212,14 +212,20 @@ class NumPyNamespace(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__dict__["module"], name)
-        return namespace_of(value) or made_by(value) or value
+        shown = self.__dict__[name] = namespace_of(value) or made_by(value) or value
+        return shown
 
 
 def namespace_of(value: Any) -> types.ModuleType | None:
     """What a traced function sees for `numpy` and the modules in it; None for anything else."""
-    if value is np.random:
+    return _namespace(value) if type(value) is types.ModuleType else None
+
+
+@lru_cache(maxsize=256)
+def _namespace(module: types.ModuleType) -> types.ModuleType | None:
+    if module is np.random:
         return RandomNamespace()
-    return NumPyNamespace(value) if any(value is m for m in (np, np.linalg, np.fft)) else None
+    return NumPyNamespace(module) if module in (np, np.linalg, np.fft) else None
 
 
 @final

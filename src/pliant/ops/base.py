@@ -45,7 +45,8 @@ class Elementwise(Op):
             raise DTypeError(f"{self.name} is not defined for {KINDS[dtype[0]]}s: {dtype}")
         if self.makes != "same":
             dtype = real_dtype(dtype) if self.makes == "real" else self.makes
-        return Type(dtype, common_shape(self.name, xs))
+        shape = common_shape(self.name, xs)
+        return xs[0] if shape == xs[0].shape and dtype == xs[0].dtype else Type(dtype, shape)
 
     def array(self, xp: Namespace, *xs: Any, **no: Any) -> Any:
         return getattr(xp, self.ufunc or self.name)(*xs)
