@@ -325,7 +325,7 @@ class TracedArray:
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
     """A new array that holds `value`; of rank 0 a scalar, as NumPy's results are, unless `is_array`."""
-    return TracedArray(Storage(current(), value), is_scalar=not is_array and not value.shape)
+    return TracedArray(Storage.holding(current(), value), is_scalar=not is_array and not value.shape)
 
 
 def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:

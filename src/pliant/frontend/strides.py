@@ -182,6 +182,6 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
 
 def separate(x: TracedArray, copy: TracedArray) -> TracedArray:
     """`copy`, which NumPy may make as a view of x: from now on neither may be written while the other lives."""
-    x.storage.twins.append(weakref.ref(copy.storage))
-    copy.storage.twins.append(weakref.ref(x.storage))
+    x.storage.twins += (weakref.ref(copy.storage),)
+    copy.storage.twins += (weakref.ref(x.storage),)
     return copy

@@ -18,7 +18,7 @@ from pliant.ops.shape import Iota, broadcast
 
 
 @final
-@dataclass(eq=False, slots=True, weakref_slot=True)
+@dataclass(eq=False)
 class Storage:
     """One allocation of the user's program: what it holds now.
 
@@ -40,7 +40,14 @@ class Storage:
     entered: Value | None = None  # the parameter a captured array came in as
     strides: tuple[Any, ...] | None = None
     is_touched: bool = False
-    twins: list[Any] = field(default_factory=list[Any])  # weak: what NumPy might show as a view of this
+    twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
+
+    @classmethod
+    def holding(cls, trace: Trace, value: Value) -> Storage:
+        """A new allocation with known content: most are, so everything else is left at its default."""
+        made = object.__new__(cls)
+        made.trace, made.content = trace, value
+        return made
 
     @property
     def value(self) -> Value:

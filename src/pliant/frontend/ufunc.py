@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pliant.core.ir import Value, const
+from pliant.core.ir import Op, Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, ShapeError, UnsupportedError
@@ -95,7 +95,8 @@ def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, .
             values[n] = value_of(value, t)
         elif value.node.types[value.index].dtype != t:
             values[n] = value_of(args[n], t)
-    made = builders[ufunc](*values)
+    builder = builders[ufunc]
+    made = builder.apply(*values)[0] if isinstance(builder, Op) else builder(*values)
     if type(made) is not Value:
         return None
     return fresh(made if made.dtype == found[1] else cast_value(made, found[1]))
@@ -209,6 +210,8 @@ LOGICAL = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor))  # what Pyt
 def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
     """A Python operator: as the ufunc, but Python numbers among themselves stay Python's."""
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
+        if type(args[-1]) is float and type(args[0]) is TracedArray and not args[0].is_weak:  # the usual case
+            return call(builders, ufunc, args)
         if any(a is None or isinstance(a, str | dict | set) for a in args):
             return NotImplemented
         if all(_is_python(a) for a in args):

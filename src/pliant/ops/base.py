@@ -37,7 +37,10 @@ class Elementwise(Op):
     def infer(self, *xs: Any, **no: Any) -> Type:
         if len(xs) != self.arity:
             raise ArgumentError(f"{self.name} takes {self.arity} operands, got {len(xs)}")
-        dtype = xs[0].dtype
+        first = xs[0]
+        dtype = first.dtype
+        if self.makes == "same" and dtype[0] in self.domain and all([x is first for x in xs]):
+            return first  # the usual case, fast
         for x in xs[1:]:
             if x.dtype != dtype:
                 raise DTypeError(f"{self.name}: {' and '.join(map(str, xs))} have different dtypes")
