@@ -15,11 +15,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import backend_named
-from pliant.core.build import abstract
-from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.alias import groups_of
-from pliant.frontend.array import TracedArray
 from pliant.frontend.capture import Guards, callee
 from pliant.frontend.out import run_into
 from pliant.frontend.program import Program, trace_program
@@ -346,24 +343,8 @@ def _has_parameter(f: Callable[..., Any], name: str) -> bool:
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-@final
-class CompiledFunction:
-    """An IR function as a Python callable on flat arrays, compiled on first use."""
-
-    def __init__(self, fn: Function) -> None:
-        self.fn = fn
-
-    @functools.cached_property
-    def run(self) -> Callable[[Sequence[Any]], list[Any]]:
-        """The compiled code."""
-        return backend_named(DEFAULT_BACKEND).compile(optimise(self.fn))
-
-
 def function_of(f: Any) -> Callable[..., Any]:
     """`f` itself, or ArgumentError if it cannot be called."""
     if not callable(f):
         raise ArgumentError(f"expected a function, got {type(f).__name__}")
     return f
-
-
-__all__ = ["Compiled", "CompiledFunction", "TracedArray", "abstract", "disable_jit", "function_of"]

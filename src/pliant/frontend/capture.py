@@ -13,7 +13,6 @@ import operator
 import sys
 import sysconfig
 import types
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, final
 
@@ -376,6 +375,3 @@ def _look(owner: Any, name: Any) -> Any:
         return owner[name]
     except (KeyError, IndexError):
         return _MISSING
-
-
-Callback = Callable[..., Any]

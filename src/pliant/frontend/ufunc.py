@@ -19,7 +19,6 @@ from pliant.frontend.convert import (
     cast_value,
     loop_dtypes,
     sample,
-    short,
     value_of,
     with_type,
 )
@@ -306,6 +305,3 @@ def outer(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, a: Any, b: Any, **
 
 def _tuple(x: Any) -> tuple[Any, ...]:
     return tuple(m.value if is_traced(m) else m for m in as_tuple(x))
-
-
-__all__ = ["call", "inplace", "operator", "outer", "reduce", "results", "short", "store"]
