@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
+from pliant.kernel.ir import Buffer, Copy, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
 
 
 def describe(program: Program) -> str:
@@ -34,6 +34,8 @@ def lines_of(step: Step, label: str) -> list[str]:
             made = ", ".join(str(b.type) for b in step.outs)
             inner = [line for part in step.parts for s in part.steps for line in lines_of(s, "-")]
             return [f"{label} {step.node.op.name} → {made}", *[f"  {line}" for line in inner]]
+        case Copy():
+            return [f"{label} copy {step.out.type} {place_of(step.out)}, since {step.reason}"]
         case Host():
             made = ", ".join(str(v.type) for v in step.node.values)
             return [f"{label} Python: {step.node.op.name} → {made}, since it has no native code for these operands"]

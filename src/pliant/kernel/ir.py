@@ -136,14 +136,15 @@ def offset_of(index: Index, shape: Sequence[int]) -> Affine:
 
 @final
 class Buffer:
-    """Memory of one row-major array. Where it lies is decided by `place`."""
+    """Memory of one row-major array. Where it lies is decided by `share` and `place`."""
 
-    __slots__ = ("number", "offset", "shared", "slot", "type", "value")
+    __slots__ = ("number", "offset", "reason", "shared", "slot", "type", "value")
 
     def __init__(self, type: Type, value: Value | None) -> None:
         self.type, self.value, self.number = type, value, next(numbers)
         self.slot, self.offset = -1, 0  # entry of the pointer table, bytes from there
         self.shared: Buffer | None = None  # the buffer whose memory it takes over
+        self.reason = ""  # why it takes over none
 
 
 def root_of(buffer: Buffer) -> Buffer:
@@ -356,16 +357,30 @@ class FoldShape:
 @final
 @dataclass(eq=False)
 class Root:
-    """A value that a nest computes: at each point of its space, or folded over some loops."""
+    """A value that a nest computes: at each point of its space, or folded over some loops.
+
+    base: the operand that the value is but for what the nest computes, which is a window of it then.
+    """
 
     value: Value
     fold: FoldShape | None = None
     buffer: Buffer | None = None  # None: nobody outside the nest reads it
+    base: Buffer | None = None
     owns: bool = False  # computed point by point here, not a copy of what is made elsewhere
     leaves: frozenset[Value] = frozenset()  # what it reads from memory, or at its own point
     scalar: Scalar | None = None
     offset: Affine = field(default_factory=Affine)
     folded: tuple[Var, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Delay:
+    """Results are written this many steps of the outermost loop at a time, and only when the next ones
+    have been computed, so that these still find what was there before. `ring` holds two such parts."""
+
+    ring: Buffer
+    steps: int
 
 
 @final
@@ -379,6 +394,8 @@ class Nest:
     body: Region = field(default_factory=lambda: Region(None))
     size: int = 0
     reads: set[Buffer] = field(default_factory=set[Buffer])
+    backward: frozenset[Var] = frozenset()  # loops that run from their end
+    delay: Delay | None = None
 
     @property
     def work(self) -> int:
@@ -423,6 +440,26 @@ class Fill:
 
 
 @final
+@dataclass(eq=False)
+class Copy:
+    """Moves an array, because `out` could not be made where `source` lies, or the other way round."""
+
+    source: Buffer
+    out: Buffer
+    reason: str
+
+    @property
+    def reads(self) -> set[Buffer]:
+        """Buffers it reads."""
+        return {self.source}
+
+    @property
+    def work(self) -> int:
+        """About how many scalar operations it takes."""
+        return self.out.type.size
+
+
+@final
 @dataclass(frozen=True)
 class Matrix:
     """A matrix, or a stack of them, inside a buffer: offset and strides in elements."""
@@ -437,18 +474,22 @@ class Matrix:
 @final
 @dataclass(eq=False)
 class Product:
-    """out[b] = left[b] @ right[b] by BLAS; `batch` are the extents of the batch axes."""
+    """out[b] = left[b] @ right[b] by BLAS; `batch` are the extents of the batch axes.
+
+    start: what `out` holds before, if the product is added to that.
+    """
 
     left: Matrix
     right: Matrix
     out: Buffer
     batch: tuple[int, ...]
     sizes: tuple[int, int, int]  # m, n, k
+    start: Buffer | None = None
 
     @property
     def reads(self) -> set[Buffer]:
         """Buffers it reads."""
-        return {self.left.buffer, self.right.buffer}
+        return {self.left.buffer, self.right.buffer} | ({self.start} if self.start else set())
 
     @property
     def work(self) -> int:
@@ -521,7 +562,7 @@ class Run:
         return set(self.args)
 
 
-Step = Nest | Rows | Fill | Product | Host | Routine | Run
+Step = Nest | Rows | Fill | Product | Host | Routine | Run | Copy
 
 
 @final
@@ -555,6 +596,10 @@ def takes_over(step: Step) -> list[tuple[Buffer, Buffer]]:
     match step:
         case Fill():
             return [(step.copied, step.out)] if step.copied else []
+        case Product():
+            return [(step.start, step.out)] if step.start else []
+        case Nest():
+            return [(root.base, root.buffer) for root in step.roots if root.base and root.buffer]
         case Run():
             pairs = [(step.args[a], step.outs[r]) for a, r in step.carries]
             return [(a, out) for a, out in pairs if step.args.count(a) == 1]
@@ -566,7 +611,8 @@ def writes(step: Step) -> list[Buffer]:
     """Buffers a step writes."""
     match step:
         case Nest():
-            return [root.buffer for root in step.roots if root.buffer]
+            made = [root.buffer for root in step.roots if root.buffer]
+            return [*made, step.delay.ring] if step.delay else made
         case Rows():
             return [b for nest in step.nests for b in writes(nest)]
         case Host():

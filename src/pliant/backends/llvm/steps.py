@@ -11,11 +11,12 @@ from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
 from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
-from pliant.backends.llvm.nested import emit_run
+from pliant.backends.llvm.nested import copy, emit_run
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import (
     Affine,
     Buffer,
+    Copy,
     Fill,
     Host,
     Load,
@@ -113,6 +114,8 @@ def emit_step(e: Emitter, step: Step) -> None:
             emit_routine(e, step)
         case Run():
             emit_run(e, step, emit_segment)
+        case Copy():
+            copy(e, e.base(step.out), e.base(step.source), step.out.type.bytes)
         case Host():
             raise AssertionError("host steps stand between segments")
 

@@ -1,0 +1,100 @@
+"""The memory of a program as a list: what lies where, for how long, and why it does not share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from pliant.core.origin import Origin
+from pliant.kernel.ir import Buffer, Copy, Program, root_of, writes
+
+
+@final
+@dataclass(frozen=True)
+class Life:
+    """One array in memory. `birth` and `death` are the numbers of the first step that writes it and of
+    the last that touches it: -1 for what is there before the call, the number of steps for what stays.
+
+    place: "argument", "result", "workspace" or "host" (made by a Python call). inside: the buffer
+    whose memory it has taken over, at last. reason: why it has memory of its own.
+    """
+
+    buffer: Buffer
+    bytes: int
+    birth: int
+    death: int
+    place: str
+    inside: Buffer | None
+    reason: str
+    origin: Origin | None
+
+
+@final
+@dataclass(frozen=True)
+class Copied:
+    """Bytes that a step only moves, and why."""
+
+    step: int
+    bytes: int
+    reason: str
+    origin: Origin | None
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """All arrays of a program in the order of their birth, and all copies."""
+
+    lives: tuple[Life, ...]
+    copies: tuple[Copied, ...]
+    workspace: int  # bytes, kept between calls
+    results: int  # bytes that every call allocates: results that lie in no argument
+
+    @property
+    def temporaries(self) -> tuple[Life, ...]:
+        """Arrays that have bytes of the workspace of their own."""
+        return tuple([life for life in self.lives if life.place == "workspace" and life.inside is None])
+
+
+def plan_of(program: Program) -> Plan:
+    """The plan of a program, not of those inside its loops and branches."""
+    first: dict[Buffer, int] = dict.fromkeys(program.params, -1)
+    last: dict[Buffer, int] = {}
+    for number, step in enumerate(program.steps):
+        for buffer in writes(step):
+            first.setdefault(buffer, number)
+            last[buffer] = number
+        for buffer in step.reads:
+            last[buffer] = number
+    for buffer in program.results:
+        first.setdefault(buffer, -1)
+        last[buffer] = len(program.steps)
+    outside = {b for b in program.results if root_of(b) is b}
+    lives = tuple([_life(b, program, first[b], last.get(b, first[b])) for b in first])
+    copies = tuple(
+        [
+            Copied(number, step.out.type.bytes, step.reason, origin_of(step.out))
+            for number, step in enumerate(program.steps)
+            if isinstance(step, Copy)
+        ]
+    )
+    return Plan(lives, copies, program.arena, sum([b.type.bytes for b in outside]))
+
+
+def _life(buffer: Buffer, program: Program, birth: int, death: int) -> Life:
+    root = root_of(buffer)
+    params = len(program.params)
+    at = root.slot - 1
+    place = (
+        "workspace" if root.slot == 0
+        else "argument" if at < params
+        else "result" if at < params + len(program.results)
+        else "host"
+    )  # fmt: skip
+    inside = None if root is buffer else root
+    return Life(buffer, buffer.type.bytes, birth, death, place, inside, buffer.reason, origin_of(buffer))
+
+
+def origin_of(buffer: Buffer) -> Origin | None:
+    """Where the user's program makes what a buffer holds."""
+    return buffer.value.origin if buffer.value else None
