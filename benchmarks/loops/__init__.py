@@ -1,0 +1,1 @@
+"""Loops: plain NumPy programs, and how long they and their gradients take."""
