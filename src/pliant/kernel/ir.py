@@ -539,12 +539,27 @@ class Routine:
 
 
 @final
+@dataclass(frozen=True)
+class Roles:
+    """Memory that changes roles after each step of a loop: that of the carries with these `results`,
+    then spare memory.
+
+    before: role n has, after a step, the memory that role `before[n]` had. start: the memory that role
+    n begins in. homes: where memory n is in the loop's scratch; None for a result's own memory.
+    """
+
+    results: tuple[int, ...]
+    before: tuple[int, ...]
+    start: tuple[int, ...]
+    homes: tuple[int | None, ...]
+
+
+@final
 @dataclass(eq=False)
 class Run:
     """A loop or a branch: `parts` are the programs of the functions it holds, in their order.
 
-    scratch: bytes for what the parts keep, `carried` of them, from the offset given for each, for
-    a second copy of a carry that is not updated in place.
+    scratch: bytes for what the parts keep, and for carries that change places, as `roles` says.
     """
 
     node: Node
@@ -552,7 +567,7 @@ class Run:
     args: tuple[Buffer, ...]
     outs: tuple[Buffer, ...]
     scratch: Buffer
-    carried: dict[int, int]  # result number -> offset in scratch
+    roles: Roles | None
     carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
 

@@ -1,8 +1,8 @@
 """LLVM code of loops and branches: the programs they hold become functions on tables of their own.
 
 A table holds the addresses of a program's memory, parameters and results. Rows are addresses that
-move; a carry is updated in place, or copied if it is small, or its two copies change roles. Where
-no two copies change roles the functions are inlined, and LLVM keeps small carries in registers.
+move; a carry is updated in place, or copied if it is small, or made in other memory, whose address
+it has from then on. The functions are inlined, and LLVM keeps small carries in registers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TypeAlias, final
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.module import Module
 from pliant.core.types import Type
-from pliant.kernel.ir import Program, Run, Step, Var, root_of
-from pliant.kernel.nested import is_in_place, is_small
+from pliant.kernel.carries import is_in_place, is_small
+from pliant.kernel.ir import Program, Roles, Run, Step, Var, root_of
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.while_loop import WhileLoop
@@ -49,15 +49,13 @@ def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
 class Part:
     """One program inside: its function, and its table."""
 
-    def __init__(
-        self, e: Emitter, program: Program, name: str, segment: EmitSegment, scratch: str, inline: bool
-    ) -> None:
+    def __init__(self, e: Emitter, program: Program, name: str, segment: EmitSegment, scratch: str) -> None:
         self.e, self.program, self.name = e, program, name
         functions = segment(program.steps, e.module, name) if program.steps else []
         self.is_empty = not functions
         text = "\n".join(functions).replace(f"define void @{name}(", f"define internal void @{name}(")
         self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
-        self.is_inlined = inline and len(text) < LONGEST_INLINE
+        self.is_inlined = len(text) < LONGEST_INLINE
         if self.is_inlined:
             # the table's entries change from step to step of the function this is inlined into
             text = text.replace(", !invariant.load !0", "").replace(" #0 {", " alwaysinline nounwind {")
@@ -103,13 +101,10 @@ class Carries:
         self.e, self.step, self.pairs = e, step, pairs  # (parameter, result, operand)
         self.body = step.parts[-1]
         self.local: dict[int, tuple[str, str]] = {}
+        moving = step.roles.results if step.roles else ()
+        self.moving = [(p, r, a) for n in moving for p, r, a in pairs if r == n]
 
-    @property
-    def swap(self) -> bool:
-        """Whether some carries have two copies that change roles."""
-        return bool(self.step.carried)
-
-    def begin(self, part: Part, steps: int) -> None:
+    def begin(self, part: Part) -> None:
         """Bring the first values to where the first step expects them."""
         e, step = self.e, self.step
         for p, r, a in self.pairs:
@@ -121,58 +116,69 @@ class Carries:
                 move(e, held, first, type)
                 part.put(part.param(p), held)
                 part.put(part.result(r), made)
-            elif is_in_place(self.body, p, r):
+            elif (p, r, a) not in self.moving:
                 out = e.base(step.outs[r])
-                if not self.is_there(r, a):
+                if root_of(step.outs[r]) is not root_of(step.args[a]):
                     copy(e, out, first, type.bytes)
                 part.put(part.param(p), out)
                 part.put(part.result(r), out)
-            else:
-                out = e.base(step.outs[r])
-                second = e.op(f"getelementptr inbounds i8, ptr {e.base(step.scratch)}, i64 {step.carried[r]}")
-                start, other = (second, out) if steps % 2 else (out, second)  # so that the last one is in `out`
-                if start != out or not self.is_there(r, a):
-                    copy(e, start, first, type.bytes)
-                part.put(part.param(p), start)
-                part.put(part.result(r), other)
+        if step.roles:
+            self.take_roles(part, step.roles)
 
-    def is_there(self, r: int, a: int) -> bool:
-        """Whether a result lies where its first value is."""
-        return root_of(self.step.outs[r]) is root_of(self.step.args[a])
+    def take_roles(self, part: Part, roles: Roles) -> None:
+        """Bring those that move to where they begin, and what they are made in too."""
+        e, step = self.e, self.step
+        places = [self.home(roles, n) for n in range(len(roles.homes))]
+        for n, (p, _, a) in enumerate(self.moving):
+            at = roles.start[n]
+            there = roles.homes[at] is None and root_of(step.outs[roles.results[at]]) is root_of(step.args[a])
+            if not there:
+                copy(e, places[at], e.base(step.args[a]), step.args[a].type.bytes)
+            part.put(part.param(p), places[at])
+        for n, (_, r, _) in enumerate(self.moving):
+            part.put(part.result(r), places[roles.start[roles.before[n]]])
+
+    def home(self, roles: Roles, n: int) -> str:
+        """The address of the n-th memory that changes roles."""
+        at = roles.homes[n]
+        if at is None:
+            return self.e.base(self.step.outs[roles.results[n]])
+        return self.e.op(f"getelementptr inbounds i8, ptr {self.e.base(self.step.scratch)}, i64 {at}")
 
     def after(self, part: Part) -> None:
         """The end of a step."""
-        for p, r, _ in self.pairs:
-            if r in self.local:
-                held, made = self.local[r]
-                if held != made:
-                    move(self.e, held, made, self.step.outs[r].type)
-            elif r in self.step.carried:
-                before, new = part.get(part.param(p)), part.get(part.result(r))
-                part.put(part.param(p), new)
-                part.put(part.result(r), before)
+        for r, (held, made) in self.local.items():
+            if held != made:
+                move(self.e, held, made, self.step.outs[r].type)
+        if not self.step.roles:
+            return
+        params = [part.get(part.param(p)) for p, _, _ in self.moving]
+        results = [part.get(part.result(r)) for _, r, _ in self.moving]
+        before, count = self.step.roles.before, len(self.moving)
+        for n, (p, r, _) in enumerate(self.moving):
+            part.put(part.param(p), results[n])
+            # a carry's memory is now where its result was, that of spare memory where a carry was
+            part.put(part.result(r), results[before[n]] if before[n] < count else params[before[before[n]]])
 
     def end(self, part: Part, *, known: bool) -> None:
-        """Bring the last values to the results; those of two copies are there if the number of steps was known."""
-        for p, r, _ in self.pairs:
-            out, type = self.step.outs[r], self.step.outs[r].type
-            if r in self.local:
-                move(self.e, self.e.base(out), self.local[r][0], type)
-            elif r in self.step.carried and not known:
-                line = f"call void @llvm.memmove.p0.p0.i64(ptr {self.e.base(out)}, ptr {part.get(part.param(p))}"
-                self.e.line(f"{line}, i64 {type.bytes}, i1 false)")
+        """Bring the last values to the results; what moves is there if the number of steps was known."""
+        e = self.e
+        for r, (held, _) in self.local.items():
+            move(e, e.base(self.step.outs[r]), held, self.step.outs[r].type)
+        for p, r, _ in [] if known else self.moving:
+            copy(e, e.base(self.step.outs[r]), part.get(part.param(p)), self.step.outs[r].type.bytes)
 
 
 def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     """A counted loop."""
     carries = Carries(e, step, [(c, r, c - 1) for c, r in op.carries])
-    part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch), not carries.swap)
+    part = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     index = e.alloca("i64")
     part.put(part.param(0), index)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
         if kind == "const":
             part.put(part.param(n), e.base(a))
-    carries.begin(part, op.length)
+    carries.begin(part)
     rows = [
         (part.param(n + 1), e.base(a), a.type)
         for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True))
@@ -201,15 +207,15 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
 def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> None:
     """A loop that ends by its condition."""
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
-    test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch), not carries.swap)
-    body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch), not carries.swap)
+    test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
+    body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
     flag = e.alloca("i8")
     test.put(test.result(0), flag)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True)):
         if kind == "const":
             test.put(test.param(n), e.base(a))
             body.put(body.param(n), e.base(a))
-    carries.begin(body, 0)
+    carries.begin(body)
     head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
     e.line(f"br label %{head}")
     e.label(head)
@@ -239,7 +245,7 @@ def emit_cond(e: Emitter, step: Run, segment: EmitSegment) -> None:
     e.line(f"br i1 {e.op(f'icmp ne i8 {raw}, 0')}, label %{yes}, label %{no}")
     for label, program in zip((yes, no), step.parts, strict=True):
         e.label(label)
-        part = Part(e, program, name_of(e), segment, e.base(step.scratch), True)
+        part = Part(e, program, name_of(e), segment, e.base(step.scratch))
         for n, a in enumerate(step.args[1:]):
             part.put(part.param(n), e.base(held.get(n + 1, a)))
         for n, out in enumerate(step.outs):
