@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -13,7 +14,10 @@ from pliant.frontend.tracing import is_tracing
 
 
 class Update(Protocol):
-    """What `at` returns: each method gives a new array, x stays as it is."""
+    """What `at` returns: each method gives a new array, x stays as it is.
+
+    A place that is named twice gets both updates, one after the other, as by NumPy's `ufunc.at`.
+    """
 
     def get(self) -> Any:
         """The elements, as a copy."""
@@ -24,7 +28,35 @@ class Update(Protocol):
         ...
 
     def add(self, y: Any) -> Any:
-        """x with y added to the elements; places named twice get both, as `np.add.at`."""
+        """x with y added to the elements, as `np.add.at`."""
+        ...
+
+    def subtract(self, y: Any) -> Any:
+        """x with y subtracted from the elements, as `np.subtract.at`."""
+        ...
+
+    def multiply(self, y: Any) -> Any:
+        """x with the elements multiplied by y, as `np.multiply.at`."""
+        ...
+
+    def divide(self, y: Any) -> Any:
+        """x with the elements divided by y, as `np.divide.at`: integers stay integers."""
+        ...
+
+    def power(self, y: Any) -> Any:
+        """x with the elements raised to y, as `np.power.at`."""
+        ...
+
+    def min(self, y: Any) -> Any:
+        """x with the elements replaced by the smaller of them and y, as `np.minimum.at`."""
+        ...
+
+    def max(self, y: Any) -> Any:
+        """x with the elements replaced by the larger of them and y, as `np.maximum.at`."""
+        ...
+
+    def apply(self, f: Callable[..., Any], *operands: Any) -> Any:
+        """x with f applied to the elements: any ufunc, with its second operand, or a function of one number."""
         ...
 
 
@@ -47,10 +79,42 @@ class NumPyAt:
         return made
 
     def add(self, y: Any) -> Any:
-        """x with y added to the elements; places named twice get both."""
+        """x with y added to the elements."""
+        return self.apply(np.add, y)
+
+    def subtract(self, y: Any) -> Any:
+        """x with y subtracted from the elements."""
+        return self.apply(np.subtract, y)
+
+    def multiply(self, y: Any) -> Any:
+        """x with the elements multiplied by y."""
+        return self.apply(np.multiply, y)
+
+    def divide(self, y: Any) -> Any:
+        """x with the elements divided by y."""
+        return self.apply(np.divide, y)
+
+    def power(self, y: Any) -> Any:
+        """x with the elements raised to y."""
+        return self.apply(np.power, y)
+
+    def min(self, y: Any) -> Any:
+        """x with the elements replaced by the smaller of them and y."""
+        return self.apply(np.minimum, y)
+
+    def max(self, y: Any) -> Any:
+        """x with the elements replaced by the larger of them and y."""
+        return self.apply(np.maximum, y)
+
+    def apply(self, f: Callable[..., Any], *operands: Any) -> Any:
+        """x with f applied to the elements, as often as they are named."""
         made = np.array(self.x)
-        np.add.at(made, self.key, y)
-        return made
+        if isinstance(f, np.ufunc):
+            f.at(made, self.key, *operands)
+            return made
+        numbers = made.astype(object)
+        np.frompyfunc(f, 1, 1).at(numbers, self.key, *operands)
+        return numbers.astype(made.dtype)
 
 
 def at(x: Any, key: Any) -> Update:

@@ -148,8 +148,3 @@ def test_update_out_of_place_leaves_the_array() -> None:
     np.testing.assert_array_equal(column[:, 1], x[:, 1] + x[:, 0])
     np.testing.assert_array_equal(row, x[1])
     np.testing.assert_array_equal(masked, np.where(x > 0, 0, x))
-
-
-def test_other_updates_out_of_place_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"\.get, \.set and \.add"):
-        traced(lambda x: x.at[0].multiply(2), np.ones(3))

@@ -16,6 +16,7 @@ from pliant.errors import DTypeError, IndexRangeError, ShapeError, UnsupportedEr
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of, with_type
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
+from pliant.frontend.ranks import dealt
 from pliant.frontend.selection import Selection, selection
 from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
 from pliant.ops.compare import less
@@ -90,7 +91,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
             return  # `x[key] op= z` has written through the view already
         part.replace(with_type(value_of(y), part.type))
         return
-    x.replace(scattered(x.value, parsed, value_of(y)))
+    x.replace(scattered(x.value, parsed, cast_value(value_of(y), x.type.dtype)))
 
 
 def parse(key: Any, type: Type) -> Key:
@@ -272,7 +273,7 @@ def gathered(x: Value, key: Key) -> Value:
 def scattered(x: Value, key: Key, y: Value, scatter: Callable[..., Value] = scatter_set) -> Value:
     """x with `x[key] = y` done, for a key with index arrays; the last write to a place wins.
 
-    With `scatter_add`, x after `np.add.at(x, key, y)`.
+    With another `scatter`, x after the updates that it does: `scatter_add` for `np.add.at(x, key, y)`.
     """
     source, first, indices = arrange(x, key)
     rank = len(indices[0].shape)
@@ -281,15 +282,24 @@ def scattered(x: Value, key: Key, y: Value, scatter: Callable[..., Value] = scat
     shape = [made[o] for o in order]
     for position in new:
         shape.insert(position, 1)
-    y = with_type(y, Type(x.dtype, tuple(shape)))
-    y = reshape(y, [made[o] for o in order])
+    y = reshape(broadcast_value(y, tuple(shape)), [made[o] for o in order])
     y = permute(y, tuple(sorted(range(len(order)), key=lambda n: order[n])))
-    written = permute(scatter(source, indices, y), tuple(sorted(range(len(first)), key=lambda n: first[n])))
+    written = scatter(source, indices, y, unique=names_once(key))
+    written = permute(written, tuple(sorted(range(len(first)), key=lambda n: first[n])))
     starts = tuple(0 if a.array is not None else a.start if a.length else 0 for a in key.axes)
     steps = tuple(1 if a.array is not None else a.step for a in key.axes)
     if written.shape == x.shape and all(d == 1 for d in steps):
         return written
     return update_slice(x, written, starts, steps)
+
+
+def names_once(key: Key) -> bool:
+    """Whether index arrays are known while tracing, and name no place twice."""
+    arrays = [a.array for a in key.axes if a.array is not None]
+    if any(type(a) is TracedArray for a in arrays):
+        return False
+    rows = np.stack([a.reshape(-1) for a in np.broadcast_arrays(*arrays)])
+    return np.unique(rows, axis=1).shape == rows.shape
 
 
 def traced_mask(key: Any) -> TracedArray | None:
@@ -313,7 +323,7 @@ def check_mask(x: TracedArray, mask: TracedArray) -> None:
 
 
 def masked(x: Value, mask: Value, y: Any) -> Value:
-    """x with `x[mask] = y` done, for one y per place that follows the mask, or for all."""
+    """x with `x[mask] = y` done."""
     if isinstance(y, Selection):
         if y.mask.value is not mask:
             raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(
@@ -321,18 +331,19 @@ def masked(x: Value, mask: Value, y: Any) -> Value:
             )
         wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
         return select(wide, with_type(y.whole.value, x.type), x)
-    value = value_of(y)
-    rest = x.shape[len(mask.shape) :]
-    if len(value.shape) > len(rest) and value.type.size != 1:
-        raise UnsupportedError(
-            f"x[mask] = y with a traced mask needs a y that fits every selected place, got {value.type}",
-            hint="write x = np.where(mask, y, x) with a y of x's shape",
-        ).at(("here", here()))
-    full = broadcast_value(with_type(value, Type(x.dtype, rest)), x.shape) if value.type.size != 1 else value
-    if value.type.size == 1:
-        full = broadcast_value(cast_value(reshape(value, ()), x.dtype), x.shape)
+    value = at_places(mask, cast_value(value_of(y), x.dtype), x.shape)
     wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
-    return select(wide, full, x)
+    return select(wide, broadcast_value(value, x.shape), x)
+
+
+def at_places(mask: Value, value: Value, shape: tuple[int, ...]) -> Value:
+    """What `x[mask] = value` writes to each place of x: the same for all, or one row after the other."""
+    rest = shape[len(mask.shape) :]
+    if value.type.size == 1:
+        return reshape(value, ())
+    if len(value.shape) <= len(rest) or value.shape[0] == 1:
+        return broadcast_value(value if len(value.shape) <= len(rest) else reshape(value, value.shape[1:]), rest)
+    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)))
 
 
 def _static(part: Any) -> int:

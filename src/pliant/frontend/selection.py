@@ -16,6 +16,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.ranks import turned
 from pliant.frontend.tracing import Storage, current
 
 REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min of nothing would have to raise
@@ -80,6 +81,8 @@ class Selection:
         return Selection(self.whole.astype(dtype), self.mask)
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is slice and key == slice(None, None, -1):
+            return Selection(fresh(turned(self.mask.value, self.whole.value), is_array=True), self.mask)
         raise self.refused("indexing it again")
 
     def __len__(self) -> int:

@@ -69,7 +69,7 @@ class Fusion:
         if isinstance(op, Param | Const):
             return
         types = tuple([a.type for a in node.args])
-        if functions_of(op):
+        if functions_of(op) and not fill_of(op):
             self.nested(node)
             return
         product = product_of(node, self.materialise) if self.can(op, types) else None

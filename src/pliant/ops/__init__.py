@@ -28,6 +28,8 @@ from pliant.ops import (
     reduce,
     rounding,
     scan,
+    scatter_extremum,
+    scatter_fold,
     select,
     shape,
     solve,
@@ -43,8 +45,8 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
-    index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
-    fft, custom, loop, loop_rules, cond, while_loop,
+    index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares, contract,
+    einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,
 )  # fmt: skip
 
 

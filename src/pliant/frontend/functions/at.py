@@ -1,40 +1,116 @@
-"""Updates out of place: `x.at[i].set(y)` and `.add(y)`; and `ufunc.at`, which updates in place."""
+"""`ufunc.at`: updates in place, of each place as often as it is named; and `x.at[i]`, the same out of place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
 
-from pliant.core.ir import Value
-from pliant.core.types import DTYPES, Type
+from pliant.core.build import free_values, trace
+from pliant.core.ir import Function, Value, const, current_scope, nodes
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray, fresh, view
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of, with_type
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
 from pliant.frontend.functions.common import solid, unsupported
-from pliant.frontend.index import basic_lenses, parse, scattered, traced_mask
+from pliant.frontend.functions.ufuncs import UFUNCS
+from pliant.frontend.index import at_places, basic_lenses, check_mask, parse, scattered, traced_mask
+from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.view import write
-from pliant.ops import elementwise
+from pliant.ops.elementwise import neg
 from pliant.ops.index import scatter_add
+from pliant.ops.scatter_extremum import scatter_max, scatter_min
+from pliant.ops.scatter_fold import scatter_fold
 from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+
+Scatter = Callable[..., Value]  # (x, indices, u, unique=…) → x after the updates
 
 
-def added(x: TracedArray, key: Any, y: Any) -> Value:
-    """The value of x after `xp.add.at(x, key, y)`: places named twice get both."""
-    u = value_of(y, x.type.dtype)
+def scatter_subtract(x: Value, indices: Sequence[Value], u: Value, *, unique: bool = False) -> Value:
+    """x after `np.subtract.at(x, i, u)`."""
+    return scatter_add(x, indices, neg(u), unique=unique)
+
+
+ALONE: dict[np.ufunc, Scatter] = {
+    np.add: scatter_add,
+    np.subtract: scatter_subtract,
+    np.maximum: scatter_max,
+    np.minimum: scatter_min,
+}
+"""Ufuncs whose updates have primitives of their own, where they compute in the dtype of the array."""
+
+
+@final
+@dataclass(frozen=True)
+class Update:
+    """What `ufunc.at` does to each element it names: `step` of what is there and of an element of `u`."""
+
+    step: Function
+    u: Value
+    scatter: Scatter
+
+    def once(self, x: Value, u: Value) -> Value:
+        """All elements of x, updated once."""
+        (made,) = self.step(x, broadcast_value(u, x.shape))
+        return broadcast_value(made, x.shape)
+
+
+def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Update:
+    """The update of elements of x by a ufunc and its second operand, with NumPy's unsafe casts."""
+    if ufunc.signature is not None or ufunc.nout != 1 or ufunc.nin > 2:
+        raise unsupported(f"np.{ufunc.__name__}.at: only ufuncs of one or two operands and one result have it")
+    if len(operands) != ufunc.nin - 1:
+        raise ArgumentError(f"np.{ufunc.__name__}.at takes {ufunc.nin + 1} operands, got {len(operands) + 2}").at(
+            ("here", here())
+        )
+    builder = UFUNCS.get(ufunc)
+    if builder is None:
+        raise unsupported(f"np.{ufunc.__name__}.at is not supported")
+    given = [solid(b) for b in operands]
+    try:
+        ins, (out,) = loop_dtypes(ufunc, (x.dtype, *(b.dtype for b in given)))
+    except TypeError:
+        types = " and ".join(str(a.type) for a in (x, *given))
+        raise DTypeError(f"np.{ufunc.__name__}.at is not defined for {types}").at(("here", here())) from None
+    u = cast_value(given[0].value, ins[1]) if given else const(False, "bool")
+
+    def step(v: Value, w: Value) -> Value:
+        made = builder(*(cast_value(a, t) for a, t in zip((v, w), ins, strict=False)))
+        return cast_value(cast_value(made, out), x.type.dtype)
+
+    fold = trace(step, Type(x.type.dtype), Type(u.dtype), names=("element", "given"))
+    is_alone = ufunc in ALONE and {*ins, out} == {x.type.dtype} and x.type.kind != "b"
+    return Update(fold, u, ALONE[ufunc] if is_alone else partial(scatter_fold, step=fold))
+
+
+def updated(x: TracedArray, key: Any, update: Update) -> Value:
+    """The value of x after an update at `key`."""
     mask = traced_mask(key)
     if mask is not None:
-        if u.shape:
-            raise unsupported("np.add.at with a traced mask adds one number to every place it selects")
-        wide = broadcast_value(mask.value, x.shape)
-        return elementwise.add(x.value, select(wide, broadcast_value(u, x.shape), 0))
+        check_mask(x, mask)
+        wide = broadcast(mask.value, x.shape, tuple(range(mask.ndim)))
+        return select(wide, update.once(x.value, at_places(mask.value, update.u, x.shape)), x.value)
     parsed = parse(key, x.type)
     if not parsed.is_basic:
-        return scattered(x.value, parsed, u, scatter_add)
-    part = view(x, *basic_lenses(parsed, x.shape))
-    after = elementwise.add(part.value, with_type(u, Type(x.type.dtype, part.shape)))
+        return scattered(x.value, parsed, update.u, update.scatter)
+    part = view(TracedArray(x.storage, x.lenses), *basic_lenses(parsed, x.shape))
+    after = update.once(part.value, update.u)
     return write(x.value, part.lenses[len(x.lenses) :], after) if len(part.lenses) > len(x.lenses) else after
+
+
+def update_at(ufunc: np.ufunc, a: Any, indices: Any, *operands: Any) -> None:
+    """`ufunc.at(a, indices, b)`: writes into `a`."""
+    if not is_traced(a) and not is_array(a):
+        raise ArgumentError(f"np.{ufunc.__name__}.at: first operand must be array, got {type(a).__name__}").at(
+            ("here", here())
+        )
+    x = as_traced(a)
+    x.replace(updated(x, indices, update_of(ufunc, x, operands)))
 
 
 @final
@@ -51,7 +127,10 @@ class AtIndexer:
 @final
 @dataclass(frozen=True)
 class At:
-    """`x.at[key]`: what its methods return is a new array; x stays as it is."""
+    """`x.at[key]`: what its methods return is a new array; x stays as it is.
+
+    A place that is named twice gets both updates, in order, as by `ufunc.at`.
+    """
 
     x: TracedArray
     key: Any
@@ -67,34 +146,59 @@ class At:
         return made
 
     def add(self, y: Any) -> TracedArray:
-        """x with y added to the elements; places named twice get both."""
-        return fresh(added(solid(self.x), self.key, y), is_array=True)
+        """x with y added to the elements."""
+        return self.apply(np.add, y)
 
-    def _refuse(self, *args: Any) -> Any:
-        raise unsupported("x.at[...] has .get, .set and .add", "write x = x.copy(); x[i] = ... for the others")
+    def subtract(self, y: Any) -> TracedArray:
+        """x with y subtracted from the elements."""
+        return self.apply(np.subtract, y)
 
-    subtract = multiply = divide = power = min = max = apply = _refuse
+    def multiply(self, y: Any) -> TracedArray:
+        """x with the elements multiplied by y."""
+        return self.apply(np.multiply, y)
+
+    def divide(self, y: Any) -> TracedArray:
+        """x with the elements divided by y; of integers, the quotients lose their fractions."""
+        return self.apply(np.divide, y)
+
+    def power(self, y: Any) -> TracedArray:
+        """x with the elements raised to y."""
+        return self.apply(np.power, y)
+
+    def min(self, y: Any) -> TracedArray:
+        """x with the elements replaced by the smaller of them and y."""
+        return self.apply(np.minimum, y)
+
+    def max(self, y: Any) -> TracedArray:
+        """x with the elements replaced by the larger of them and y."""
+        return self.apply(np.maximum, y)
+
+    def apply(self, f: Callable[..., Any], *operands: Any) -> TracedArray:
+        """x with f applied to the elements: a ufunc with its second operand, or a function of one number."""
+        x = solid(self.x)
+        ufunc = getattr(f, "ufunc", f)
+        update = update_of(ufunc, x, operands) if isinstance(ufunc, np.ufunc) else _update_by(f, x, operands)
+        return fresh(updated(x, self.key, update), is_array=True)
 
 
-def add_at(a: Any, indices: Any, b: Any) -> None:
-    """np.add.at: writes into `a`."""
-    x = as_traced(a)
-    x.replace(cast_value(added(x, indices, _addend(x, b)), x.type.dtype))
+def _update_by(f: Callable[..., Any], x: TracedArray, operands: tuple[Any, ...]) -> Update:
+    """The update by a Python function of one number."""
+    if operands:
+        raise ArgumentError("apply: only a ufunc takes a second operand").at(("here", here()))
+    numbers: list[int] = []
+
+    def step(element: Value, given: Value) -> Value:
+        scope = current_scope()
+        numbers.append(scope.number if scope else 0)
+        return cast_value(value_of(f(fresh(element))), x.type.dtype)
+
+    fold = trace(step, Type(x.type.dtype), Type("bool"))
+    if free_values(fold, numbers[0]) or any([n.values[0].shape for n in nodes(fold.results)]):
+        raise unsupported("apply: the function must take one number to one number, and read no other traced array")
+    return Update(fold, const(False, "bool"), partial(scatter_fold, step=fold))
 
 
-def subtract_at(a: Any, indices: Any, b: Any) -> None:
-    """np.subtract.at: writes into `a`."""
-    x = as_traced(a)
-    x.replace(cast_value(added(x, indices, -_addend(x, b)), x.type.dtype))
-
-
-def _addend(x: TracedArray, b: Any) -> TracedArray:
-    """`b` as numbers of x's dtype; NumPy would round every sum of wider ones."""
-    made = DTYPES[result_dtype(x, b)]
-    if not np.can_cast(made, x.dtype, "same_kind"):
-        raise unsupported(f"ufunc.at: cannot add {as_traced(b).type} to elements of {x.type}", "use .astype(...)")
-    return fresh(value_of(b, x.type.dtype), is_array=True)
-
-
-AT: dict[np.ufunc, Callable[..., None]] = {np.add: add_at, np.subtract: subtract_at}
-"""`ufunc.at` for the ufuncs that have it."""
+AT: dict[np.ufunc, Callable[..., None]] = {
+    ufunc: partial(update_at, ufunc) for ufunc in UFUNCS if ufunc.nout == 1 and ufunc.signature is None
+}
+"""Ufunc → its `at`."""

@@ -36,7 +36,8 @@ from pliant.frontend.functions.common import (
 )
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
-from pliant.frontend.index import getitem, masked
+from pliant.frontend.index import getitem
+from pliant.frontend.ranks import repeated
 from pliant.ops import compare, rounding
 from pliant.ops.index import put_along, take_along, wrap
 from pliant.ops.select import select as choice
@@ -214,12 +215,13 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """np.place for one value; more would go to places not known while tracing."""
-    y = solid(vals)
-    if y.size != 1:
-        raise unsupported("np.place with several values is not supported", "use np.copyto(arr, values, where=mask)")
-    x = as_traced(arr)
-    x.replace(masked(x.value, value_of(mask, "bool"), reshape(y, ())))
+    """np.place: writes into `arr`; fewer values than places are used again from the first."""
+    x, y = as_traced(arr), ravel(solid(vals))
+    which = reshape(as_traced(mask), x.shape) if as_traced(mask).shape != x.shape else as_traced(mask)
+    if not y.size:
+        raise unsupported("np.place: an empty `vals` fits only a mask that selects nothing")
+    chosen = value_of(which, "bool")
+    x.replace(choice(chosen, repeated(chosen, value_of(y, x.type.dtype)), x.value))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:

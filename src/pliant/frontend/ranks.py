@@ -1,0 +1,64 @@
+"""The order of the elements that a traced mask selects: how many come before each, and values dealt out in it."""
+
+from __future__ import annotations
+
+from pliant.core.ir import Value, const
+from pliant.ops.compare import equal
+from pliant.ops.elementwise import add, convert, sub
+from pliant.ops.index import gather, scatter_set
+from pliant.ops.reduce import reduce_sum
+from pliant.ops.rounding import remainder
+from pliant.ops.scan import cumsum
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, iota, reshape, slice_axis
+
+
+def ranks(mask: Value) -> Value:
+    """For each place of a mask, in row-major order, how many selected ones lie before it: `i64[size]`.
+
+    What it says of a place that is not selected is in range if any place is.
+    """
+    return sub(cumsum(convert(reshape(mask, (mask.type.size,)), "i64"), 0), 1)
+
+
+def count(mask: Value) -> Value:
+    """How many places a mask selects."""
+    return reduce_sum(convert(mask, "i64"))
+
+
+def dealt(mask: Value, values: Value) -> Value:
+    """`values[j…]` at the j-th selected place, zeros elsewhere: `bool[s…], t[m, r…] → t[s…, r…]`.
+
+    IndexRangeError, when the program runs, unless the mask selects m places.
+    """
+    m = values.shape[0]
+    flat = reshape(mask, (mask.type.size,))
+    # a place that is selected must have a value, and so must the last value have a place
+    missing = select(equal(count(mask), const(m, "i64")), const(0, "i64"), const(m, "i64"))
+    order = select(flat, ranks(mask), const(0, "i64"))
+    found = gather(_never_empty(values), add(order, broadcast(missing, order.shape, ())))
+    return reshape(found, (*mask.shape, *values.shape[1:]))
+
+
+def _never_empty(values: Value) -> Value:
+    """The values, or one zero in place of none: for places that no mask selects."""
+    if values.shape[0]:
+        return values
+    return broadcast(const(0, values.dtype), (1, *values.shape[1:]), ())
+
+
+def repeated(mask: Value, values: Value) -> Value:
+    """`values` over and over again at the selected places, in order; something elsewhere: `bool[s…], t[m] → t[s…]`."""
+    return reshape(gather(values, remainder(ranks(mask), values.shape[0])), mask.shape)
+
+
+def turned(mask: Value, values: Value) -> Value:
+    """The values at the selected places in reverse order; something elsewhere: `bool[s…], t[s…, r…] → t[s…, r…]`."""
+    size, flat = mask.type.size, reshape(mask, (mask.type.size,))
+    board = broadcast(const(0, "i64"), (size + 1,), ())
+    spare = select(flat, ranks(mask), const(size, "i64"))  # where those go that are not selected
+    places = slice_axis(scatter_set(board, (spare,), iota(size)), 0, 0, size)
+    last = broadcast(sub(count(mask), 1), (size,), ())
+    mirrored = select(flat, sub(last, ranks(mask)), const(0, "i64"))
+    rows = reshape(values, (size, *values.shape[mask.type.rank :]))
+    return reshape(gather(rows, gather(places, mirrored)), values.shape)
