@@ -26,12 +26,17 @@ from pliant.kernel.ir import (
     Scalar,
     Site,
     Var,
+    index_of,
     offset_of,
 )
-from pliant.kernel.place import place, reads_first, share
+from pliant.kernel.nested import Pairs
+from pliant.kernel.order import reads_first
+from pliant.kernel.place import place
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
+from pliant.kernel.share import Homes, share
+from pliant.ops.update import Window
 
 
 def build(
@@ -40,23 +45,30 @@ def build(
     calls: Can | None = None,
     *,
     sites: list[Site] | None = None,
-    owned: Sequence[tuple[int, int]] = (),
+    owned: Pairs = (),
+    must: bool = False,
+    free: Sequence[int] = (),
+    sharing: bool = True,
 ) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
     `calls(…)`: whether it calls a library instead.
 
     sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
-    parameter may be overwritten, and the result lie in its memory.
+    parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
+    may be overwritten. sharing: whether values share memory at all.
     """
     fn = expand(fn, can)
     sites = [] if sites is None else sites
-    fusion = Fusion(fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs), owned)
+    fusion = Fusion(
+        fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs, sharing=sharing), owned
+    )
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, sites, host)
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
-    share_after(fusion, program, {params[p]: results[r] for p, r in owned if p not in passed})
+    homes = {results[r]: params[p] for p, r in owned if p not in passed}
+    order(fusion, program, homes if sharing else {})
     for step in program.steps:
         match step:
             case Nest():
@@ -70,7 +82,8 @@ def build(
             case _:
                 pass
     arrange(program)
-    place(program)
+    share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
+    place(program, reuse=sharing)
     return program
 
 
@@ -115,16 +128,16 @@ def expandable(node: Node, can: Can) -> bool:
     return op.has("expand") and not can(op, tuple([a.type for a in node.args]))
 
 
-def share_after(fusion: Fusion, program: Program, owned: dict[Buffer, Buffer]) -> None:
-    """Decide take-overs from what each step will read."""
+def order(fusion: Fusion, program: Program, homes: dict[Buffer, Buffer]) -> None:
+    """Bring steps that read an array before those that write over it."""
     for number, step in enumerate(program.steps):
         if isinstance(step, Nest):
             leaves = [v for root in step.roots for v in root.leaves]
             step.reads = {fusion.buffers[v] for v in leaves if fusion.made_at.get(v, -1) != number}
+            step.reads.update([root.base for root in step.roots if root.base])
         elif isinstance(step, Fill):
             step.reads = {fusion.buffers[v] for v in step.leaves}
-    program.steps = reads_first(program.steps)
-    share(program.steps, {*program.params, *program.host}, set(program.results), owned)
+    program.steps = reads_first(program.steps, homes)
 
 
 def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
@@ -140,13 +153,20 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> 
     at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
     for root in nest.roots:
         record_root(root, nest, recorder, at_point)
-    nest.reads = recorder.reads
+    nest.reads = recorder.reads | {root.base for root in nest.roots if root.base}
     prune(nest)
 
 
 def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> None:
     """Record one root: its scalar at each point, and where that goes."""
     fold = root.fold
+    if root.base:
+        node = root.value.node
+        assert isinstance(node.op, Window)
+        recorder.node = node
+        root.scalar = recorder.as_scalar(node.op.part(recorder, at_point, *recorder.sources(node)))
+        root.offset = offset_of(index_of(node.op.place(recorder, at_point)), root.value.shape)
+        return
     if fold is None:
         index = at_point if root.value.shape else EMPTY
         root.scalar = recorder.pull(root.value, index)
@@ -167,7 +187,8 @@ def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site]) -> 
     fill = fill_of(step.node.op)
     assert fill
     fill(recorder, step.out, *recorder.sources(step.node))
-    step.reads = recorder.reads
+    step.begins = recorder.copied
+    step.reads = recorder.reads | ({step.copied} if step.begins and step.copied else set())
 
 
 def prune(nest: Nest) -> None:

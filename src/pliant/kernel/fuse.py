@@ -19,6 +19,8 @@ from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
+from pliant.ops.index import Scatter
+from pliant.ops.update import Window
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 
@@ -83,20 +85,43 @@ class Fusion:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
             self.append(Host(node, args, outs), node, outs, args)
+        elif isinstance(op, Window):
+            self.window(node)
         elif fill_of(op):
-            out = Buffer(node.types[0], node.values[0])
-            for a in node.args:
-                if self.cost(a) >= 16:
-                    self.materialise(a)
-            leaves = self.reached(node.args)
-            fill = Fill(node, out, frozenset(leaves))
-            first, *rest = node.args
-            if first in leaves and self.buffers[first].type == out.type and first not in self.reached(rest):
-                fill.copied = self.buffers[first]
-            self.append(fill, node, (out,), ())
-            self.outside.update(leaves)
+            self.fill(node)
         else:
             self.pull(node)
+
+    def fill(self, node: Node) -> None:
+        """A primitive that fills its result in an order of its own."""
+        out = Buffer(node.types[0], node.values[0])
+        first, *rest = node.args
+        for a in node.args:
+            # what is read while the first operand is written over must be known before
+            if self.cost(a) >= 16 or (a is not first and isinstance(node.op, Scatter) and first in self.reached((a,))):
+                self.materialise(a)
+        leaves = self.reached(node.args)
+        fill = Fill(node, out, frozenset(leaves))
+        is_alone = isinstance(node.op, Scatter) or first not in self.reached(rest)
+        if first in leaves and self.buffers[first].type == out.type and is_alone:
+            fill.copied = self.buffers[first]
+        self.append(fill, node, (out,), ())
+        self.outside.update(leaves)
+
+    def window(self, node: Node) -> None:
+        """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
+        x, u = node.args
+        if x in self.buffers:
+            base = self.buffers[x]
+        else:  # made for this alone
+            base = Buffer(x.type, x)
+            whole = Root(x, None, base)
+            self.place(whole, self.reach(whole))
+        leaves = self.reached(node.args)
+        root = Root(node.values[0], None, Buffer(node.types[0], node.values[0]), base, leaves=frozenset(leaves))
+        assert root.buffer
+        self.append(Nest(u.shape, [root]), node, (root.buffer,), ())
+        self.outside.update(leaves)
 
     def nested(self, node: Node) -> None:
         """A primitive that holds functions: native if these are, else called on the host."""

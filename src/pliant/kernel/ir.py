@@ -319,22 +319,29 @@ class Store(Scalar):
 
 @final
 class Loop(Scalar):
-    """Runs a body over loops, in order; a statement."""
+    """Runs a body over loops, in order, each up to its limit if it has one; a statement."""
 
-    __slots__ = ("body", "vars")
+    __slots__ = ("body", "limits", "vars")
 
-    def __init__(self, vars: tuple[Var, ...], body: Region) -> None:
-        self.dtype, self.vars, self.body = "bool", vars, body
+    def __init__(self, vars: tuple[Var, ...], body: Region, limits: tuple[Scalar | None, ...] = ()) -> None:
+        self.dtype, self.vars, self.body, self.limits = "bool", vars, body, limits or (None,) * len(vars)
+
+    def operands(self) -> Iterator[Scalar]:
+        return iter([limit for limit in self.limits if limit])
 
 
 @final
 class Region:
-    """Scalars in the order they are computed; those of the parent are visible."""
+    """Scalars in the order they are computed; those of the parent are visible.
 
-    __slots__ = ("body", "memo", "parent")
+    `below`: loop variables that are known to be less than a scalar, inside.
+    """
+
+    __slots__ = ("below", "body", "memo", "parent")
 
     def __init__(self, parent: Region | None) -> None:
         self.parent = parent
+        self.below: dict[Var, Scalar] = {}
         self.body: list[Scalar] = []
         self.memo: dict[object, Scalar] = {}
 
@@ -374,11 +381,12 @@ class Root:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Delay:
-    """Results are written this many steps of the outermost loop at a time, and only when the next ones
+    """A root is written this many steps of the outermost loop at a time, and only when the next ones
     have been computed, so that these still find what was there before. `ring` holds two such parts."""
 
+    root: Root
     ring: Buffer
     steps: int
 
@@ -394,7 +402,8 @@ class Nest:
     body: Region = field(default_factory=lambda: Region(None))
     size: int = 0
     reads: set[Buffer] = field(default_factory=set[Buffer])
-    backward: frozenset[Var] = frozenset()  # loops that run from their end
+    is_swept: bool = False  # its loops must run in this order, those in `backward` from their end
+    backward: frozenset[Var] = frozenset()
     delay: Delay | None = None
 
     @property
@@ -432,6 +441,7 @@ class Fill:
     body: Region = field(default_factory=lambda: Region(None))
     reads: set[Buffer] = field(default_factory=set[Buffer])
     copied: Buffer | None = None  # the operand whose memory `out` could take over
+    begins: bool = False  # `out` is that operand but for what the statements write
 
     @property
     def work(self) -> int:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from bisect import insort
 
-from pliant.kernel.ir import Buffer, Program, Step, root_of, takes_over, writes
+from pliant.kernel.ir import Buffer, Program, Step, root_of, writes
 
 ALIGNMENT = 64
 
 
-def place(program: Program) -> None:
-    """Assign slots of the pointer table and offsets in the arena.
+def place(program: Program, *, reuse: bool = True) -> None:
+    """Assign slots of the pointer table and offsets in the arena; without `reuse`, bytes of its own to each.
 
     Slot 0 is the arena; then the parameters, the results, and what host steps made.
     """
     fixed = (*program.params, *program.results, *program.host)
     for slot, buffer in enumerate(fixed, start=1):
         buffer.slot = slot
-    last = last_reads(program.steps)
+    last = last_uses(program.steps) if reuse else {}
     program.arena = assign(program.steps, last, set(fixed))
+    for buffer in {b for step in program.steps for b in (*writes(step), *step.reads)} | {*program.results}:
+        root = root_of(buffer)  # one address for all that lie there: LLVM sees that it is the same
+        buffer.slot, buffer.offset = root.slot, root.offset
 
 
-def last_reads(steps: list[Step]) -> dict[Buffer, int]:
-    """The last step that touches each buffer; a shared one lives as long as both."""
+def last_uses(steps: list[Step]) -> dict[Buffer, int]:
+    """The last step that touches each piece of memory, by the buffer that had it first."""
     last: dict[Buffer, int] = {}
     for number, step in enumerate(steps):
         for buffer in (*step.reads, *writes(step)):
@@ -30,65 +33,16 @@ def last_reads(steps: list[Step]) -> dict[Buffer, int]:
     return last
 
 
-def reads_first(steps: list[Step]) -> list[Step]:
-    """The steps with those that read what a step starts from brought before it, where they do not
-    need its result: then it can work in that memory. Every buffer has one writer yet."""
-    for step in list(steps):
-        for source, _ in takes_over(step):
-            steps = _with_reads_before(steps, step, source)
-    return steps
-
-
-def _with_reads_before(steps: list[Step], step: Step, source: Buffer) -> list[Step]:
-    at = steps.index(step)
-    after = [n for n in range(at + 1, len(steps)) if source in steps[n].reads]
-    if not after:
-        return steps
-    made, early, late = {*writes(step)}, list[Step](), list[Step]()
-    for other in steps[at + 1 : after[-1] + 1]:
-        if made.isdisjoint(other.reads):
-            early.append(other)
-        else:
-            late.append(other)
-            made.update(writes(other))
-    if any([source in other.reads for other in late]):
-        return steps
-    return [*steps[:at], *early, step, *late, *steps[after[-1] + 1 :]]
-
-
-def share(steps: list[Step], inputs: set[Buffer], results: set[Buffer], owned: dict[Buffer, Buffer]) -> None:
-    """Let steps work in the memory of the operand they start from, where nobody reads it later.
-
-    If the step makes a result, its operand is made in the result's memory from the start. `owned`
-    are inputs that may be overwritten, and the results that may lie in their memory.
-    """
-    last = last_reads(steps)
-    for number, step in enumerate(steps):
-        for copied, out in takes_over(step):
-            source = root_of(copied)
-            if (source in inputs and source not in owned) or source in results or last.get(source, -1) > number:
-                continue
-            if out in results and source in owned:
-                out.shared = source if owned[source] is out else None
-            elif out in results:
-                source.shared = out
-            else:
-                out.shared = source
-                last[source] = max(last.get(out, number), number)
-
-
 def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:
-    """Best-fit offsets in the arena; its size."""
+    """Best-fit offsets in the arena; its size. What is not in `last` keeps its bytes."""
     free: list[tuple[int, int]] = []  # (size, offset)
     ends: dict[int, list[Buffer]] = {}
-    top = 0
+    seen, top = set[Buffer](), 0
     for number, step in enumerate(steps):
         for buffer in writes(step):
-            if buffer in fixed:
+            if buffer in fixed or buffer.shared is not None or buffer in seen:
                 continue
-            if buffer.shared is not None:
-                buffer.slot, buffer.offset = buffer.shared.slot, buffer.shared.offset
-                continue
+            seen.add(buffer)
             size = size_of(buffer)
             fit = next((n for n, (room, _) in enumerate(free) if room >= size), None)
             if fit is None:
@@ -98,7 +52,7 @@ def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> in
                 if room > size:
                     insort(free, (room - size, offset + size))
             buffer.slot, buffer.offset = 0, offset
-            ends.setdefault(last.get(buffer, number), []).append(buffer)
+            ends.setdefault(last.get(buffer, len(steps)), []).append(buffer)
         for buffer in ends.pop(number, ()):
             release(free, buffer.offset, size_of(buffer))
     return top + ALIGNMENT

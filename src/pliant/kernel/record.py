@@ -35,10 +35,11 @@ from pliant.kernel.ir import (
     index_of,
     numbers,
     offset_of,
-    root_of,
     strides_of,
 )
 from pliant.ops.base import Elementwise, Movement
+from pliant.ops.compare import Less
+from pliant.ops.select import Select
 
 IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
 EMPTY = Index(())
@@ -89,6 +90,7 @@ class Recorder:
         self.reads: set[Buffer] = set()
         self.node: Node | None = None
         self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
+        self.copied = False  # the result begins as an operand that is in memory
 
     def emit(self, scalar: Scalar) -> Scalar:
         """Append a scalar to the current region."""
@@ -132,8 +134,10 @@ class Recorder:
                 if missing:
                     todo.extend(missing)
                     continue
-                scalar: Scalar = Apply(node.types[0].dtype, node.op, tuple([f for f in found if f is not None]))
-                self.region.memo[key] = self.emit(scalar)
+                args = tuple([f for f in found if f is not None])
+                self.region.memo[key] = self.simplified(node.op, args) or self.emit(
+                    Apply(node.types[0].dtype, node.op, args)
+                )
             else:
                 self.region.memo[key] = self.element(key[0], at)
             todo.pop()
@@ -179,7 +183,25 @@ class Recorder:
         args = tuple(self.as_scalar(x) for x in xs)
         made = op.infer(*(Type(a.dtype) for a in args))
         assert isinstance(made, Type)
-        return self.remember((op, args), lambda: Apply(made.dtype, op, args))
+        return self.simplified(op, args) or self.remember((op, args), lambda: Apply(made.dtype, op, args))
+
+    def simplified(self, op: Op, args: tuple[Scalar, ...]) -> Scalar | None:
+        """What a primitive gives where the limits of loops decide it."""
+        if isinstance(op, Less) and self.is_below(*args):
+            return self.const(True, "bool")
+        if isinstance(op, Select) and isinstance(args[0], Literal):
+            return args[1] if args[0].value else args[2]
+        return None
+
+    def is_below(self, x: Scalar, limit: Scalar) -> bool:
+        """Whether an index is a loop variable that stays below `limit`."""
+        var = x.index.bare if isinstance(x, FromIndex) else None
+        region: Region | None = self.region if var else None
+        while region is not None:
+            if var in region.below:
+                return region.below[var] is limit
+            region = region.parent
+        return False
 
     def const(self, number: Number, dtype: str) -> Scalar:
         """A literal."""
@@ -250,6 +272,20 @@ class Recorder:
         """(i // divisor) % modulus."""
         return self.remember(("digit", i, divisor, modulus), lambda: Digit(i, divisor, modulus))
 
+    def literal(self, x: Scalar) -> int | None:
+        """The number of an integer scalar, if it is known now."""
+        return int(x.value.real) if isinstance(x, Literal) else None
+
+    def below(self, i: Sequence[Affine], lengths: Sequence[Scalar], extents: Sequence[int]) -> Scalar:
+        """Whether i < lengths, where i < extents; what is known is not asked."""
+        tests = list[Scalar]()
+        for part, length, extent in zip(i, lengths, extents, strict=True):
+            count = self.literal(length)
+            if count is None or count < extent:
+                test = self.scalar(Less(), part, length)
+                tests += [] if isinstance(test, Literal) and test.value else [test]
+        return self.emit(All(tuple(tests)))
+
     def inside(
         self, i: Sequence[Affine], start: Sequence[int], step: Sequence[int], lengths: Sequence[int]
     ) -> tuple[Scalar, Index]:
@@ -307,16 +343,21 @@ class Recorder:
 
     # What filling rules call
 
-    def loop(self, extents: Sequence[int], body: Callable[[Index], Any]) -> None:
-        """Run `body(j)` for all j in row-major order."""
+    def loop(
+        self, extents: Sequence[int], body: Callable[[Index], Any], limits: Sequence[Scalar] | None = None
+    ) -> None:
+        """Run `body(j)` for all j in row-major order; only for j < limits, if there are any."""
         if math.prod(extents) == 0:
             return
         loops = tuple(Var(n) for n in extents)
+        pairs = zip(loops, limits or [None] * len(loops), strict=True)
+        ends = [None if end is None or self.literal(end) == v.extent else end for v, end in pairs]
         before, region = self.region, Region(self.region)
         self.region = region
+        region.below.update({v: end for v, end in zip(loops, ends, strict=True) if end})
         body(Index([Affine(0, ((v, 1),)) for v in loops]))
         self.region = before
-        self.emit(Loop(loops, region))
+        self.emit(Loop(loops, region, tuple(ends)))
 
     def load(self, x: Any, index: Sequence[Any]) -> Scalar:
         """An element of an operand, or of the result as it is now."""
@@ -331,9 +372,9 @@ class Recorder:
         self.emit(Store(out, offset_of(at, out.type.shape), self.as_scalar(scalar)))
 
     def copy(self, out: Buffer, x: Source) -> None:
-        """Write all elements of an operand; skipped where the result took over its memory."""
-        buffer = self.buffers.get(x.value)
-        if buffer is None or root_of(out) is not root_of(buffer):
+        """Write all elements of an operand. Of one in memory none: the result is made there, or in a copy."""
+        self.copied = x.value in self.buffers
+        if not self.copied:
             self.loop(out.type.shape, lambda j: self.store(out, j, x(j)))
 
 

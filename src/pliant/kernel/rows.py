@@ -40,7 +40,7 @@ def finished(group: list[Nest], after: int, readers: dict[Buffer, int], results:
     if len(group) < 2:
         return [*group]
     made = {b for nest in group for b in writes(nest)}
-    inner = {b for b in made if b not in results and readers.get(b, after) < after and b.shared is None}
+    inner = {b for b in made if b not in results and readers.get(b, after) < after}
     for nest in group:
         for buffer in inner & set(writes(nest)):
             if not all([reads_by_row(other, buffer) for other in group]) or not stored_by_row(nest, buffer):
@@ -51,7 +51,13 @@ def finished(group: list[Nest], after: int, readers: dict[Buffer, int], results:
 
 def fits(nest: Nest) -> bool:
     """Whether a nest has rows worth gathering, its first axis being the outer loop."""
-    if len(nest.space) < 2 or nest.space[0] < 2 or math.prod(nest.space[1:]) < LEAST_ROW or 0 in nest.space:
+    if (
+        any([root.base for root in nest.roots])
+        or len(nest.space) < 2
+        or nest.space[0] < 2
+        or math.prod(nest.space[1:]) < LEAST_ROW
+        or 0 in nest.space
+    ):
         return False
     if nest.vars[0] is not ordered([v for v in nest.vars if v.extent != 1], nest)[0]:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
@@ -40,6 +41,14 @@ class Window(Linear):
         """The slice of x that changes."""
         return Slice(self.start, self.step, shape)
 
+    @abstractmethod
+    def part(self, k: Any, j: Any, x: Any, u: Any) -> Any:
+        """The new element of x at index `j` of the window."""
+
+    def kernel(self, k: Any, i: Any, x: Any, u: Any) -> Any:
+        inside, j = k.inside(i, self.start, self.step, u.type.shape)
+        return k.choose(inside, lambda: self.part(k, j, x, u), lambda: x(i))
+
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, u: Value) -> Value:
         x, u = (v if b else lift(v, n) for v, b in zip((x, u), batched, strict=True))
         return type(self)((0, *self.start), (1, *self.step))(x, u)  # type: ignore[call-arg]
@@ -71,18 +80,8 @@ class UpdateSlice(Window):
             dx = update_slice(ct, zeros, self.start, self.step)
         return dx, self.window(u.shape)(ct) if isinstance(u, Type) else None
 
-    def kernel(self, k: Any, i: Any, x: Any, u: Any) -> Any:
-        inside, j = k.inside(i, self.start, self.step, u.type.shape)
-        return k.choose(inside, lambda: u(j), lambda: x(i))
-
-    def fill(self, k: Any, out: Any, x: Any, u: Any) -> None:
-        """Copy x, then write the window."""
-
-        def element(j: Any) -> None:
-            k.store(out, self.place(k, j), u(j))
-
-        k.copy(out, x)
-        k.loop(u.type.shape, element)
+    def part(self, k: Any, j: Any, x: Any, u: Any) -> Any:
+        return u(j)
 
 
 @final
@@ -108,19 +107,8 @@ class AddSlice(Window):
         du = self.window(u.shape)(ct) if isinstance(u, Type) else None
         return ct if isinstance(x, Type) else None, du
 
-    def kernel(self, k: Any, i: Any, x: Any, u: Any) -> Any:
-        inside, j = k.inside(i, self.start, self.step, u.type.shape)
-        return k.choose(inside, lambda: k.scalar(Add(), x(i), u(j)), lambda: x(i))
-
-    def fill(self, k: Any, out: Any, x: Any, u: Any) -> None:
-        """Copy x, then add to the window."""
-
-        def write(j: Any) -> None:
-            place = self.place(k, j)
-            k.store(out, place, k.scalar(Add(), k.load(out, place), u(j)))
-
-        k.copy(out, x)
-        k.loop(u.type.shape, write)
+    def part(self, k: Any, j: Any, x: Any, u: Any) -> Any:
+        return k.scalar(Add(), x(self.place(k, j)), u(j))
 
 
 def _torch_put(torch: Namespace, window: Slice, x: Any, u: Any, *, accumulate: bool) -> Any:

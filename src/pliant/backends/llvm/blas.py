@@ -130,6 +130,7 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
     """One product. BLAS is column-major: it computes the transpose, rightᵀ · leftᵀ."""
     m, n, k = step.sizes
     left, right, out = at
+    beta = 1.0 if step.start else 0.0
     dtype = step.out.type.dtype
     letter = LETTER[dtype]
     if n == 1 or m == 1:
@@ -144,12 +145,12 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
         lead = matrix.row if by_rows else matrix.column
         step_of = vector.row if n == 1 else vector.column
         ints = [*size, max(lead, size[0], 1), max(step_of, 1)]
-        args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], 0.0, out, 1]
+        args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], beta, out, 1]
         e.line(call_text(e, f"{letter}gemv", dtype, args))
         return
     trans_right, lead_right = ("N", step.right.row) if step.right.column == 1 else ("T", step.right.column)
     trans_left, lead_left = ("N", step.left.row) if step.left.column == 1 else ("T", step.left.column)
-    args = [trans_right, trans_left, n, m, k, 1.0, right, lead_right, left, lead_left, 0.0, out, n]
+    args = [trans_right, trans_left, n, m, k, 1.0, right, lead_right, left, lead_left, beta, out, n]
     e.line(call_text(e, f"{letter}gemm", dtype, args))
 
 

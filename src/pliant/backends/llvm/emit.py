@@ -28,6 +28,7 @@ from pliant.kernel.ir import (
     Store,
     Var,
     Within,
+    root_of,
 )
 from pliant.kernel.record import identity_of
 
@@ -131,6 +132,7 @@ class Emitter:
         self.slots: dict[int, str] = {}
         self.values: dict[Scalar, Val] = {}
         self.env: dict[Var, str] = {}
+        self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
         self.checks: dict[Checked, str] = {}
@@ -199,11 +201,11 @@ class Emitter:
         return self.bases[key]
 
     def begin_step(self, written: Iterable[Buffer]) -> None:
-        """Alias metadata for one step: buffers it writes overlap nothing else it touches."""
+        """Alias metadata for one step: memory that it writes overlaps no other that it touches."""
         self.written, self.others = {}, ""
         self.checks = {}
         self.values = {}
-        buffers = list(dict.fromkeys(written))
+        buffers = list(dict.fromkeys([root_of(b) for b in written]))
         if len(buffers) > 32:
             return
         scopes = {b: self.module.scope(i) for i, b in enumerate(buffers)}
@@ -226,7 +228,7 @@ class Emitter:
 
     def load(self, buffer: Buffer, offset: Affine) -> Val:
         """An element of a buffer."""
-        meta = self.written.get(buffer, self.others)
+        meta = self.written.get(root_of(buffer), self.others)
         dtype = buffer.type.dtype
         if dtype == "bool":
             raw = self.op(f"load i8, ptr {self.address(buffer, offset)}{meta}")
@@ -239,7 +241,7 @@ class Emitter:
 
     def store(self, buffer: Buffer, offset: Affine, value: Val) -> None:
         """Write an element of a buffer."""
-        meta = self.written.get(buffer, "")
+        meta = self.written.get(root_of(buffer), "")
         dtype = buffer.type.dtype
         if dtype == "bool":
             value = self.op(f"zext i1 {value} to i8")
@@ -275,7 +277,7 @@ class Emitter:
         at = len(self.lines)
         self.lines.append("")
         outer = self.env.get(var)
-        self.env[var] = name
+        self.env[var] = self.op(f"sub nuw nsw i64 {var.extent - 1}, {name}") if var in self.backward else name
         body()
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
@@ -312,6 +314,15 @@ class Emitter:
 
         self.loop(outer, block)
 
+    def unless(self, condition: str, body: Callable[[], None]) -> None:
+        """Run a body if a condition does not hold."""
+        run, skip = self.fresh("run")[1:], self.fresh("skip")[1:]
+        self.line(f"br i1 {condition}, label %{skip}, label %{run}")
+        self.label(run)
+        body()
+        self.line(f"br label %{skip}")
+        self.label(skip)
+
     def nested(self, loops: tuple[Var, ...], body: Callable[[], None]) -> None:
         """Loops inside each other."""
         if not loops:
@@ -320,6 +331,27 @@ class Emitter:
             self.nested(loops[1:], body)
         else:
             self.loop(loops[0], lambda: self.nested(loops[1:], body))
+
+    def limited(self, loops: tuple[Var, ...], limits: tuple[Scalar | None, ...], body: Callable[[], None]) -> None:
+        """Loops inside each other, each up to its limit if it has one."""
+        if not loops:
+            body()
+            return
+        var, limit = loops[0], limits[0]
+
+        def inner() -> None:
+            self.limited(loops[1:], limits[1:], body)
+
+        if limit is None:
+            self.nested((var,), inner)
+            return
+        end = self.op(f"call i64 @llvm.smin.i64(i64 {self.values[limit]}, i64 {var.extent})")
+        run, skip = self.fresh("some")[1:], self.fresh("none")[1:]
+        self.line(f"br i1 {self.op(f'icmp sgt i64 {end}, 0')}, label %{run}, label %{skip}")
+        self.label(run)
+        self.loop(var, inner, ("0", end))
+        self.line(f"br label %{skip}")
+        self.label(skip)
 
     # Scalars
 
@@ -359,7 +391,7 @@ class Emitter:
             case Store():
                 self.store(s.buffer, s.offset, self.values[s.scalar])
             case Loop():
-                self.nested(s.vars, lambda: self.region(s.body))
+                self.limited(s.vars, s.limits, lambda: self.region(s.body))
             case _:
                 raise AssertionError(f"no code for {type(s).__name__}")
 

@@ -17,6 +17,7 @@ from pliant.kernel.ir import (
     Affine,
     Buffer,
     Copy,
+    Delay,
     Fill,
     Host,
     Load,
@@ -30,9 +31,11 @@ from pliant.kernel.ir import (
     Scalar,
     Step,
     Var,
+    writes,
 )
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions
+from pliant.kernel.spill import compact
 
 LONGEST_FUNCTION = 1000  # scalars
 TILE = 32  # steps of both loops where one array is walked along and another across
@@ -125,12 +128,15 @@ def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
     nests = [nest for nest in nests if 0 not in nest.space and nest.roots]
     if not nests:
         return
-    e.begin_step([root.buffer for nest in nests for root in nest.roots if root.buffer])
+    e.begin_step([buffer for nest in nests for buffer in writes(nest)])
+    e.backward = nests[0].backward
     made = {root.buffer for nest in nests for root in nest.roots if root.buffer} if rows else set[Buffer]()
     emitters = [NestEmitter(e, nest, made) for nest in nests]
     for emitter in emitters:
         emitter.prepare()
-    if rows is None:
+    if rows is None and nests[0].delay:
+        emitters[0].delayed(nests[0].delay)
+    elif rows is None:
         emitters[0].level(0)
     else:
         for emitter in emitters:
@@ -144,6 +150,7 @@ def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
         e.loop(rows, row)
         for emitter in emitters:
             emitter.end(0)
+    e.backward = frozenset()
     e.end_step()
 
 
@@ -152,7 +159,8 @@ class NestEmitter:
     """The loops of one nest; each scalar is computed in the outermost loop that it depends on."""
 
     def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
-        self.e, self.loops, self.roots = e, nest.vars, nest.roots
+        self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
+        self.held: dict[Root, tuple[Buffer, Affine]] = {}  # where roots wait
         self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
         depths: dict[Scalar, int] = {}
         places = {v: n + 1 for n, v in enumerate(self.loops)}
@@ -209,7 +217,7 @@ class NestEmitter:
 
     def crosses(self, outer: Var, inner: Var) -> bool:
         """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
-        if self.folds or min(outer.extent, inner.extent) < 2 * TILE:
+        if self.folds or self.is_swept or min(outer.extent, inner.extent) < 2 * TILE:
             return False
         loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
         return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
@@ -260,7 +268,41 @@ class NestEmitter:
             elif root.fold:
                 self.finish(root, value)
             elif root.buffer:
-                e.store(root.buffer, root.offset, value)
+                e.store(*self.held.get(root, (root.buffer, root.offset)), value)
+
+    def delayed(self, delay: Delay) -> None:
+        """All loops, with a root that waits in a ring of two parts until the part after it is computed."""
+        e, (outer, *inner), ring = self.e, self.loops, delay.ring
+        row, part = math.prod([v.extent for v in inner]), Var(2)
+        is_backward = outer in e.backward
+        place = Affine((outer.extent - 1) * row * is_backward, ((outer, -row if is_backward else row),))
+        place = place + Affine(0, ((part, 1),)) + compact(tuple(inner))
+        self.held[delay.root] = ring, place
+
+        def enter(first: str) -> None:
+            """Let `part` be the place of a part in the ring, less that of its first step."""
+            number = e.op(f"and i64 {e.op(f'udiv i64 {first}, {delay.steps}')}, 1")
+            slot = e.op(f"mul i64 {number}, {delay.steps * row}")
+            e.env[part] = e.op(f"sub i64 {slot}, {e.op(f'mul i64 {first}, {row}')}")
+
+        def release(first: str, end: str) -> None:
+            enter(first)
+            target = delay.root.buffer
+            assert target
+            e.loop(
+                outer,
+                lambda: e.nested(tuple(inner), lambda: e.store(target, delay.root.offset, e.load(ring, place))),
+                (first, end),
+            )
+
+        def block(first: str, end: str) -> None:
+            enter(first)
+            e.loop(outer, lambda: self.level(1), (first, end))
+            e.unless(e.op(f"icmp eq i64 {first}, 0"), lambda: release(e.op(f"sub i64 {first}, {delay.steps}"), first))
+
+        self.begin(0)
+        e.blocks(outer, delay.steps, block)
+        release(str((outer.extent - 1) // delay.steps * delay.steps), str(outer.extent))
 
     def finish(self, root: Root, value: str | tuple[str, str]) -> None:
         """Store the value of a fold, or combine it with what is there."""

@@ -1,0 +1,60 @@
+"""The order of steps: what reads an array comes before what writes over it, where that is possible.
+
+This is a preference only. A reader that has to come later costs a copy, which `share` makes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pliant.kernel.ir import Buffer, Step, takes_over, writes
+
+FARTHEST: Final = 256  # steps that a reader is brought forward at most: so ordering takes linear time
+
+
+def reads_first(steps: list[Step], homes: dict[Buffer, Buffer]) -> list[Step]:
+    """The steps with those that read what a step writes over brought before it, where they do not need
+    its result. `homes`: results, and the parameters in whose memory they are to lie."""
+    out, last = list(steps), dict[Buffer, int]()
+    _note(last, out, 0, len(out))
+    done, number = set[int](), 0
+    while number < len(out):
+        step = out[number]
+        if id(step) not in done:
+            done.add(id(step))
+            for source in _written_over(step, homes):
+                at = out.index(step, number)
+                if at < last.get(source, -1) <= at + FARTHEST:
+                    end = last[source] + 1
+                    out[at:end] = _with_reads_before(out[at:end], source)
+                    _note(last, out, at, end)
+        if out[number] is step:
+            number += 1
+    return out
+
+
+def _written_over(step: Step, homes: dict[Buffer, Buffer]) -> list[Buffer]:
+    """What a step would best write over."""
+    return [source for source, _ in takes_over(step)] + [homes[b] for b in writes(step) if b in homes]
+
+
+def _note(last: dict[Buffer, int], steps: list[Step], begin: int, end: int) -> None:
+    """Note the last reader of each buffer that these steps read."""
+    for number in range(begin, end):
+        for buffer in steps[number].reads:
+            if last.get(buffer, -1) < end:
+                last[buffer] = number
+
+
+def _with_reads_before(steps: list[Step], source: Buffer) -> list[Step]:
+    """Some steps, the first of which writes over `source`: after all that can run before it."""
+    made, early, late = {*writes(steps[0])}, list[Step](), list[Step]()
+    for other in steps[1:]:
+        if made.isdisjoint(other.reads):
+            early.append(other)
+        else:
+            late.append(other)
+            made.update(writes(other))
+    if any([source in other.reads for other in late]):
+        return steps
+    return [*early, steps[0], *late]

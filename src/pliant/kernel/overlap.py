@@ -1,0 +1,130 @@
+"""How a nest may write where it reads, decided from the offsets of its loads and its store.
+
+Where a point of the nest reads only the element that it writes, any order will do. Where it reads
+elements further on, it must walk that way, so that nothing is overwritten before it is read. Where
+it reads both ways, results wait until nobody needs what lies in their place. See Note [sweeps].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, final
+
+from pliant.core.types import itemsize
+from pliant.kernel.ir import Affine, Buffer, Fold, Load, Nest, Root, Var
+from pliant.kernel.schedule import scalars
+
+PART: Final = 512  # elements that are kept back at least: they stay in the nearest cache
+
+
+@final
+@dataclass(frozen=True)
+class Sweep:
+    """Loops from the outermost in; those that run backward; steps of the outermost that results wait
+    for, or 0. No loops: the order is free."""
+
+    loops: tuple[Var, ...] = ()
+    backward: frozenset[Var] = frozenset()
+    delay: int = 0
+
+
+FREE: Final = Sweep()
+
+
+def sweep_of(nest: Nest, root: Root, lies_there: Callable[[Buffer], bool]) -> Sweep | str:
+    """How the nest can write `root` to memory that it reads: to what `lies_there`. If it cannot, why."""
+    assert root.buffer
+    loads = [s for s in scalars(nest.body) if isinstance(s, Load) and lies_there(s.buffer)]
+    if not loads or not nest.vars:
+        return FREE
+    loops = {*nest.vars, *[v for s in scalars(nest.body) if isinstance(s, Fold) for v in s.vars]}
+    store = seen(root.offset, loops)
+    if any([itemsize(load.dtype) != itemsize(root.buffer.type.dtype) for load in loads]):
+        return "its elements have another size"
+    if not is_once(store, nest, root):
+        return "its elements are written more than once"
+    distances = set[int]()
+    for load in loads:
+        away = seen(load.offset, loops) - store
+        if not away.terms:
+            distances.add(away.start)
+        elif not are_apart(seen(load.offset, loops), store):
+            return "it is read in another order than it is written in"
+    return sweep_for(distances, nest, store)
+
+
+def sweep_for(distances: Iterable[int], nest: Nest, store: Affine) -> Sweep | str:
+    """How to walk where each point reads at these distances from where it writes."""
+    ahead, behind = max([*distances, 0]), max([*[-d for d in distances], 0])
+    if not ahead and not behind:
+        return FREE
+    if any([root.fold for root in nest.roots]):
+        return "a reduction in the same loops fixes their order"
+    loops = tuple(sorted(nest.vars, key=lambda v: -abs(store.factor(v))))
+    upward = frozenset([v for v in loops if store.factor(v) < 0])
+    if not behind:
+        return Sweep(loops, upward)
+    if not ahead:
+        return Sweep(loops, frozenset(loops) - upward)
+    row = math.prod([v.extent for v in loops[1:]])
+    steps = max(-(-behind // abs(store.factor(loops[0]))), -(-PART // row))
+    if 2 * steps >= loops[0].extent:
+        return "it is read on both sides of where it is written"
+    return Sweep(loops, upward, steps)
+
+
+def seen(offset: Affine, loops: set[Var]) -> Affine:
+    """An offset without the loops that were merged into others."""
+    return Affine(offset.start, tuple([(a, f) for a, f in offset.terms if not isinstance(a, Var) or a in loops]))
+
+
+def is_once(store: Affine, nest: Nest, root: Root) -> bool:
+    """Whether no two points write one element, as far as strides tell, and each row ends before the next."""
+    if any([not isinstance(a, Var) for a, _ in store.terms]):
+        return False
+    kept = [v for v in nest.vars if v not in root.folded]
+    if root.folded and nest.vars[: len(kept)] != tuple(kept):
+        return False  # a fold over an outer loop comes back to each element
+    span = 0
+    for v in sorted(kept, key=lambda v: abs(store.factor(v))):
+        stride = abs(store.factor(v))
+        if stride <= span:
+            return False
+        span += stride * (v.extent - 1)
+    return True
+
+
+def are_apart(a: Affine, b: Affine) -> bool:
+    """Whether two offsets are never equal, as far as bounds and strides tell: their ranges are apart, or
+    those of their remainders by some stride, like two columns of a matrix."""
+    first, second = a.range(), b.range()
+    if first is None or second is None:
+        return False
+    if first[1] < second[0] or second[1] < first[0]:
+        return True
+    strides = {abs(f) for _, f in (*a.terms, *b.terms)}
+    return any([_apart_modulo(a, b, stride) for stride in {*strides, math.gcd(*strides)} if stride > 1])
+
+
+def _apart_modulo(a: Affine, b: Affine, stride: int) -> bool:
+    first, second = _remainders(a, stride), _remainders(b, stride)
+    is_known = all([low >= 0 and high < stride for low, high in (first, second)])
+    return is_known and (first[1] < second[0] or second[1] < first[0])
+
+
+def _remainders(offset: Affine, stride: int) -> tuple[int, int]:
+    rest = Affine(offset.start % stride, tuple([(a, f) for a, f in offset.terms if f % stride]))
+    return rest.range() or (0, 0)
+
+
+# Note [sweeps]:
+# Let a nest write element w(i) at point i, and read w(i) + d. If strides are sorted, the longest
+# outermost, and no row overlaps the next, then w grows from point to point (loops of a negative
+# stride run backward), and the element at w(i) + d, if the nest writes it at all, is written later
+# for d > 0 and earlier for d < 0. So d ≥ 0 asks for growing w, d ≤ 0 for falling w. For both signs w
+# grows, results go to a ring of two parts of `delay` steps of the outermost loop each, and a part
+# is written where it belongs when the part after it has been computed: w(i) + d is not further back
+# than one part. All scalars of a point are loaded before anything is stored, and LLVM makes vectors
+# only where that keeps the order of loads and stores.

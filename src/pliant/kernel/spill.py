@@ -1,0 +1,51 @@
+"""Nests that write late: all of a window at once, or part by part; so they find what was there before."""
+
+from __future__ import annotations
+
+import math
+
+from pliant.core.types import Type
+from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Var, numbers
+from pliant.kernel.overlap import Sweep
+
+
+def delayed(nest: Nest, root: Root, sweep: Sweep) -> None:
+    """Let the loops of a nest run as a sweep wants, and a root wait if it has to."""
+    nest.vars, nest.backward, nest.is_swept = sweep.loops, sweep.backward, True
+    if sweep.delay:
+        row = math.prod([v.extent for v in sweep.loops[1:]])
+        ring = Buffer(Type(root.value.dtype, (2 * sweep.delay * row,)), root.value)
+        ring.reason = "each of its elements is read from both sides after it would have been written"
+        nest.delay = Delay(root, ring, sweep.delay)
+
+
+def is_same(nest: Nest, root: Root, sweep: Sweep) -> bool:
+    """Whether the loops of a nest already run as a sweep wants."""
+    held = nest.delay.steps if nest.delay and nest.delay.root is root else 0
+    return nest.vars == sweep.loops and nest.backward == sweep.backward and held >= sweep.delay
+
+
+def spilled(nest: Nest, root: Root, reason: str) -> Nest:
+    """Let a nest compute a root into memory of its own; the nest that moves it from there to where it belongs."""
+    assert root.buffer
+    held = Buffer(Type(root.value.dtype, (math.prod([v.extent for v in nest.vars]),)), root.value)
+    held.reason = reason
+    loops = {v: Var(v.extent) for v in nest.vars}
+    mover = Nest(tuple([v.extent for v in nest.vars]), vars=tuple(loops.values()))
+    target = Affine(root.offset.start, tuple([(loops[a], f) for a, f in root.offset.terms if a in loops]))
+    load = Load(held, compact(tuple(loops.values())))
+    load.region, load.number = mover.body, next(numbers)
+    mover.body.body.append(load)
+    mover.roots = [Root(root.value, None, root.buffer, root.base, scalar=load, offset=target)]
+    mover.reads = {held, *([root.base] if root.base else [])}
+    root.buffer, root.base, root.offset = held, None, compact(nest.vars)
+    return mover
+
+
+def compact(loops: tuple[Var, ...]) -> Affine:
+    """The place of a point among all points of some loops, in their order."""
+    total, stride = Affine(), 1
+    for v in reversed(loops):
+        total = total + Affine(0, ((v, stride),))
+        stride *= v.extent
+    return total
