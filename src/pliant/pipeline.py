@@ -26,6 +26,7 @@ from pliant.core.ir import Const, Function, Number, Op
 from pliant.core.types import DTYPES
 from pliant.core.verify import verify
 from pliant.ops.base import Elementwise
+from pliant.ops.boxes import add_in_boxes
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
@@ -61,10 +62,11 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
+BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 
 BEFORE_DERIVATIVES = (DEAD, SIMPLIFY, DEAD_WRITES, DEAD)
-COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD_WRITES, DEAD)
+COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD_WRITES, BOXES, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

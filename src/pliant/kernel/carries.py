@@ -129,7 +129,7 @@ def beginnings(roles: Roles | None, operands: Pairs) -> list[tuple[int, int]]:
     return found
 
 
-# Note [roles]
+# Note [roles]:
 # Take `a, b = f(b, a), a` with f an update of its first operand: the new a lies where b was, the new b
 # where a was, so the two addresses are exchanged after each step. A carry that is made anew, as in
 # `u = g(u)`, is made in spare memory, and the memory it had is spare then. In both cases the

@@ -158,8 +158,9 @@ class Fusion:
             inner = math.prod(fold.space) // max(value.type.size, 1)
             alone = len(users) == 1 and isinstance(users[0].op, Elementwise)
             return not (alone and inner <= 64 and value.type.size >= 4096)
-        again = [u for u in users if not isinstance(u.op, Elementwise) and u.types[0].size > value.type.size]
-        dots = [u for u in users if not isinstance(u.op, Elementwise | Movement) and len(u.args) > 1]
+        others = [u for u in users if not isinstance(u.op, Elementwise | Window)]  # these read each element once
+        again = [u for u in others if u.types[0].size > value.type.size]
+        dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
             return False
         cost = self.cost(value)

@@ -10,6 +10,7 @@ from pliant.core.ir import Op, Value, const
 from pliant.core.types import Type
 from pliant.ops import (
     bits,
+    block,
     compare,
     complex,
     cond,
@@ -45,8 +46,13 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
+<<<<<<< src/pliant/ops/__init__.py
+    block, index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
+    fft, custom, loop, loop_rules, cond, while_loop,
+=======
     index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares, contract,
     einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,
+>>>>>>> /tmp/d/new.31305
 )  # fmt: skip
 
 

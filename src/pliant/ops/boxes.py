@@ -1,0 +1,145 @@
+"""Windows added to one array that overlap become boxes that do not, each added to once.
+
+The derivative of a stencil adds the same cotangent at several places, shifted:
+
+    y = add_slice(add_slice(add_slice(x, u, 0), u, 1), u, 2)
+
+takes one pass over the array for each place. Cut where windows begin and end, it is
+
+    y[0] = x[0] + u[0],  y[1] = x[1] + u[1] + u[0],  y[2:n] = x[2:n] + (u[2:n] + u[1:n-1] + u[0:n-2]),  …
+
+which reads and writes each element of the array once, and its large middle is one nest that gathers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from pliant.core.ir import Function, Node, Param, Value, functions_of, map_functions, nodes, rebuild, scope
+from pliant.core.origin import at
+from pliant.ops.elementwise import add
+from pliant.ops.select import is_zero
+from pliant.ops.update import AddSlice, UpdateSlice, add_slice, slice_window, update_slice
+
+LEAST: Final = 3  # windows; two are as well added one after the other
+LEAST_SIZE: Final = 256  # elements of a window; a smaller array is in cache anyway
+MOST: Final = 64  # boxes of the same windows, each of which is a nest of its own to compile
+
+Place: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # first element, and the one behind the last
+Box: TypeAlias = tuple[Place, tuple[int, ...]]  # and the windows that it lies in, by number
+
+
+def add_in_boxes(fn: Function) -> Function:
+    """`fn` with overlapping windows that are added to one array cut into boxes, in the functions its
+    primitives hold too."""
+    order = nodes(fn.results)
+    chains = dict(_chains(fn, order))
+    if not chains and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
+        return fn
+    inside = {v for chain in chains.values() for v in chain[:-1]}
+    env: dict[Value, Value] = {p: p for p in fn.params}
+    with scope():
+        for node in order:
+            value = node.values[0]
+            if isinstance(node.op, Param) or value in inside:
+                continue
+            with at(node.origin):
+                if value in chains:
+                    env[value] = _boxed([(env[v.args[1]], v) for v in chains[value]], env[chains[value][0].args[0]])
+                    continue
+                op = map_functions(node.op, add_in_boxes)
+                args = tuple([env[a] for a in node.args])
+                outs = rebuild(node, args) if op is node.op else op.apply(*args)
+            env.update(zip(node.values, outs, strict=True))
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+
+def _chains(fn: Function, order: Sequence[Node]) -> Iterator[tuple[Value, list[Value]]]:
+    """Values made by adding several windows to one array, and the values on the way, first to last."""
+    uses = Counter(a for node in order for a in node.args)
+    uses.update(fn.results)
+    taken = set[Value]()
+    for node in reversed(order):
+        chain = list[Value]()
+        value = node.values[0]
+        while _is_link(value, first=False) and value not in taken and (not chain or uses[value] == 1):
+            chain.append(value)
+            value = value.args[0]
+        if chain and _is_link(value, first=True) and value not in taken and uses[value] == 1:
+            chain.append(value)
+        taken.update(chain)
+        if len(chain) >= LEAST and _overlap(_places(chain)):
+            yield chain[0], chain[::-1]
+
+
+def _is_link(value: Value, *, first: bool) -> bool:
+    """Whether a value is an array with a window added; the first may also put a window into zeros."""
+    op = value.op
+    if not isinstance(op, AddSlice) and not (first and isinstance(op, UpdateSlice) and is_zero(value.args[0])):
+        return False
+    return all([step == 1 for step in op.step]) and value.args[1].type.size >= LEAST_SIZE
+
+
+def _places(chain: Sequence[Value]) -> list[Place]:
+    found = list[Place]()
+    for value in chain:
+        op = value.op
+        assert isinstance(op, AddSlice | UpdateSlice)
+        shape = value.args[1].shape
+        found.append((op.start, tuple([s + n for s, n in zip(op.start, shape, strict=True)])))
+    return found
+
+
+def _overlap(places: Sequence[Place]) -> bool:
+    """Whether the windows have a large part in common."""
+    low = [max(starts) for starts in zip(*(first for first, _ in places), strict=True)]
+    high = [min(ends) for ends in zip(*(last for _, last in places), strict=True)]
+    common = reduce(lambda size, edge: size * max(edge[1] - edge[0], 0), zip(low, high, strict=True), 1)
+    return common >= LEAST_SIZE // 2
+
+
+def _groups(places: Sequence[Place], windows: tuple[int, ...], axis: int = 0) -> Iterator[list[Box]]:
+    """Boxes that do not overlap; first for those windows that have the same extent along the first
+    axes where boxes of all would be too many."""
+    boxes = list(_cut(places, windows, 0))
+    if len(boxes) <= MOST or axis == len(places[0][0]):
+        yield boxes
+        return
+    same: dict[tuple[int, int], tuple[int, ...]] = {}
+    for n in windows:
+        extent = places[n][0][axis], places[n][1][axis]
+        same[extent] = (*same.get(extent, ()), n)
+    for group in same.values():
+        yield from _groups(places, group, axis + 1)
+
+
+def _cut(places: Sequence[Place], windows: tuple[int, ...], axis: int) -> Iterator[Box]:
+    """The boxes of some windows, from an axis on."""
+    if axis == len(places[0][0]):
+        yield ((), ()), windows
+        return
+    edges = sorted({side[axis] for n in windows for side in places[n]})
+    for begin, end in pairwise(edges):
+        here = tuple([n for n in windows if places[n][0][axis] <= begin and end <= places[n][1][axis]])
+        if here:
+            for (first, last), found in _cut(places, here, axis + 1):
+                yield ((begin, *first), (end, *last)), found
+
+
+def _boxed(chain: Sequence[tuple[Value, Value]], x: Value) -> Value:
+    """`x` with windows added, box by box; chain: what is added, and the value that says where."""
+    places = _places([value for _, value in chain])
+    for boxes in _groups(places, tuple(range(len(chain)))):
+        put = update_slice if is_zero(x) else add_slice
+        for (first, last), windows in boxes:
+            length = [b - a for a, b in zip(first, last, strict=True)]
+            parts = list[Value]()
+            for n in windows:
+                start = [a - b for a, b in zip(first, places[n][0], strict=True)]
+                parts.append(slice_window(chain[n][0], start, (1,) * len(start), length))
+            x = put(x, reduce(add, parts), first)
+    return x
