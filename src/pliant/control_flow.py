@@ -22,6 +22,7 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import Kind, State, kind_of, settle, traced_step, with_kind
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.cond import Cond
@@ -118,13 +119,17 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, 
         def going(state: Tree) -> Any:
             return state[0] < hi
 
+        low, high = size_of(first).range[0], size_of(last).range[1]
+
         def step(state: Tree) -> Tree:
+            note_range(state[0], low, None if high is None else high - 1)
             return state[0] + 1, inner(state[0], state[1])
 
         return while_loop(going, step, (lo, init), max_steps=max_steps)[1]
     start, steps = int(first), max(int(last) - int(first), 0)
 
     def run(state: Tree, i: Any) -> Any:
+        note_range(i, 0, max(steps - 1, 0))
         return inner(i + start if start else i, state), None
 
     state, closed, _ = settle("fori_loop", body, run, State.of(init), [INDEX])

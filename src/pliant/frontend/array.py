@@ -166,9 +166,13 @@ class TracedArray:
     # --- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and any([is_above(cast("Any", type(a))) for a in args]):
+            return NotImplemented
         return self.dispatch.ufunc(ufunc, method, args, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if len(types) > 1 and any(is_above(t) for t in types):
+            return NotImplemented
         return self.dispatch.function(func, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -321,6 +325,11 @@ class TracedArray:
 
     def __round__(self, digits: int = 0) -> Any:
         return cast("Any", np.round)(self, digits)
+
+
+def is_above(kind: type) -> bool:
+    """Whether a kind of operand answers for traced arrays too, by NumPy's priorities."""
+    return kind is not TracedArray and getattr(kind, "__array_priority__", 0.0) > TracedArray.__array_priority__
 
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:

@@ -13,7 +13,9 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError, UnsupportedError
+from pliant.frontend import bounded
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
+from pliant.frontend.blocks import has_traced_bound
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of, with_type
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.ranks import dealt
@@ -59,6 +61,8 @@ class Key:
 
 def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]`: a view for basic keys, else a copy."""
+    if has_traced_bound(key):
+        return bounded.getitem(x, key)
     mask = traced_mask(key)
     if mask is not None:
         check_mask(x, mask)
@@ -79,6 +83,9 @@ def getitem(x: TracedArray, key: Any) -> Any:
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y`, with NumPy's unsafe cast to x's dtype."""
+    if has_traced_bound(key):
+        bounded.setitem(x, key, y)
+        return
     mask = traced_mask(key)
     if mask is not None:
         check_mask(x, mask)

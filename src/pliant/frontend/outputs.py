@@ -15,6 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import IndexRangeError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
@@ -105,7 +106,7 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
     bases: dict[int, int] = {}
     outputs: list[Output] = []
     for m in made:
-        if isinstance(m, Selection):
+        if isinstance(m, Selection | Bounded):
             raise m.refused("returning them")
         if type(m) is not TracedArray:
             outputs.append(Output("static", m))

@@ -11,7 +11,7 @@ from pliant.core.ir import Op, Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, ShapeError, UnsupportedError
-from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above, weak_kind
 from pliant.frontend.convert import (
     as_traced,
     broadcast_shapes,
@@ -211,7 +211,7 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
         if type(args[-1]) is float and type(args[0]) is TracedArray and not args[0].is_weak:  # the usual case
             return call(builders, ufunc, args)
-        if any(a is None or isinstance(a, str | dict | set) for a in args):
+        if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
             return NotImplemented
         if all(_is_python(a) for a in args):
             numbers = args if ufunc in LOGICAL or ufunc in COMPARISONS else tuple(_unbool(a) for a in args)

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.errors import ReadOnlyError
+from pliant.ops.block import read_block, update_block
 from pliant.ops.complex import Complex, imag, real
 from pliant.ops.index import dynamic_slice, dynamic_update_slice
 from pliant.ops.shape import Slice, permute, reshape
@@ -73,6 +74,26 @@ class DynamicLens(Lens):
 
     def put(self, whole: Value, part: Value) -> Value:
         return dynamic_update_slice(whole, part, self.starts)
+
+
+@final
+@dataclass(frozen=True)
+class BlockLens(Lens):
+    """A window whose lengths too are values of the program, of at most `shape`; beyond them it reads zeros."""
+
+    starts: tuple[Value, ...]
+    lengths: tuple[Value, ...]
+    shape: tuple[int, ...]
+    step: tuple[int, ...]
+
+    def get(self, whole: Value) -> Value:
+        return read_block(whole, self.starts, self.lengths, self.shape, self.step)
+
+    def numpy(self, whole: Any) -> Any:
+        raise AssertionError("a view at a traced place is returned as a copy")
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return update_block(whole, part, self.starts, self.lengths, self.step)
 
 
 @final
@@ -161,7 +182,7 @@ class ReadOnlyLens(Lens):
 
 def is_static(lenses: tuple[Lens, ...]) -> bool:
     """Whether a NumPy array of the caller has the same view."""
-    return not any(isinstance(lens, DynamicLens) for lens in lenses)
+    return not any(isinstance(lens, DynamicLens | BlockLens) for lens in lenses)
 
 
 def look(array: Any, lenses: tuple[Lens, ...]) -> Any:

@@ -94,6 +94,14 @@ class Interpreter:
             flat //= n
         return tuple(reversed(digits))
 
+    def literal(self, x: Scalar) -> int:
+        """The number of a scalar that is known while compiling: here all are."""
+        return int(x)
+
+    def below(self, i: Sequence[int], lengths: Sequence[Scalar], extents: Sequence[int]) -> bool:
+        """Whether i < lengths, where i < extents."""
+        return all([part < int(n) for part, n in zip(i, lengths, strict=True)])
+
     def inside(
         self, i: Sequence[int], start: Sequence[int], step: Sequence[int], lengths: Sequence[int]
     ) -> tuple[bool, tuple[int, ...]]:
@@ -124,9 +132,10 @@ class Interpreter:
                 total = _COMBINE[kind](total, element(j))
         return total
 
-    def loop(self, extents: Sequence[int], body: Callable[[Any], None]) -> None:
-        """Run a body for each index in order."""
-        for i in itertools.product(*map(range, extents)):
+    def loop(self, extents: Sequence[int], body: Callable[[Any], None], limits: Sequence[Scalar] | None = None) -> None:
+        """Run a body for each index in order, below `limits` if there are any."""
+        counts = extents if limits is None else [min(n, int(m)) for n, m in zip(extents, limits, strict=True)]
+        for i in itertools.product(*map(range, counts)):
             body(i)
 
     def load(self, x: Array, index: Sequence[int]) -> Scalar:

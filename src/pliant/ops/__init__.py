@@ -46,13 +46,8 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
-<<<<<<< src/pliant/ops/__init__.py
-    block, index, sort, scan, matrix, solve, triangular, spectral, least_squares, contract, einsum, convolve,
-    fft, custom, loop, loop_rules, cond, while_loop,
-=======
-    index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares, contract,
-    einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,
->>>>>>> /tmp/d/new.31305
+    block, index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
+    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.ops.base import Linear
+from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.compare import equal, less
 from pliant.ops.elementwise import Add
 from pliant.ops.select import is_zero, select
@@ -335,7 +336,7 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=lambda i: order[i]))
 
 
-@rewrite(Add, level="stable", reads=(Scatter, UpdateSlice, AddSlice, Permute, Reshape))
+@rewrite(Add, level="stable", reads=(Scatter, BlockWrite, UpdateSlice, AddSlice, Permute, Reshape))
 def add_of_write_into_zeros(value: Value) -> Value | None:
     """`acc + scatter_add(zeros, i, u)` is `scatter_add(acc, i, u)`, and so for windows: what a read
     contributes to a cotangent costs what was read, not what was read from."""
@@ -350,8 +351,10 @@ def _onto(acc: Value, y: Value, depth: int) -> Value | None:
     match y.op:
         case UpdateSlice(start, step) if is_zero(y.args[0]):
             return add_slice(acc, y.args[1], start, step)
-        case ScatterAdd() if is_zero(y.args[0]):
+        case ScatterAdd() | AddBlock() if is_zero(y.args[0]):
             return y.op(acc, *y.args[1:])
+        case UpdateBlock(step, shared) if is_zero(y.args[0]):
+            return AddBlock(step, shared)(acc, *y.args[1:])
         case _ if not depth:
             return None
         case Permute(order):
@@ -360,7 +363,7 @@ def _onto(acc: Value, y: Value, depth: int) -> Value | None:
         case Reshape(shape):
             under = _onto(reshape(acc, y.args[0].shape), y.args[0], depth - 1)
             return None if under is None else reshape(under, shape)
-        case AddSlice() | ScatterAdd():
+        case AddSlice() | ScatterAdd() | AddBlock():
             under = _onto(acc, y.args[0], depth - 1)
             return None if under is None else y.op(under, *y.args[1:])
         case _:

@@ -1,0 +1,318 @@
+"""Arrays whose extents are known only at run time: what `x[:k]` is where k is a traced integer.
+
+Such an array is one of the greatest extents it can have, and its extents. Elementwise functions act on
+all of it and carry the extents along; whatever combines elements first replaces those beyond the
+extents. So they never show, in values or in derivatives. Functions that would need the extents
+as Python integers raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, cast, final
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import DTYPES
+from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.blocks import Extent, Part, part_of
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of, with_type
+from pliant.frontend.kinds import as_tuple
+from pliant.frontend.sizes import Size, size_of, traced
+from pliant.ops.bits import logical_and
+from pliant.ops.compare import less
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, iota
+
+HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x, 0)"
+
+
+@final
+class Bounded:
+    """`x[:k]` inside a traced function, or what is made of it; `extents` has a `Size` for each unknown one."""
+
+    __slots__ = ("extents", "whole")
+    __array_priority__ = 2000.0
+    functions: ClassVar[dict[Any, Callable[..., Any]]] = {}
+    ufuncs: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
+    reductions: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
+    methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
+        self.whole, self.extents = whole, tuple(extents)
+
+    # --- what it is
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype."""
+        return self.whole.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.extents)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Extent of each axis, those known only at run time as traced integers."""
+        return tuple([traced(n) if isinstance(n, Size) else n for n in self.extents])
+
+    @property
+    def size(self) -> Any:
+        """Number of elements, a traced integer."""
+        total: Any = 1
+        for n in self.shape:
+            total = total * n
+        return total
+
+    @property
+    def T(self) -> Any:
+        """The transposed view."""
+        return np.transpose(cast("Any", self))
+
+    def __repr__(self) -> str:
+        return f"<traced {self.whole.type.dtype}[{', '.join(map(str, self.extents))}]>"
+
+    # --- NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        made = self._of_ufunc(ufunc, method, args, options)
+        if out is None:
+            return made
+        for target, y in zip(as_tuple(out), as_tuple(made), strict=True):
+            assign(target, y, casting="same_kind")
+        return out[0] if len(as_tuple(out)) == 1 else out
+
+    def _of_ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if method == "reduce" and ufunc in self.reductions:
+            return self.reductions[ufunc](*args, **{"axis": 0, **options})
+        if method == "outer" and len(args) == 2:
+            first = args[0][(..., *(None,) * np.ndim(args[1]))]
+            return elementwise(ufunc, (first, args[1]), options)
+        if method != "__call__":
+            raise self.refused(f"np.{ufunc.__name__}.{method}")
+        if ufunc in self.ufuncs:
+            return self.ufuncs[ufunc](*args, **options)
+        if ufunc.signature is not None:
+            raise self.refused(f"np.{ufunc.__name__}")
+        return elementwise(ufunc, args, options)
+
+    def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        found = self.functions.get(func)
+        if found is None:
+            raise self.refused(f"np.{func.__name__}")
+        return found(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.methods.get(name)
+        if found is not None:
+            return partial(found, self)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self.refused(f".{name}")
+
+    # --- parts of it
+
+    def __getitem__(self, key: Any) -> Any:
+        return made_of(part_of(self.whole, self.extents, key))
+
+    def __setitem__(self, key: Any, y: Any) -> None:
+        put(part_of(self.whole, self.extents, key), y)
+
+    # --- what Python would have to know
+
+    def __len__(self) -> int:
+        raise self._needs("len()", "x.shape[0] is the traced integer")
+
+    def __iter__(self) -> Any:
+        raise self._needs("iteration", "loop over range(k) with pliant.fori_loop, or use whole arrays")
+
+    def __bool__(self) -> bool:
+        raise self._needs("a bool", "use x.any() or x.all()")
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise self._needs("conversion to a NumPy array", HINT)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def _needs(self, what: str, hint: str) -> TracedValueError:
+        message = f"{what} needs to know how many elements there are, which {self} has only at run time"
+        return TracedValueError(message, hint=hint).at(("needed here", here()), ("made here", self.whole.value.origin))
+
+    def refused(self, what: str) -> UnsupportedError:
+        """The error for what is not compiled for such arrays."""
+        message = f"{what} of {self}, whose extents are known only at run time, is not supported"
+        return UnsupportedError(message, hint=HINT).at(("here", here()), ("made here", self.whole.value.origin))
+
+
+def made_of(part: Part) -> Any:
+    """A view for the user: an array, a scalar, or one whose extents are known only at run time."""
+    if part.is_bounded:
+        return Bounded(part.whole, part.extents)
+    return part.whole if part.extents else fresh(part.whole.value)
+
+
+def getitem(x: TracedArray, key: Any) -> Any:
+    """`x[key]` where a slice has a traced bound."""
+    return made_of(part_of(x, x.shape, key))
+
+
+def setitem(x: TracedArray, key: Any, y: Any) -> None:
+    """`x[key] = y` where a slice has a traced bound."""
+    put(part_of(x, x.shape, key), y)
+
+
+def put(part: Part, y: Any) -> None:
+    """Write y to a view, unless `view op= z` has written it already."""
+    whole = y.whole if isinstance(y, Bounded) else y
+    if type(whole) is TracedArray and (whole.storage, whole.lenses) == (part.whole.storage, part.whole.lenses):
+        return
+    assign(Bounded(part.whole, part.extents), y)
+
+
+def extents_of(x: Any) -> tuple[Extent, ...]:
+    """The extents of anything array-like."""
+    return x.extents if isinstance(x, Bounded) else as_traced(x).shape
+
+
+def whole_of(x: Any) -> TracedArray:
+    """Anything array-like as an array of its greatest extents."""
+    return x.whole if isinstance(x, Bounded) else as_traced(x)
+
+
+def bounded(whole: Any, extents: Sequence[Extent]) -> Any:
+    """An array with extents; a plain one where all are known."""
+    return Bounded(whole, extents) if any(isinstance(n, Size) for n in extents) else whole
+
+
+def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
+    """What operands broadcast to; ShapeError unless their extents are known to agree."""
+    shapes = [extents_of(x) for x in xs]
+    rank = max(map(len, shapes), default=0)
+    found: list[Extent] = []
+    for axis in range(-rank, 0):
+        wide = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1]
+        if any(size_of(n) != size_of(wide[0]) for n in wide):
+            different = " and ".join(dict.fromkeys(map(str, wide)))
+            raise ShapeError(
+                f"{name}: operands of {different} elements along axis {axis + rank} are not known to fit together",
+                hint="slice both with the same bounds",
+            ).at(("here", here()), *((repr(x), x.whole.value.origin) for x in xs if isinstance(x, Bounded)))
+        found.append(wide[0] if wide else 1)
+    return tuple(found)
+
+
+def inside(extents: Sequence[Extent], shape: tuple[int, ...], axes: Sequence[int] | None = None) -> Value | None:
+    """Where the elements within the extents are, along some axes; None if that is everywhere."""
+    found: Value | None = None
+    for axis, n in enumerate(extents):
+        if isinstance(n, Size) and (axes is None or axis in axes):
+            test = broadcast(less(iota(shape[axis]), n.value), shape, (axis,))
+            found = test if found is None else logical_and(found, test)
+    return found
+
+
+def filled(x: Any, fill: Any, axes: Sequence[int] | None = None) -> TracedArray:
+    """The whole array, with `fill` beyond its extents along some axes."""
+    if not isinstance(x, Bounded):
+        return as_traced(x)
+    value = x.whole.value
+    mask = inside(x.extents, value.shape, axes)
+    return x.whole if mask is None else fresh(select(mask, value, const(fill, value.dtype)), is_array=True)
+
+
+def elementwise(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function that acts on each element, of operands that broadcast together."""
+    name = f"np.{function.__name__}"
+    if options.get("where", True) is not True:
+        raise UnsupportedError(f"{name}: where= beside extents known only at run time", hint=HINT).at(("here", here()))
+    extents = common_extents(name, args)
+    shape = _greatest(extents, args)
+    made = function(*(_spread(x, extents, shape, args) for x in args), **options)
+    results = tuple(bounded(m, extents) for m in as_tuple(made))
+    return results if isinstance(made, tuple) else results[0]
+
+
+def _greatest(extents: Sequence[Extent], xs: Sequence[Any]) -> tuple[int, ...]:
+    """The extents of the whole array for operands of these extents."""
+    rank = len(extents)
+    shapes = [whole_of(x).shape for x in xs]
+    return tuple(max([s[a - rank] for s in shapes if len(s) >= rank - a], default=1) for a in range(rank))
+
+
+def _spread(x: Any, extents: Sequence[Extent], shape: tuple[int, ...], xs: Sequence[Any]) -> Any:
+    """An operand, repeated along axes that others have: only up to their extents, so that its
+    derivative does not see what lies beyond."""
+    whole, own = whole_of(x), extents_of(x)
+    first = len(extents) - len(own)
+    axes = [a for a, n in enumerate(extents) if isinstance(n, Size) and (a < first or own[a - first] == 1)]
+    if not axes or whole.concrete is not None or not whole.type.is_float:
+        return whole
+    value = value_of(whole, result_dtype(*map(whole_of, xs))) if whole.is_weak else whole.value
+    mask = inside(extents, shape, axes)
+    assert mask is not None
+    return fresh(select(mask, broadcast_value(value, shape), const(1, value.dtype)), is_array=True)
+
+
+def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
+    """`target[...] = y`."""
+    x = target if isinstance(target, Bounded) else Bounded(as_traced(target), as_traced(target).shape)
+    source = whole_of(y)
+    made = np.dtype(DTYPES[result_dtype(source, x.whole) if source.is_weak else source.type.dtype])
+    if not np.can_cast(made, x.dtype, casting):
+        message = f"cannot cast {source.type.dtype} to {x.whole.type.dtype} with casting rule {casting!r}"
+        raise DTypeError(message, hint="convert one side with .astype(...)").at(("written here", here()))
+    if common_extents("an assignment", (x, y)) != x.extents:
+        raise ShapeError(f"an array of {len(extents_of(y))} axes does not fit into {x}").at(("written here", here()))
+    x.whole.replace(with_type(cast_value(source.value, x.whole.type.dtype), x.whole.type))
+
+
+def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Bounded, Any], Any]:
+    if is_reflected:
+        return lambda self, other: ufunc(other, self)
+
+    def apply(self: Bounded, other: Any) -> Any:
+        return ufunc(self, other)
+
+    return apply
+
+
+def _inplace(ufunc: np.ufunc) -> Callable[[Bounded, Any], Bounded]:
+    def update(self: Bounded, other: Any) -> Bounded:
+        assign(self, cast("Any", ufunc)(self, other), casting="same_kind")
+        return self
+
+    return update
+
+
+def _unary(ufunc: np.ufunc) -> Callable[[Bounded], Any]:
+    def apply(self: Bounded) -> Any:
+        return cast("Any", ufunc)(self)
+
+    return apply
+
+
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "matmul": np.matmul,
+}  # fmt: skip
+COMPARED = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal
+}  # fmt: skip
+UNARY = {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}
+for _name, _ufunc in BINARY.items():
+    setattr(Bounded, f"__{_name}__", _operator(_ufunc))
+    setattr(Bounded, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
+    setattr(Bounded, f"__i{_name}__", _inplace(_ufunc))
+for _name, _ufunc in COMPARED.items():
+    setattr(Bounded, f"__{_name}__", _operator(_ufunc))
+for _name, _ufunc in UNARY.items():
+    setattr(Bounded, f"__{_name}__", _unary(_ufunc))

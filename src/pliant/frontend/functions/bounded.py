@@ -1,0 +1,380 @@
+"""NumPy's functions of arrays whose extents are known only at run time; see `pliant.frontend.bounded`.
+
+Each says what stands beyond the extents: the identity of a reduction, zeros in a product. What
+combines elements replaces them in its result too, so that no cotangent comes back from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.core import ir
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import ShapeError
+from pliant.frontend.array import fresh
+from pliant.frontend.blocks import Extent, flipped
+from pliant.frontend.bounded import (
+    Bounded,
+    assign,
+    bounded,
+    common_extents,
+    elementwise,
+    extents_of,
+    filled,
+    made_of,
+    whole_of,
+)
+from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, value_of
+from pliant.frontend.functions.common import NO_VALUE, only, unsupported, xp
+from pliant.frontend.kinds import as_tuple
+from pliant.frontend.sizes import Size, bound_of, size_of, traced
+from pliant.frontend.view import BlockLens
+from pliant.ops import einsum as products
+from pliant.ops.loop import start_of
+
+# --- reductions
+
+
+def _least(dtype: str) -> Any:
+    return False if dtype == "bool" else start_of("max", dtype)
+
+
+def _greatest(dtype: str) -> Any:
+    return True if dtype == "bool" else start_of("min", dtype)
+
+
+def _fold(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
+    """A reduction of the elements there are; `fill` gives the number that changes nothing."""
+
+    def reduce(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    ) -> Any:
+        only(name, **options)
+        axes = axes_of(axis, len(extents_of(a)))
+        given = {} if dtype is None else {"dtype": dtype}
+        kept = bool(keepdims) and keepdims is not NO_VALUE
+        whole = filled(a, fill(whole_of(a).type.dtype), axes)
+        made = getattr(xp, name)(whole, axis=tuple(axes), keepdims=kept, **given)
+        return _stored(bounded(made, _remaining(extents_of(a), axes, kept)), out)
+
+    reduce.__name__ = name
+    return reduce
+
+
+def _remaining(extents: Sequence[Extent], axes: Sequence[int], kept: bool) -> list[Extent]:
+    """The extents after a reduction."""
+    return [1 if a in axes else n for a, n in enumerate(extents) if kept or a not in axes]
+
+
+def _stored(made: Any, out: Any) -> Any:
+    if out is None:
+        return made
+    (target,) = as_tuple(out)
+    assign(target, made, casting="same_kind")
+    return target
+
+
+sum_, prod = _fold("sum", lambda dtype: 0), _fold("prod", lambda dtype: 1)
+max_, min_ = _fold("max", _least), _fold("min", _greatest)
+any_, all_ = _fold("any", lambda dtype: 0), _fold("all", lambda dtype: 1)
+count_nonzero = _fold("count_nonzero", lambda dtype: 0)
+
+
+def _count(a: Bounded, axes: Sequence[int]) -> Any:
+    """How many elements a reduction takes together."""
+    total: Any = 1
+    for axis in axes:
+        total = total * traced(size_of(a.extents[axis]))
+    return total
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """np.mean."""
+    total = sum_(a, axis, dtype or (None if a.whole.type.is_float else float), keepdims=keepdims)
+    return _stored(total / _count(a, axes_of(axis, a.ndim)), out)
+
+
+def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    """np.var."""
+    axes = axes_of(axis, a.ndim)
+    away = abs(a - mean(a, axis, dtype, keepdims=True))
+    return _stored(sum_(away * away, axis, keepdims=keepdims) / (_count(a, axes) - ddof), out)
+
+
+def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    """np.std."""
+    return _stored(xp.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims)), out)
+
+
+def ptp(a: Any, axis: Any = None) -> Any:
+    """np.ptp."""
+    return max_(a, axis) - min_(a, axis)
+
+
+def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
+    """np.argmax or np.argmin, along one axis."""
+
+    def arg(a: Any, axis: Any = None, out: Any = None) -> Any:
+        if axis is None and a.ndim > 1:
+            raise a.refused(f"np.{name} without axis=")
+        at = axis_of(axis or 0, a.ndim)
+        made = getattr(xp, name)(filled(a, fill(a.whole.type.dtype), (at,)), axis=at)
+        return _stored(bounded(made, _remaining(a.extents, (at,), False)), out)
+
+    arg.__name__ = name
+    return arg
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    """np.linalg.norm of vectors; of all elements without `ord`."""
+    if ord not in (None, 1, 2, np.inf) or (ord is not None and axis is None and x.ndim > 1):
+        raise x.refused(f"np.linalg.norm with ord={ord}")
+    if ord == 1:
+        return sum_(abs(x), axis, keepdims=keepdims)
+    if ord == np.inf:
+        return max_(abs(x), axis, keepdims=keepdims)
+    return xp.sqrt(sum_(xp.square(abs(x)), axis, keepdims=keepdims))
+
+
+def _scan(name: str, fill: int) -> Callable[..., Any]:
+    """np.cumsum or np.cumprod, along one axis."""
+
+    def scan(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if axis is None and a.ndim > 1:
+            raise a.refused(f"np.{name} without axis=")
+        at = axis_of(axis or 0, a.ndim)
+        made = getattr(xp, name)(filled(a, fill, (at,)), axis=at, dtype=dtype)
+        return _stored(Bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents), out)
+
+    scan.__name__ = name
+    return scan
+
+
+# --- products
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """np.dot of up to two axes each."""
+    if not len(extents_of(a)) or not len(extents_of(b)):
+        return _stored(elementwise(np.multiply, (a, b), {}), out)
+    return matmul(a, b, out)
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """np.matmul. Products with a vector are sums of the elements there are."""
+    first, second = len(extents_of(a)), len(extents_of(b))
+    if not first or not second:
+        raise ShapeError("matmul: operands need at least one axis").at(("here", here()))
+    if first == second == 1:
+        return _stored(sum_(elementwise(np.multiply, (a, b), {})), out)
+    if second == 1:
+        return _stored(sum_(elementwise(np.multiply, (a, b), {}), axis=-1), out)
+    if first == 1:
+        return _stored(sum_(elementwise(np.multiply, (a[:, None], b), {}), axis=-2), out)
+    common_extents("matmul", (_axis(a, -1), _axis(b, -2)))
+    lead = common_extents("matmul", (_lead(a), _lead(b)))
+    extents = (*lead, extents_of(a)[-2], extents_of(b)[-1])
+    return _stored(_masked_product(xp.matmul, (a, b), extents), out)
+
+
+def _axis(x: Any, axis: int) -> Any:
+    """Something with the extent of one axis."""
+    whole = whole_of(x)
+    return bounded(xp.zeros((whole.shape[axis],)), (extents_of(x)[axis],))
+
+
+def _lead(x: Any) -> Any:
+    """Something with the extents of all but the last two axes."""
+    return bounded(xp.zeros(whole_of(x).shape[:-2]), extents_of(x)[:-2])
+
+
+def _masked_product(function: Callable[..., Any], xs: Sequence[Any], extents: Sequence[Extent]) -> Any:
+    """A product of arrays with zeros beyond their extents, and so the result."""
+    made = bounded(function(*(filled(x, 0) for x in xs)), extents)
+    return Bounded(filled(made, 0), extents) if isinstance(made, Bounded) else made
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """np.vdot of vectors."""
+    return dot(xp.conj(a), b)
+
+
+def inner(a: Any, b: Any) -> Any:
+    """np.inner of vectors, and of matrices with one."""
+    if len(extents_of(b)) > 1:
+        raise unsupported("np.inner: a second matrix whose extents are known only at run time", "write a @ b.T")
+    return dot(a, b)
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """np.outer of vectors."""
+    if len(extents_of(a)) != 1 or len(extents_of(b)) != 1:
+        raise unsupported("np.outer of other arrays than vectors, some extents known only at run time")
+    return _stored(elementwise(np.multiply, (a[:, None], b[None, :]), {}), out)
+
+
+def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = False) -> Any:
+    """np.einsum with a string."""
+    if not isinstance(subscripts, str):
+        raise unsupported("np.einsum of lists of axes, some extents known only at run time", "write a string")
+    labels, result = products.parse_subscripts(subscripts, tuple(len(extents_of(x)) for x in operands))[:2]
+    found: dict[Any, Extent] = {}
+    for names, x in zip(labels, operands, strict=True):
+        for label, n in zip(names, extents_of(x), strict=True):
+            if size_of(found.setdefault(label, n)) != size_of(n):
+                message = f"np.einsum: axes {label!r} of {found[label]} and {n} elements are not known to fit together"
+                raise ShapeError(message).at(("here", here()))
+    made = _masked_product(lambda *xs: xp.einsum(subscripts, *xs), operands, [found[label] for label in result])
+    return _stored(made, out)
+
+
+# --- views and copies
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    """np.flip: a view."""
+    return made_of(flipped(m.whole, m.extents, axes_of(axis, m.ndim)))
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """np.transpose: a view."""
+    order = tuple(reversed(range(a.ndim))) if axes is None else axes_of(list(as_tuple(axes)), a.ndim)
+    return Bounded(xp.transpose(a.whole, order), [a.extents[n] for n in order])
+
+
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
+    """np.swapaxes: a view."""
+    order, i, j = list(range(a.ndim)), axis_of(axis1, a.ndim), axis_of(axis2, a.ndim)
+    order[i], order[j] = order[j], order[i]
+    return transpose(a, order)
+
+
+def copy(a: Any, order: Any = "K", subok: Any = False) -> Any:
+    """np.copy."""
+    return Bounded(fresh(a.whole.value, is_array=True), a.extents)
+
+
+def astype(a: Bounded, dtype: Any, **options: Any) -> Any:
+    """ndarray.astype."""
+    return Bounded(a.whole.astype(dtype, **options), a.extents)
+
+
+def ravel(a: Any, order: Any = "C") -> Any:
+    """np.ravel of what has one axis."""
+    if a.ndim != 1:
+        raise a.refused("np.ravel of several axes")
+    return a
+
+
+def fill(a: Bounded, value: Any) -> None:
+    """ndarray.fill."""
+    assign(a, value)
+
+
+def shape(a: Any) -> Any:
+    """np.shape: traced integers where an extent is known only at run time."""
+    return a.shape
+
+
+def size(a: Any) -> Any:
+    """np.size: a traced integer."""
+    return a.size
+
+
+def ndim(a: Any) -> int:
+    """np.ndim."""
+    return a.ndim
+
+
+def _like(name: str) -> Callable[..., Any]:
+    def made(a: Any, *args: Any, **options: Any) -> Any:
+        return Bounded(getattr(xp, name)(a.whole, *args, **options), a.extents)
+
+    return made
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    """np.diff."""
+    at = axis_of(axis, a.ndim)
+    for _ in range(n):
+        front = (slice(None),) * at
+        a = a[(*front, slice(1, None))] - a[(*front, slice(None, -1))]
+    return a
+
+
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None) -> Any:
+    """np.concatenate: parts written one after the other."""
+    parts = [x if isinstance(x, Bounded) else as_traced(x) for x in arrays]
+    dtype = result_dtype(*(whole_of(x) for x in parts))
+    at = axis_of(axis, len(extents_of(parts[0])))
+    rows = [_without(extents_of(x), at) for x in parts]
+    if any(row != rows[0] for row in rows):
+        raise ShapeError("np.concatenate: other axes are not known to have the same extents").at(("here", here()))
+    total = Size(0)
+    for x in parts:
+        total = total + size_of(extents_of(x)[at])
+    limit = bound_of(total, sum(whole_of(x).shape[at] for x in parts))
+    first = whole_of(parts[0]).shape
+    made, start = ir.operators.zeros(Type(dtype, (*first[:at], limit, *first[at + 1 :]))), Size(0)
+    for x in parts:
+        extents = extents_of(x)
+        starts = [start if a == at else Size(0) for a in range(len(extents))]
+        lens = BlockLens(
+            tuple(s.value for s in starts),
+            tuple(size_of(n).value for n in extents),
+            whole_of(x).shape,
+            (1,) * len(extents),
+        )
+        made, start = lens.put(made, value_of(whole_of(x), dtype)), start + size_of(extents[at])
+    joined: Extent = total if total.known is None else total.known
+    extents = (*rows[0][:at], joined, *rows[0][at:])
+    return _stored(bounded(fresh(made, is_array=True), extents), out)
+
+
+def _without(extents: Sequence[Extent], axis: int) -> tuple[Extent, ...]:
+    return tuple(n for a, n in enumerate(extents) if a != axis)
+
+
+def _each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy function that acts on each element of the operands given by position."""
+
+    def call(*args: Any, out: Any = None, **options: Any) -> Any:
+        return _stored(elementwise(function, args, options), out)
+
+    return call
+
+
+ELEMENTWISE: Final = (
+    np.where, np.clip, np.real, np.imag, np.round, np.around, np.isclose, np.nan_to_num, np.angle, np.sinc, np.fix,
+)  # fmt: skip
+
+FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
+    **{function: _each(function) for function in ELEMENTWISE},
+    np.sum: sum_, np.prod: prod, np.max: max_, np.amax: max_, np.min: min_, np.amin: min_, np.any: any_, np.all: all_,
+    np.count_nonzero: count_nonzero, np.mean: mean, np.var: var, np.std: std, np.ptp: ptp,
+    np.argmax: _arg("argmax", _least),
+    np.argmin: _arg("argmin", _greatest),
+    np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
+    np.dot: dot, np.vdot: vdot, np.inner: inner, np.outer: outer, np.einsum: einsum,
+    np.flip: flip, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel, np.diff: diff,
+    np.concatenate: concatenate, np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
+    np.empty_like: _like("empty_like"), np.full_like: _like("full_like"),
+    np.shape: shape, np.size: size, np.ndim: ndim,
+}  # fmt: skip
+
+METHODS: Final[dict[str, Callable[..., Any]]] = {
+    **{f.__name__: f for f in (prod, mean, var, std, dot, copy, astype, ravel, fill, transpose, swapaxes)},
+    **{f.__name__: f for f in (sum_, max_, min_, any_, all_, FUNCTIONS[np.argmax], FUNCTIONS[np.argmin])},
+    **{f.__name__: f for f in (FUNCTIONS[np.cumsum], FUNCTIONS[np.cumprod])},
+    "flatten": copy, "conj": np.conj, "conjugate": np.conj, "clip": FUNCTIONS[np.clip], "round": FUNCTIONS[np.round],
+}  # fmt: skip
+
+UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {np.matmul: matmul}
+
+REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
+    np.add: sum_, np.multiply: prod, np.maximum: max_, np.minimum: min_, np.logical_or: any_, np.logical_and: all_
+}  # fmt: skip

@@ -1,0 +1,297 @@
+"""Sizes known only at run time: affine expressions of traced integers, and the ranges they stay in.
+
+Two sizes that are equal as expressions are one size: `x[:k]` and `y[:k]` have it in common. Ranges
+come from loops (`note_range`), from literals, and from how a number was computed; they say how
+large an array must be to hold every length, and that a bound needs no clamping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, final
+
+from pliant.core.ir import Const, Value, const
+from pliant.core.origin import here
+from pliant.errors import DTypeError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.tracing import current
+from pliant.ops import compare
+from pliant.ops.compare import Maximum, Minimum
+from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
+from pliant.ops.rounding import floor_divide
+from pliant.ops.select import Select, select
+
+Range: TypeAlias = "tuple[int | None, int | None]"
+
+INT: Final = "i64"
+NOWHERE: Final = 1 << 40  # a position that no array has
+DEPTH: Final = 24  # how far back a number is looked into
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Size:
+    """start + Σ factor·atom; atoms are i64 values of rank 0, in the order they were first met."""
+
+    start: int
+    terms: tuple[tuple[Value, int], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and (self.start, self.terms) == (other.start, other.terms)
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.terms))
+
+    def __add__(self, other: Size | int) -> Size:
+        if isinstance(other, int):
+            return Size(self.start + other, self.terms)
+        total = dict(self.terms)
+        for atom, factor in other.terms:
+            total[atom] = total.get(atom, 0) + factor
+        kept = [(a, f) for a, f in total.items() if f]
+        return Size(self.start + other.start, tuple(sorted(kept, key=lambda term: _number(term[0]))))
+
+    def __mul__(self, factor: int) -> Size:
+        return Size(self.start * factor, tuple([(a, f * factor) for a, f in self.terms]) if factor else ())
+
+    def __sub__(self, other: Size | int) -> Size:
+        return self + other * -1
+
+    @property
+    def known(self) -> int | None:
+        """The number, if it is one."""
+        return None if self.terms else self.start
+
+    @property
+    def value(self) -> Value:
+        """The size as a value of the program."""
+        total = None if self.start or not self.terms else self._term(*self.terms[0])
+        rest = self.terms if total is None else self.terms[1:]
+        total = const(self.start, INT) if total is None else total
+        for n, (atom, factor) in enumerate(rest):
+            term = self._term(atom, factor)
+            total = term + total if not n and isinstance(total.op, Const) else total + term
+        return total
+
+    def _term(self, atom: Value, factor: int) -> Value:
+        return atom if factor == 1 else -atom if factor == -1 else atom * const(factor, INT)
+
+    @property
+    def range(self) -> Range:
+        """Least and greatest value; None where nothing is known."""
+        low: int | None = self.start
+        high: int | None = self.start
+        for atom, factor in self.terms:
+            a, b = range_of(atom) if factor > 0 else range_of(atom)[::-1]
+            low = None if low is None or a is None else low + a * factor
+            high = None if high is None or b is None else high + b * factor
+        return low, high
+
+    def is_at_least(self, other: Size | int) -> bool:
+        """Whether it is known to be no less."""
+        low = (self - other).range[0]
+        return low is not None and low >= 0
+
+    def __str__(self) -> str:
+        parts = [f"{'' if f == 1 else '-' if f == -1 else f'{f}·'}{_name(a)}" for a, f in self.terms]
+        text = " + ".join([*parts, *([str(self.start)] if self.start or not parts else [])])
+        return text.replace("+ -", "- ")
+
+
+@final
+@dataclass(frozen=True)
+class Fact:
+    """When an atom was first met, and what is known of it."""
+
+    number: int
+    low: int | None = None
+    high: int | None = None
+
+
+def _fact(value: Value) -> Fact:
+    facts: dict[Value, Any] = current().outermost.facts
+    return facts.setdefault(value, Fact(len(facts)))
+
+
+def _number(value: Value) -> int:
+    return _fact(value).number
+
+
+def _name(value: Value) -> str:
+    names = value.origin.names
+    hint = str(getattr(value.op, "hint", ""))
+    return hint or (names[0] if len(names) == 1 else "a traced integer")
+
+
+def note_range(x: Any, low: int | None, high: int | None) -> None:
+    """Remember that a traced integer, such as the index of a loop, is always between low and high, both included."""
+    value = as_traced(x).value
+    before = _fact(value)
+    current().outermost.facts[value] = Fact(before.number, low, high)
+
+
+def size_of(x: Any) -> Size:
+    """A Python or traced integer as a size."""
+    if isinstance(x, Size):
+        return x
+    traced = as_traced(x, "an integer")
+    if traced.type.kind not in "iu" or traced.shape:
+        raise DTypeError(f"slice indices must be integers or None, got {traced.type}").at(("here", here()))
+    if traced.concrete is not None:
+        return Size(int(traced.concrete))
+    return taken_apart(cast_value(traced.value, INT))
+
+
+def taken_apart(value: Value, depth: int = DEPTH) -> Size:
+    """An i64 value as an expression of the values it was computed from."""
+    op, args = value.op, value.args
+    if isinstance(op, Const):
+        return Size(int(op.value.real))
+    if not depth or value.shape or value in current().outermost.facts:
+        return Size(0, ((value, 1),))
+    match op:
+        case Add():
+            return taken_apart(args[0], depth - 1) + taken_apart(args[1], depth - 1)
+        case Sub():
+            return taken_apart(args[0], depth - 1) - taken_apart(args[1], depth - 1)
+        case Neg():
+            return taken_apart(args[0], depth - 1) * -1
+        case Mul():
+            first, second = (taken_apart(a, depth - 1) for a in args)
+            for x, y in ((first, second), (second, first)):
+                if x.known is not None:
+                    return y * x.known
+        case _:
+            pass
+    return Size(0, ((value, 1),))
+
+
+def range_of(value: Value, depth: int = DEPTH) -> Range:
+    """What is known of an i64 value's range."""
+    fact: Any = current().outermost.facts.get(value)
+    if fact is not None and (fact.low, fact.high) != (None, None):
+        return fact.low, fact.high
+    op, args = value.op, value.args
+    if isinstance(op, Const):
+        return int(op.value.real), int(op.value.real)
+    if not depth:
+        return None, None
+    match op:
+        case Minimum() | Maximum():
+            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args)
+            lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
+            if isinstance(op, Minimum):
+                return min(lows) if len(lows) == 2 else None, min(highs, default=None)
+            return max(lows, default=None), max(highs) if len(highs) == 2 else None
+        case Select():
+            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args[1:])
+            return (
+                None if a is None or c is None else min(a, c),
+                None if b is None or d is None else max(b, d),
+            )
+        case Convert():
+            unsigned = args[0].dtype[0] in "bu"
+            return (0 if unsigned else None), None
+        case _:
+            return None, None
+
+
+def smaller(a: Size, b: Size) -> Size:
+    """The lesser of two sizes."""
+    if b.is_at_least(a):
+        return a
+    return b if a.is_at_least(b) else _atom(compare.minimum(a.value, b.value))
+
+
+def larger(a: Size, b: Size) -> Size:
+    """The greater of two sizes."""
+    if a.is_at_least(b):
+        return a
+    return b if b.is_at_least(a) else _atom(compare.maximum(a.value, b.value))
+
+
+def _atom(value: Value) -> Size:
+    _fact(value)
+    return Size(0, ((value, 1),))
+
+
+def wrapped(i: Size, n: Size) -> Size:
+    """A position counted from the end where it is negative."""
+    if i.is_at_least(0):
+        return i
+    if (i * -1).is_at_least(1):
+        return i + n
+    value = i.value
+    return _atom(select(compare.less(value, const(0, INT)), (i + n).value, value))
+
+
+def inside(i: Size, n: Size) -> Size:
+    """The position i if it is one of n, else one that no array has, which is an error at run time."""
+    if n.is_at_least(i + 1):
+        return i
+    return _atom(select(compare.less(i.value, n.value), i.value, const(NOWHERE, INT)))
+
+
+def divided(a: Size, divisor: int) -> Size:
+    """a // divisor."""
+    if divisor == 1:
+        return a
+    if a.known is not None:
+        return Size(a.known // divisor)
+    made = _atom(floor_divide(a.value, const(divisor, INT)))
+    low, high = a.range
+    note_range(traced(made), None if low is None else low // divisor, None if high is None else high // divisor)
+    return made
+
+
+def traced(size: Size) -> Any:
+    """A size as an integer of the user's program."""
+    if size.known is not None:
+        return size.known
+    return TracedArray(fresh(size.value).storage, is_scalar=True, is_weak=True)
+
+
+@final
+@dataclass(frozen=True)
+class Run:
+    """Positions start, start + step, …, `count` of them, along one axis."""
+
+    start: Size
+    count: Size
+    step: int = 1
+
+
+def run_of(key: slice, n: Size) -> Run:
+    """The positions that a slice names on an axis of extent n, as Python counts them."""
+    step = 1 if key.step is None else size_of(key.step).known
+    assert step, "the step of a slice is a number other than 0"
+    given = [None if p is None else size_of(p) for p in (key.start, key.stop)]
+    window = _window(given, n, step)
+    if window is not None:
+        return window
+    least, most = (Size(0), n) if step > 0 else (Size(-1), n - 1)
+    start, stop = (None if p is None else smaller(larger(wrapped(p, n), least), most) for p in given)
+    if start is None:
+        start = least if step > 0 else most
+    if stop is None:
+        stop = most if step > 0 else least
+    away = stop - start if step > 0 else start - stop
+    return Run(start, larger(divided(away + (abs(step) - 1), abs(step)), Size(0)), step)
+
+
+def _window(given: list[Size | None], n: Size, step: int) -> Run | None:
+    """`x[k:k+m]` with a known m > 0 has m elements: that they all exist is checked at run time."""
+    start, stop = given
+    if start is None or stop is None or n.known is None or not start.terms:
+        return None
+    m = (stop - start).known
+    if step != 1 or m is None or not 0 < m <= n.known:
+        return None
+    return Run(start + n if (start * -1).is_at_least(1) and (stop * -1).is_at_least(0) else start, Size(m))
+
+
+def bound_of(size: Size, limit: int) -> int:
+    """The greatest number a size can be, at most `limit`."""
+    high = size.range[1]
+    return limit if high is None else max(min(high, limit), 0)

@@ -1,0 +1,357 @@
+"""Blocks of an array: windows whose place, and whose size up to a limit, are known at run time.
+
+A block is named by one start and one length for each axis; its type has the greatest lengths there
+can be. Element p of a block lies at `start + step·p`, for p < length. Beyond that a read gives
+zeros, and a write does nothing, so nothing of what fills the rest of a block's type comes out, in
+values or in derivatives. The three primitives are closed under differentiation and batching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from pliant.core import ir
+from pliant.core.ir import Const, Namespace, Tangents, Value, const
+from pliant.core.types import Type
+from pliant.errors import DTypeError, ShapeError
+from pliant.ops.base import Linear
+from pliant.ops.elementwise import Add, Sub, neg
+from pliant.ops.select import is_zero
+from pliant.ops.shape import Slice, broadcast, lift, permute
+from pliant.ops.update import AddSlice, UpdateSlice
+from pliant.rewrite.rule import rewrite
+
+
+class Block(Linear):
+    """Names a block of x; the first `shared` axes b… of x are common to all operands.
+
+    `x: t[b…, n…]`; after it and u come the starts, then the lengths, `i64[b…]` each, one for each
+    axis n…; all elements of the block lie in x. `step` has a step other than 0 for each axis n….
+    """
+
+    step: tuple[int, ...]
+    shared: int
+
+    def check(self, x: Type, shape: Sequence[int], bounds: Sequence[Type]) -> None:
+        """Raise unless a block of greatest lengths `shape` and these bounds fits x."""
+        own, rank = x.shape[self.shared :], len(self.step)
+        if len(own) != rank or len(shape) != rank or len(bounds) != 2 * rank or 0 in self.step:
+            raise ShapeError(f"{self.name}: {rank} steps and {len(bounds)} bounds do not fit {x}")
+        if any([m > n for m, n in zip(shape, own, strict=True)]):
+            raise ShapeError(f"{self.name}: a block of up to {tuple(shape)} elements does not fit {x}")
+        wanted = Type("i64", x.shape[: self.shared])
+        for b in bounds:
+            if b.dtype != "i64":
+                raise DTypeError(f"{self.name}: a bound is {b}, expected {wanted}")
+            if b != wanted:
+                raise ShapeError(f"{self.name}: a bound is {b}, expected {wanted}")
+
+    def bounds(self, k: Any, x: Type, b: Any, rest: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Starts as indices and lengths as scalars, for problem b. Where a length is known while
+        compiling, it is checked that the block lies in x."""
+        rank = len(self.step)
+        lengths = [length(b) for length in rest[rank:]]
+        starts = list[Any]()
+        for axis, (start, length, step) in enumerate(zip(rest[:rank], lengths, self.step, strict=True)):
+            i, count = k.index(start(b)), k.literal(length)
+            if count:
+                away = abs(step) * (count - 1)
+                low = away if step < 0 else 0
+                extent = x.shape[self.shared + axis] - away
+                i = k.affine(k.checked(k.affine(i, 1, -low), extent, self.shared + axis), 1, low)
+            starts.append(i)
+        return starts, lengths
+
+    def place(self, k: Any, b: Any, starts: Sequence[Any], j: Any) -> tuple[Any, ...]:
+        """The index in x of element j of the block of problem b."""
+        parts = zip(starts, self.step, j, strict=True)
+        return (*b, *(start + k.affine(p, step, 0) for start, step, p in parts))
+
+
+@final
+@dataclass(frozen=True)
+class ReadBlock(Block):
+    """A block of x, and zeros beyond its lengths: `y[b…, p…] = x[b…, start + step·p…]`, of `shape` p…."""
+
+    shape: tuple[int, ...]
+    step: tuple[int, ...]
+    shared: int = 0
+
+    def infer(self, x: Type, *bounds: Type) -> Type:
+        self.check(x, self.shape, bounds)
+        return x.with_shape((*x.shape[: self.shared], *self.shape))
+
+    def array(self, xp: Namespace, x: Any, *bounds: Any) -> Any:
+        rank, y = len(self.step), x
+        for axis, (start, length) in enumerate(zip(bounds[:rank], bounds[rank:], strict=True)):
+            at, is_inside = _read_places(
+                xp, start, length, self.step[axis], self.shape[axis], x.shape[axis + self.shared]
+            )
+            y = _along(xp, y, self.shared + axis, self.shared, at, is_inside)
+        return y
+
+    def transpose(self, ct: Value, x: Value | Type, *bounds: Value) -> Tangents:
+        zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
+        return (AddBlock(self.step, self.shared)(zeros, ct, *bounds), *(None for _ in bounds))
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value, *bounds: Value) -> Value:
+        if any(batched[1:]):
+            lifted = _lifted(n, batched, (x, *bounds))
+            return ReadBlock(self.shape, self.step, self.shared + 1)(*lifted)
+        wider = ReadBlock((n, *self.shape), (1, *self.step), self.shared)
+        return _to_front(wider(_to_rest(x, self.shared), *_wider(n, x.shape[1 : self.shared + 1], bounds)), self.shared)
+
+    def kernel(self, k: Any, i: Any, x: Any, *rest: Any) -> Any:
+        b, j = i[: self.shared], i[self.shared :]
+        starts, lengths = self.bounds(k, x.type, b, rest)
+        inside = k.below(j, lengths, self.shape)
+        return k.choose(inside, lambda: x(self.place(k, b, starts, j)), lambda: k.const(0, x.type.dtype))
+
+
+class BlockWrite(Block):
+    """Combines u with a block of x; elements of u beyond the block's lengths are not looked at."""
+
+    linear = (0, 1)
+
+    def infer(self, x: Type, u: Type, *bounds: Type) -> Type:
+        if u.dtype != x.dtype or u.shape[: self.shared] != x.shape[: self.shared]:
+            raise ShapeError(f"{self.name}: {u} does not fit into {x}")
+        self.check(x, u.shape[self.shared :], bounds)
+        return x
+
+    def array(self, xp: Namespace, x: Any, u: Any, *bounds: Any) -> Any:
+        if 0 in u.shape:
+            return x
+        rank, y, inside = len(self.step), u, xp.asarray(True)
+        for axis, (start, length) in enumerate(zip(bounds[:rank], bounds[rank:], strict=True)):
+            at, is_inside = _write_places(xp, start, length, self.step[axis], x.shape[axis + self.shared])
+            at = xp.clip(at, 0, u.shape[axis + self.shared] - 1)
+            y = _along(xp, y, self.shared + axis, self.shared, at, None)
+            inside = inside & _spread(xp, is_inside, x.ndim, self.shared + axis, self.shared)
+        return xp.where(inside, self.combined(x, y), x)
+
+    def combined(self, x: Any, u: Any) -> Any:
+        """What elements of the block become, as arrays."""
+        return u
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value, u: Value, *bounds: Value) -> Value:
+        cls: Any = type(self)
+        if any(batched[2:]):
+            return cls(self.step, self.shared + 1)(*_lifted(n, batched, (x, u, *bounds)))
+        x, u = _lifted(n, batched[:2], (x, u))
+        wider = _wider(n, x.shape[1 : self.shared + 1], bounds)
+        x, u = _to_rest(x, self.shared), _to_rest(u, self.shared)
+        return _to_front(cls((1, *self.step), self.shared)(x, u, *wider), self.shared)
+
+    def fill(self, k: Any, out: Any, x: Any, u: Any, *rest: Any) -> None:
+        """Copy x, then write the block."""
+
+        def problem(b: Any) -> None:
+            starts, lengths = self.bounds(k, x.type, b, rest)
+
+            def write(j: Any) -> None:
+                place = self.place(k, b, starts, j)
+                k.store(out, place, self.written(k, out, place, u((*b, *j))))
+
+            k.loop(u.type.shape[self.shared :], write, limits=lengths)
+
+        k.copy(out, x)
+        if self.shared:
+            k.loop(x.type.shape[: self.shared], problem)
+        else:
+            problem(())
+
+    def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
+        """The element to store at `place`."""
+        return new
+
+
+@final
+@dataclass(frozen=True)
+class UpdateBlock(BlockWrite):
+    """x with a block replaced by u: `t[b…, n…], t[b…, m…], starts, lengths → t[b…, n…]`."""
+
+    step: tuple[int, ...]
+    shared: int = 0
+
+    def transpose(self, ct: Value, x: Value | Type, u: Value | Type, *bounds: Value) -> Tangents:
+        shape = u.shape[self.shared :]
+        zeros = ir.operators.zeros(u if isinstance(u, Type) else u.type)
+        dx = self(ct, zeros, *bounds) if isinstance(x, Type) else None
+        du = ReadBlock(shape, self.step, self.shared)(ct, *bounds) if isinstance(u, Type) else None
+        return (dx, du, *(None for _ in bounds))
+
+
+@final
+@dataclass(frozen=True)
+class AddBlock(BlockWrite):
+    """x with u added to a block: `t[b…, n…], t[b…, m…], starts, lengths → t[b…, n…]`."""
+
+    step: tuple[int, ...]
+    shared: int = 0
+
+    def combined(self, x: Any, u: Any) -> Any:
+        return x + u
+
+    def transpose(self, ct: Value, x: Value | Type, u: Value | Type, *bounds: Value) -> Tangents:
+        shape = u.shape[self.shared :]
+        du = ReadBlock(shape, self.step, self.shared)(ct, *bounds) if isinstance(u, Type) else None
+        return (ct if isinstance(x, Type) else None, du, *(None for _ in bounds))
+
+    def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
+        return k.scalar(Add(), k.load(out, place), new)
+
+
+def read_block(
+    x: Value, starts: Sequence[Value], lengths: Sequence[Value], shape: Sequence[int], step: Sequence[int] | None = None
+) -> Value:
+    """`ReadBlock` as a function."""
+    return ReadBlock(tuple(shape), tuple(step or (1,) * len(starts)))(x, *starts, *lengths)
+
+
+def update_block(
+    x: Value, u: Value, starts: Sequence[Value], lengths: Sequence[Value], step: Sequence[int] | None = None
+) -> Value:
+    """`UpdateBlock` as a function."""
+    return UpdateBlock(tuple(step or (1,) * len(starts)))(x, u, *starts, *lengths)
+
+
+# --- arrays
+
+
+def _column(xp: Namespace, x: Any) -> Any:
+    """Bounds `[b…]` with a new last axis."""
+    return xp.reshape(xp.asarray(x), (*xp.asarray(x).shape, 1))
+
+
+def _read_places(xp: Namespace, start: Any, length: Any, step: int, count: int, n: int) -> tuple[Any, Any]:
+    """Where the elements of a block lie along an axis of extent n, `[b…, count]`, and which there are."""
+    p = xp.arange(count)
+    at = _column(xp, start) + step * p
+    return xp.clip(at, 0, max(n - 1, 0)), p < _column(xp, length)
+
+
+def _write_places(xp: Namespace, start: Any, length: Any, step: int, n: int) -> tuple[Any, Any]:
+    """Which element of a block lies at each place of an axis of extent n, `[b…, n]`, and where one does."""
+    away = (xp.arange(n) - _column(xp, start)) * (1 if step > 0 else -1)
+    at = away // abs(step)
+    return at, (away % abs(step) == 0) & (away >= 0) & (at < _column(xp, length))
+
+
+def _spread(xp: Namespace, x: Any, rank: int, axis: int, shared: int) -> Any:
+    """`[b…, m]` with its last axis at `axis` of `rank` axes, the others of extent 1."""
+    shape = (*x.shape[:shared], *(1,) * (axis - shared), x.shape[-1], *(1,) * (rank - axis - 1))
+    return xp.reshape(x, shape)
+
+
+def _along(xp: Namespace, x: Any, axis: int, shared: int, at: Any, is_inside: Any) -> Any:
+    """The elements of x at the places `at[b…, m]` along an axis, and zero where none is inside."""
+    lead = [xp.reshape(xp.arange(x.shape[a]), (1,) * a + (-1,) + (1,) * (shared - a)) for a in range(shared)]
+    y = xp.moveaxis(x, axis, shared)[(*lead, at)]
+    if is_inside is not None:
+        y = xp.where(_spread(xp, is_inside, x.ndim, shared, shared), y, xp.zeros_like(y))
+    return xp.moveaxis(y, shared, axis)
+
+
+# --- batches
+
+
+def _lifted(n: int, batched: Sequence[bool], xs: Sequence[Value]) -> list[Value]:
+    """All operands with a batch axis in front: problems of their own."""
+    return [x if is_batched else lift(x, n) for x, is_batched in zip(xs, batched, strict=True)]
+
+
+def _wider(n: int, shape: tuple[int, ...], bounds: Sequence[Value]) -> list[Value]:
+    """Bounds of a block with one more axis, of which it has all n elements, before the others."""
+    rank = len(bounds) // 2
+    first, every = (broadcast(const(number, "i64"), shape, ()) for number in (0, n))
+    return [first, *bounds[:rank], every, *bounds[rank:]]
+
+
+def _to_rest(x: Value, end: int) -> Value:
+    """The batch axis moved from the front to behind the next `end` axes."""
+    return permute(x, (*range(1, end + 1), 0, *range(end + 1, x.type.rank)))
+
+
+def _to_front(x: Value, axis: int) -> Value:
+    return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+
+
+# --- identities
+
+
+def is_whole(value: Value) -> bool:
+    """Whether the bounds of a block operation on one array are literals, and its lengths the greatest."""
+    op = value.op
+    if not isinstance(op, Block) or op.shared:
+        return False
+    rank = len(op.step)
+    bounds = value.args[len(value.args) - 2 * rank :]
+    shape = op.shape if isinstance(op, ReadBlock) else value.args[1].shape
+    return all([isinstance(b.op, Const) for b in bounds]) and tuple(map(_number, bounds[rank:])) == shape
+
+
+def _number(bound: Value) -> int:
+    assert isinstance(bound.op, Const)
+    return int(bound.op.value.real)
+
+
+@rewrite(Block)
+def block_at_known_place(value: Value) -> Value | None:
+    """A block whose bounds are literals is a window."""
+    if not is_whole(value):
+        return None
+    op, rank = value.op, len(value.op.step)  # type: ignore[attr-defined]
+    start = tuple(map(_number, value.args[-2 * rank :][:rank])) if rank else ()
+    match op:
+        case ReadBlock(shape, step):
+            made = Slice(start, step, shape)
+            return made(value.args[0])
+        case UpdateBlock(step):
+            return UpdateSlice(start, step)(*value.args[:2])
+        case AddBlock(step):
+            return AddSlice(start, step)(*value.args[:2])
+        case _:
+            return None
+
+
+def is_own(read: Value, write: Value) -> bool:
+    """Whether a value is what a block write is about to replace."""
+    op, put = read.op, write.op
+    return (
+        isinstance(op, ReadBlock)
+        and isinstance(put, BlockWrite)
+        and read.args == (write.args[0], *write.args[2:])
+        and (op.step, op.shared) == (put.step, put.shared)
+        and read.shape == write.args[1].shape
+    )
+
+
+@rewrite(UpdateBlock, reads=(Add, Sub))
+def block_update_of_own_sum(value: Value) -> Value | None:
+    """`x[block] = x[block] ± u` is `x[block] += ±u`, if nothing has to be repeated to the block's shape."""
+    total, op = value.args[1], value.op
+    assert isinstance(op, UpdateBlock)
+    pairs = [(total.args, False)] if isinstance(total.op, Sub) else []
+    pairs += [(total.args, True), (total.args[::-1], True)] if isinstance(total.op, Add) else []
+    for (old, u), is_sum in pairs:
+        if is_own(old, value) and u.shape == total.shape:
+            return AddBlock(op.step, op.shared)(value.args[0], u if is_sum else neg(u), *value.args[2:])
+    return None
+
+
+@rewrite(UpdateBlock, reads=(ReadBlock,))
+def block_update_of_own_read(value: Value) -> Value | None:
+    """`x[block] = x[block]` changes nothing."""
+    return value.args[0] if is_own(value.args[1], value) else None
+
+
+@rewrite(AddBlock, level="stable")
+def block_addition_of_zeros(value: Value) -> Value | None:
+    """Adding zeros changes nothing (but the sign of -0.0)."""
+    return value.args[0] if is_zero(value.args[1]) else None
+
+
+RULES = (block_at_known_place, block_update_of_own_sum, block_update_of_own_read, block_addition_of_zeros)
