@@ -20,13 +20,15 @@ from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.kinds import is_sequence
+from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
-from pliant.frontend.state import Kind, State, kind_of, settle, traced_step, with_kind
+from pliant.frontend.state import State, settle, traced_step
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.cond import Cond
-from pliant.ops.loop import In, Loop
+from pliant.ops.loop import Loop
+from pliant.ops.loop_form import In
 from pliant.ops.while_loop import WhileLoop
 
 Tree: TypeAlias = Any

@@ -24,7 +24,7 @@ from pliant.ops.shape import reshape
 from pliant.ops.transcendental import sin
 from pliant.ops.update import slice_window
 from pliant.pipeline import optimise
-from pliant.testing import check_primitive, run
+from pliant.testing import check_primitive, run, sample
 from pliant.transforms.dead import eliminate_dead
 from tests.programs.programs import f64, gradient
 
@@ -78,6 +78,11 @@ def overwriting(i: Value, x: Value, table: Value) -> tuple[Value, ...]:
     return x * read, scatter_set(table, (reshape(i, (1,)),), reshape(x + read, (1,)))
 
 
+def counted(i: Value, n: Value, kappa: Value, x: Value, push: Value) -> tuple[Value, ...]:
+    """The oscillator for n of at most five steps."""
+    return oscillator(i, kappa, x, push)
+
+
 def counting(i: Value, n: Value, flag: Value, x: Value) -> tuple[Value, ...]:
     return n + i, Greater()(x, 0.5), x * convert(n, "f64")
 
@@ -97,6 +102,14 @@ LOOPS: dict[str, tuple[Loop, tuple[Type, ...]]] = {
     "of all kinds, reversed": (spring(reverse=True), (f64(), f64(3), f64(5, 3))),
     "of no steps": (spring(0), (f64(), f64(3), f64(0, 3))),
     "of one step": (spring(1), (f64(), f64(3), f64(1, 3))),
+    "of a number of steps": (
+        loop(counted, 5, "count const carry each", "last stack sum", I64, f64(), f64(3), f64(3)),
+        (I64, f64(), f64(3), f64(5, 3)),
+    ),
+    "of a number of steps, reversed": (
+        loop(counted, 5, "count const carry each", "last stack max", I64, f64(), f64(3), f64(3), reverse=True),
+        (I64, f64(), f64(3), f64(5, 3)),
+    ),
     "nested": (loop(nested, 2, "carry const", "last stack", f64(), f64()), (f64(), f64())),
     "of scalars": (loop(newton, 4, "carry const", "last", f64(), f64()), (f64(), f64())),
     "that rotates carries": (loop(swapping, 5, "carry carry", "last last", f64(2), f64(2)), (f64(2), f64(2))),
@@ -117,6 +130,14 @@ LOOPS: dict[str, tuple[Loop, tuple[Type, ...]]] = {
 def test_all_laws_hold_for_a_loop(name: str) -> None:
     op, types = LOOPS[name]
     check_primitive(op, *types, low=0.3, high=1.7, rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 2, 3, 5, 17])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_loop_of_a_number_of_steps_follows_the_laws(count: int, reverse: bool) -> None:
+    types = I64, f64(), f64(3), f64(17, 3)
+    op = loop(counted, 17, "count const carry each", "last stack sum", I64, f64(), f64(3), f64(3), reverse=reverse)
+    check_primitive(op, *types, draw=lambda rng: [np.int64(count), *(sample(rng, t) for t in types[1:])], rtol=1e-5)
 
 
 def test_integers_and_bools_are_carried() -> None:

@@ -23,7 +23,8 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
     match node.op:
         case Loop() as op if not op.has_folds:
             parts = (build(op.body, owners(op.body, op.carries)),)
-            carries, length, first = op.carries, op.length, 1  # the body also takes the index
+            length = None if "count" in op.ins else op.length
+            carries, first = op.carries, 1  # the body also takes the index
         case WhileLoop() as op:
             parts = (build(op.test, ()), build(op.body, owners(op.body, op.carries)))
             carries, length, first = op.carries, None, 0

@@ -20,6 +20,7 @@ from pliant.ops import (
     einsum,
     elementwise,
     fft,
+    folds,
     index,
     least_squares,
     loop,

@@ -5,154 +5,75 @@
     operand  each    row i at step i          ↔  result  stack  row i, made at step i
 
 The k-th `carry` operand is what the k-th `last` result starts from. Results may also be other
-folds over the steps: `prod max min any all`.
+folds over the steps: `prod max min any all`. An operand of kind `count` is the number of steps, if
+that is known only at run time: as many are run, but no more than `length`, and the rest of a stack
+is zero.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias, cast, final
+from typing import Any, cast, final
 
 from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
-from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, const, nodes, scope, substitute
-from pliant.core.parse import Parser
-from pliant.core.print import Printer
-from pliant.core.types import DTYPES, Type
-from pliant.errors import DTypeError, ShapeError
+from pliant.core.ir import Function, Tangents, Value, Values, nodes, scope, substitute
+from pliant.core.types import Type
 from pliant.ops.base import Movement
-from pliant.ops.bits import logical_and, logical_or
-from pliant.ops.compare import maximum, minimum
+from pliant.ops.compare import less
 from pliant.ops.custom import pick, spread
-from pliant.ops.elementwise import add, mul
+from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
-from pliant.ops.reduce import reduce_max, reduce_min, reduce_prod
-from pliant.ops.region import cut, needed, read_with, settle
+from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
+from pliant.ops.reduce import reduce_max
+from pliant.ops.region import cut, read_with
+from pliant.ops.select import select
 from pliant.ops.shape import broadcast, permute
-from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
 
-In: TypeAlias = Literal["const", "carry", "each"]
-Out: TypeAlias = Literal["last", "stack", "sum", "prod", "max", "min", "any", "all"]
-
-AS_OUT: Final[dict[In, Out]] = {"const": "sum", "carry": "last", "each": "stack"}
-AS_IN: Final[dict[Out, In]] = {"sum": "const", "last": "carry", "stack": "each"}
-FOLDS: Final = {
-    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and"
-}  # fmt: skip
-COMBINE: Final[dict[str, Any]] = {
-    "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and
-}  # fmt: skip
-STARTS: Final = {"sum": 0, "prod": 1, "any": 0, "all": 1}
-REDUCTIONS: Final = {"prod": reduce_prod, "max": reduce_max, "min": reduce_min}
-
 
 @final
 @dataclass(frozen=True)
-class Loop(Op):
+class Loop(LoopForm):
     """Run `body` for i = 0, …, length-1, or from the last to the first if `reverse`.
 
     body: (i, x…) → (y…): one x per operand (a row of an `each`), one y per result (a row of a
     `stack`, one term of a fold).
     """
 
-    length: int
-    ins: tuple[In, ...]
-    outs: tuple[Out, ...]
-    body: Function
-    reverse: bool = False
-
-    def infer(self, *xs: Type) -> tuple[Type, ...]:
-        index, *params = self.body.params
-        if index.type != Type("i64") or len(params) != len(xs) or len(xs) != len(self.ins):
-            raise ShapeError(f"loop: the body takes {len(params)} operands after the index, got {len(xs)}")
-        made = [y.type for y in self.body.results]
-        lasts = iter(pick(made, [k == "last" for k in self.outs]))
-        for p, x, kind in zip(params, xs, self.ins, strict=True):
-            if kind == "each" and x.shape[:1] != (self.length,):
-                raise ShapeError(f"loop: {x} has no {self.length} rows to loop over")
-            if (x.row if kind == "each" else x) != p.type:
-                raise ShapeError(f"loop: {kind} {hint_of(p)!r} is {x}, the body takes {p.type}")
-            after = next(lasts, None) if kind == "carry" else x
-            if kind == "carry" and after != x:
-                raise ShapeError(f"loop: carry {hint_of(p)!r} enters as {x} but leaves as {after}")
-        if next(lasts, None) is not None or len(made) != len(self.outs):
-            raise ShapeError("loop: expected as many results of kind last as operands of kind carry")
-        return tuple([self.result(k, t) for k, t in zip(self.outs, made, strict=True)])
-
-    def result(self, kind: Out, made: Type) -> Type:
-        """The type of a result whose steps make `made`."""
-        if kind in FOLDS and (made.kind == "b") != (kind in ("any", "all")):
-            raise DTypeError(f"loop: no fold {kind!r} of {made}")
-        if kind in ("max", "min") and not self.length:
-            raise ShapeError(f"loop: {kind} over no steps has no value")
-        return made.stacked(self.length) if kind == "stack" else made
-
-    def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
-        step = stepper(self.body, xp)
-        made: list[Any] = [[] if k == "stack" else None for k in self.outs]
-        state = list(xs)
-        for i in range(self.length)[:: -1 if self.reverse else 1]:
-            row = [x[i] if kind == "each" else x for x, kind in zip(state, self.ins, strict=True)]
-            ys = step((xp.asarray(i), *row))
-            lasts = iter(pick(ys, [k == "last" for k in self.outs]))
-            state = [next(lasts) if kind == "carry" else x for x, kind in zip(state, self.ins, strict=True)]
-            for n, (y, kind) in enumerate(zip(ys, self.outs, strict=True)):
-                if kind == "stack":
-                    made[n].append(y)
-                elif kind != "last":
-                    made[n] = y if made[n] is None else getattr(xp, FOLDS[kind])(made[n], y)
-        carries = iter(pick(state, [kind == "carry" for kind in self.ins]))
-        return tuple([next(carries) if k == "last" else self._column(xp, n, made[n]) for n, k in enumerate(self.outs)])
-
-    def _column(self, xp: Namespace, n: int, made: Any) -> Any:
-        """A stack from its rows; a fold, or what it starts from where there are no steps."""
-        kind, type = self.outs[n], self.body.results[n].type
-        if kind == "stack" and made:
-            return xp.stack(made[:: -1 if self.reverse else 1])
-        if kind != "stack" and made is not None:
-            return made
-        shape = (0, *type.shape) if kind == "stack" else type.shape
-        return xp.full(shape, STARTS.get(kind, 0), dtype=getattr(xp, DTYPES[type.dtype]))
-
-    @property
-    def has_folds(self) -> bool:
-        """Whether some results are folds, which `expand` makes carries of."""
-        return any([k in FOLDS for k in self.outs])
-
     def expand(self, *xs: Value) -> Values:
         """Folds as carries that start from their identities."""
-        if not self.has_folds:
-            return self.apply(*xs)
-        folded = [k in FOLDS for k in self.outs]
-        terms = pick(self.body.results, folded)
-        kinds = pick(self.outs, folded)
-        count = len(xs)
+        return self.carrying({k: FOLDS[k] for k in FOLDS if k in self.outs}, xs) if self.has_folds else self.apply(*xs)
+
+    def carrying(self, folds: dict[str, Fold], xs: Values) -> Values:
+        """The results, with some folds as carries."""
+        folded = [k in folds for k in self.outs]
+        terms, kinds = pick(self.body.results, folded), pick(self.outs, folded)
+        with scope():
+            sizes = [len(folds[k].starts(y.type)) for k, y in zip(kinds, terms, strict=True)]
 
         def step(i: Value, *args: Value) -> Values:
-            ys = self.body(i, *args[:count])
-            rows = zip(kinds, args[count:], pick(ys, folded), strict=True)
-            return *pick(ys, [not f for f in folded]), *(COMBINE[k](total, y) for k, total, y in rows)
+            ys = self.body(i, *args[: len(xs)])
+            states = groups(args[len(xs) :], sizes)
+            rows = zip(kinds, states, pick(ys, folded), strict=True)
+            return *pick(ys, [not f for f in folded]), *(v for k, state, y in rows for v in folds[k].step(state, y))
 
-        types = [p.type for p in (*self.body.params, *terms)]
-        names = [hint_of(p) for p in self.body.params] + ["total"] * len(terms)
+        starts = [v for k, y in zip(kinds, terms, strict=True) for v in folds[k].starts(y.type)]
+        types = [*(p.type for p in self.body.params), *(v.type for v in starts)]
+        names = [hint_of(p) for p in self.body.params] + ["total"] * len(starts)
         plain = Loop(
             self.length,
-            self.ins + ("carry",) * len(terms),
-            (*pick(self.outs, [not f for f in folded]), *("last" for _ in terms)),
+            self.ins + ("carry",) * len(starts),
+            (*pick(self.outs, [not f for f in folded]), *("last" for _ in starts)),
             trace(step, *types, names=names),
             self.reverse,
         )
-        starts = [
-            broadcast(const(start_of(k, y.dtype), y.dtype), y.shape, ()) for k, y in zip(kinds, terms, strict=True)
-        ]
         made = plain.apply(*xs, *starts)
-        same, totals = iter(made), iter(made[len(made) - len(terms) :])
-        return tuple([next(totals) if f else next(same) for f in folded])
+        rest, ends = iter(made), iter(groups(made[len(made) - len(starts) :], sizes))
+        return tuple([folds[k].finish(next(ends)) if k in folds else next(rest) for k in self.outs])
 
     # --- derivatives
 
@@ -160,37 +81,17 @@ class Loop(Op):
     def is_linear(self) -> bool:
         """Whether no float result is a fold other than a sum."""
         pairs = zip(self.outs, self.body.results, strict=True)
-        return not any([k in REDUCTIONS and y.type.is_float for k, y in pairs])
+        return not any([k in SMOOTH and y.type.is_float for k, y in pairs])
 
-    def unfolded(self) -> Function:
-        """This loop with products and extrema taken over stacked terms, whose derivatives are known."""
-        plain = replace(self, outs=tuple(["stack" if k in REDUCTIONS else k for k in self.outs]))
-
-        def unfold(*xs: Value) -> Values:
-            pairs = zip(plain.apply(*xs), self.outs, strict=True)
-            return tuple([REDUCTIONS[k](y, (0,)) if k in REDUCTIONS else y for y, k in pairs])
-
-        return trace(unfold, *(self.operand_type(n) for n in range(len(self.ins))))
-
-    def operand_type(self, n: int) -> Type:
-        """The type of the n-th operand."""
-        type = self.body.params[n + 1].type
-        return type.stacked(self.length) if self.ins[n] == "each" else type
-
-    def spreading(self, marked: Sequence[bool], *, floats: bool) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Operands and results that depend on the marked operands, by way of carries too."""
-        flags, found = settle(self.body, (False, *marked), self.carries, floats=floats)
-        return flags[1:], found
-
-    @property
-    def carries(self) -> list[tuple[int, int]]:
-        """(parameter of the body, result) of each carry."""
-        ins = [n for n, kind in enumerate(self.ins, start=1) if kind == "carry"]
-        return list(zip(ins, [k for k, kind in enumerate(self.outs) if kind == "last"], strict=True))
+    def smooth(self) -> Function:
+        """This loop with folds as carries whose derivatives are known."""
+        pairs = zip(self.outs, self.body.results, strict=True)
+        folds = {k: SMOOTH[k] for k, y in pairs if k in SMOOTH and y.type.is_float}
+        return trace(lambda *xs: self.carrying(folds, xs), *map(self.operand_type, range(len(self.ins))))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         if not self.is_linear:
-            return push(self.unfolded(), xs, dxs)
+            return push(self.smooth(), xs, dxs)
         active, moved = self.spreading([d is not None for d in dxs], floats=True)
         params = self.body.params[1:]
 
@@ -209,7 +110,7 @@ class Loop(Op):
         """This loop, also stacking what its derivative reads; and the derivative, a second loop,
         which is linear and can be transposed."""
         if not self.is_linear:
-            return push(self.unfolded(), xs, dxs, split=True)
+            return push(self.smooth(), xs, dxs, split=True)
         active, moved = self.spreading([d is not None for d in dxs], floats=True)
         with scope():
             ys, dps, pushed = linearize(self.body, self.body.params, (False, *active))
@@ -237,7 +138,7 @@ class Loop(Op):
         rows = zip(self.body.params[1:], self.ins, xs, strict=True)
         given = dict[Value, tuple[In, Value]]()
         for p, kind, x in rows:
-            if kind != "carry" and p in found and isinstance(x, Value):
+            if (kind == "count" or (kind != "carry" and p in found)) and isinstance(x, Value):
                 given[p] = kind, x
         given.update([(s, ("each", y)) for s, y in zip(saved, stacks, strict=True)])
         return given
@@ -298,6 +199,8 @@ class Loop(Op):
         return self.sources(ys, saved, xs, made[len(made) - len(saved) :])
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
+        if any([b and kind == "count" for b, kind in zip(batched, self.ins, strict=True)]):
+            return self.batch_of_counts(n, batched, xs)
         flags, moved = self.spreading(batched, floats=False)
         fixed = [not m for m in moved]
         body = self.body
@@ -322,67 +225,39 @@ class Loop(Op):
             ]
         )
 
-    # --- form
+    def batch_of_counts(self, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
+        """Problems of several numbers of steps: all run the most, and those that have ended stay as they are."""
+        if self.has_folds:
+            types = [self.operand_type(k) for k in range(len(self.ins))]
+            return vmap(trace(self.expand, *types), n, batched)(*xs)
+        at = self.ins.index("count")
+        most = reduce_max(xs[at], (0,))
+        operands = (*xs[:at], most, *xs[at + 1 :], xs[at])
+        flags = (*batched[:at], False, *batched[at + 1 :], True)
+        return self.masked(at).batch(n, flags, *operands)
 
-    def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
-        """The used results, of a loop that carries and reads no more than they need."""
-        (_, *stay), keep = needed(self.body, used, self.carries)
-        params = self.body.params[1:]
-        body = Function(self.body.name, (self.body.params[0], *pick(params, stay)), pick(self.body.results, keep))
-        small = replace(self, ins=pick(self.ins, stay), outs=pick(self.outs, keep), body=body)
-        return spread(small.apply(*pick(xs, stay)), keep)
+    def masked(self, at: int) -> Loop:
+        """This loop with one more operand, const: a count after which steps change nothing."""
+        places = {k: c for c, k in self.carries}
 
-    def write(self, node: Node, names: Sequence[str], to: Printer) -> None:
-        """`%y: type = loop(length=n) {`, operands by kind, the body, results by kind, `}`."""
-        left = ", ".join(map(to.bind, node.values, names))
-        with to.block(f"{left} = loop(length={self.length}{', reverse=True' * self.reverse})"):
-            index, *params = self.body.params
-            operands = [to.use(x) for x in node.args]
-            to.line(f"index {to.bind(index, hint_of(index) or 'i')}")
-            for kind, p, x in zip(self.ins, params, operands, strict=True):
-                to.line(f"{kind:<5} {to.bind(p, hint_of(p))} = {x}")
-            to.body(self.body.results)
-            for kind, y in zip(self.outs, self.body.results, strict=True):
-                to.line(f"{kind:<5} {to.use(y)}")
+        def step(i: Value, *args: Value) -> Values:
+            own = args[-1]
+            given = (i, *args[:at], own, *args[at + 1 : -1])
+            going = less(i, own)
+            idle = [
+                given[places[k]] if k in places else ir.operators.zeros(y.type) for k, y in enumerate(self.body.results)
+            ]
+            pairs = zip(self.body(*given), idle, strict=True)
+            return tuple([select(broadcast(going, new.shape, ()), new, old) for new, old in pairs])
 
-    @classmethod
-    def read(cls, text: Parser) -> Values:
-        """Parse what `write` wrote, from after the primitive's name."""
-        _, settings = text.call()
-        text.take(text="{")
-        text.take(text="index")
-        outer, inner = text.scope, dict[str, Value]()
-        text.scope = inner
-        params, ins, xs = [text.binder()], list[In](), list[Value]()
-        while text.ahead in AS_OUT:
-            ins.append(cast("In", text.take()))
-            text.scope = inner
-            params.append(text.binder())
-            text.take(text="=")
-            text.scope = outer
-            xs.append(text.operand())
-        outs, ys = list[Out](), list[Value]()
-        text.scope = inner
-        with scope():
-            while text.ahead.startswith("%"):
-                text.statement()
-            while not text.accept("}"):
-                outs.append(cast("Out", text.take(kind="word")))
-                ys.append(text.operand())
-        text.scope = outer
-        body = Function("body", tuple(params), tuple(ys))
-        return cls(ins=tuple(ins), outs=tuple(outs), body=body, **settings).apply(*xs)
+        types = [*(p.type for p in self.body.params), Type("i64")]
+        return replace(self, ins=(*self.ins, "const"), body=trace(step, *types))
 
 
-def start_of(kind: str, dtype: str) -> float:
-    """What a fold starts from."""
-    if kind in STARTS:
-        return STARTS[kind]
-    if dtype[0] == "f":
-        return -math.inf if kind == "max" else math.inf
-    bits = int(dtype[1:]) - (dtype[0] == "i")
-    lowest = -(2**bits) if dtype[0] == "i" else 0
-    return lowest if kind == "max" else 2**bits - 1
+def groups(values: Values, sizes: Sequence[int]) -> list[Values]:
+    """The values in groups of these sizes."""
+    rest = iter(values)
+    return [tuple([next(rest) for _ in range(size)]) for size in sizes]
 
 
 def swap_first(x: Value) -> Value:

@@ -10,12 +10,15 @@ from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import Add
 from pliant.ops.index import ScatterAdd
-from pliant.ops.loop import In, Loop, Out
+from pliant.ops.loop import Loop
+from pliant.ops.loop_form import In, Out
 from pliant.ops.region import read_by
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, permute
 from pliant.ops.update import AddSlice
 from pliant.rewrite.rule import Replacement, rewrite
+
+KEPT = ("carry", "count")  # operands that matter even if no step reads them
 
 
 @rewrite(Loop)
@@ -29,14 +32,14 @@ def loop_without_idle_operands(value: Value) -> Replacement:
     params = loop.body.params[1:]
     still = {c - 1: k for c, k in loop.carries if loop.body.results[k] is loop.body.params[c]}
     read = read_by(loop.body.results, params)
-    if not still and all([r or kind == "carry" for r, kind in zip(read, loop.ins, strict=True)]):
+    if not still and all([r or kind in KEPT for r, kind in zip(read, loop.ins, strict=True)]):
         return None
     ends = set(still.values())
     stays = [k not in ends for k in range(len(loop.outs))]
     body = replace(loop.body, results=pick(loop.body.results, stays))
     ins = tuple([cast("In", "const") if n in still else kind for n, kind in enumerate(loop.ins)])
     read = read_by(body.results, params)
-    keep = [r or kind == "carry" for r, kind in zip(read, ins, strict=True)]
+    keep = [r or kind in KEPT for r, kind in zip(read, ins, strict=True)]
     body = replace(body, params=(body.params[0], *pick(params, keep)))
     small = replace(loop, ins=pick(ins, keep), outs=pick(loop.outs, stays), body=body)
     made = iter(small.apply(*pick(xs, keep)) if any(stays) else ())

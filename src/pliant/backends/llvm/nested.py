@@ -28,6 +28,7 @@ SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM t
 def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
     """A loop or a branch."""
     e.begin_step([])
+    e.can_fail = False
     match step.node.op:
         case Loop() as op:
             if op.length:
@@ -43,6 +44,8 @@ def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
         case _:
             raise AssertionError(f"no code for {step.node.op.name}")
     e.end_step()
+    if e.can_fail:
+        e.return_if_failed()
 
 
 @final
@@ -55,6 +58,7 @@ class Part:
         self.is_empty = not functions
         text = "\n".join(functions).replace(f"define void @{name}(", f"define internal void @{name}(")
         self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
+        e.can_fail = e.can_fail or self.can_fail
         self.is_inlined = len(text) < LONGEST_INLINE
         if self.is_inlined:
             # the table's entries change from step to step of the function this is inlined into
@@ -176,7 +180,7 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     index = e.alloca("i64")
     part.put(part.param(0), index)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
-        if kind == "const":
+        if kind in ("const", "count"):
             part.put(part.param(n), e.base(a))
     carries.begin(part)
     rows = [
@@ -189,10 +193,11 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         for n, (kind, b) in enumerate(zip(op.outs, step.outs, strict=True))
         if kind == "stack"
     ]
-    var = Var(op.length)
+    var, count = Var(op.length), count_of(e, step, op)
+    last = str(op.length - 1) if count is None else e.op(f"sub i64 {count}, 1")
 
     def once() -> None:
-        i = e.op(f"sub i64 {op.length - 1}, {e.env[var]}") if op.reverse else e.env[var]
+        i = e.op(f"sub i64 {last}, {e.env[var]}") if op.reverse else e.env[var]
         e.line(f"store i64 {i}, ptr {index}")
         for entry, base, type in rows:
             start = e.op(f"mul nuw nsw i64 {i}, {type.row.bytes}")
@@ -200,8 +205,36 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         part.call()
         carries.after(part)
 
-    e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once())
-    carries.end(part, known=True)
+    def every() -> None:
+        bounds = None if count is None else ("0", count)
+        e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds)
+
+    if count is None:
+        every()
+    else:
+        e.unless(e.op(f"icmp eq i64 {count}, 0"), every)
+        clear_rest(e, step, op, count)
+    carries.end(part, known=count is None)
+
+
+def count_of(e: Emitter, step: Run, op: Loop) -> str | None:
+    """How many steps are run, if that is known only now."""
+    if "count" not in op.ins:
+        return None
+    raw = e.op(f"load i64, ptr {e.base(step.args[op.ins.index('count')])}")
+    low = e.op(f"call i64 @llvm.smax.i64(i64 {raw}, i64 0)")
+    return e.op(f"call i64 @llvm.umin.i64(i64 {low}, i64 {op.length})")
+
+
+def clear_rest(e: Emitter, step: Run, op: Loop, count: str) -> None:
+    """Fill the rows of stacks that no step made with zeros."""
+    for out, kind in zip(step.outs, op.outs, strict=True):
+        size = out.type.row.bytes if kind == "stack" else 0
+        if size:
+            start = e.op(f"mul nuw nsw i64 {count}, {size}")
+            rest = e.op(f"sub nuw nsw i64 {out.type.bytes}, {start}")
+            at = e.op(f"getelementptr inbounds i8, ptr {e.base(out)}, i64 {start}")
+            e.line(f"call void @llvm.memset.p0.i64(ptr {at}, i8 0, i64 {rest}, i1 false)")
 
 
 def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> None:
