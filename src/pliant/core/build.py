@@ -11,6 +11,7 @@ from pliant.core.ir import (
     Op,
     Operand,
     Param,
+    Scope,
     Value,
     Values,
     as_value,
@@ -49,6 +50,14 @@ def hint_of(value: Value) -> str:
 def expanded(op: Op, *types: Type) -> Function:
     """`op.expand` as a function: the default for every rule that is not written."""
     return trace(op.expand, *types, names=[f"x{i}" for i in range(len(types))])
+
+
+def is_closed(results: Values, scope: Scope) -> bool:
+    """Whether nothing made in a trace, nor its results, are made from values of other traces but literals."""
+    number = scope.number
+    outer = [v for v in results if v.node.scope != number]
+    outer += [a for node in scope.table.values() for a in node.args if a.node.scope != number]
+    return all([isinstance(v.op, Const) for v in outer])
 
 
 def free_values(fn: Function, number: int) -> Values:

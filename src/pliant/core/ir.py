@@ -94,13 +94,17 @@ class Op(ABC):
 
     def apply(self, *xs: Operand) -> Values:
         """All results of applying this primitive."""
-        args = tuple([x if type(x) is Value else as_value(x) for x in xs])
+        args = cast("Values", xs)
+        for x in xs:
+            if type(x) is not Value:
+                args = tuple(map(as_value, xs))
+                break
         try:
             types = self.infer(*[a.node.types[a.index] for a in args])
         except (ShapeError, DTypeError) as error:
             places = ((f"operand {i}: {a.type}", a.origin) for i, a in enumerate(args))
             raise error.at((f"in {self.name}", here()), *places) from None
-        return Node.make(self, args, types if isinstance(types, tuple) else (types,))
+        return Node.make(self, args, (types,) if type(types) is Type else cast("tuple[Type, ...]", types))
 
     def __call__(self, *xs: Operand | Pattern) -> Value:
         """The only result of applying this primitive."""
@@ -171,12 +175,13 @@ class Arithmetic:
 class Scope:
     """One trace: its nodes by content, and a number that tells its nodes from outer ones."""
 
-    __slots__ = ("number", "table")
+    __slots__ = ("literals", "number", "table")
     _numbers: ClassVar[Iterator[int]] = count(1)
 
     def __init__(self) -> None:
         self.number = next(self._numbers)
         self.table: dict[tuple[type[Op], Op, Values], Node] = {}
+        self.literals: dict[tuple[str, Number], Value] = {}  # the usual ones: one look-up instead of a node
 
 
 class _Current(threading.local):
@@ -209,7 +214,8 @@ class Node:
     __slots__ = ("args", "op", "origin", "scope", "types", "values")
 
     def __init__(self, op: Op, args: Values, types: tuple[Type, ...], scope: int) -> None:
-        self.op, self.args, self.types, self.scope, self.origin = op, args, types, scope, here()
+        # Called by `make`, which is called by `apply` or `const`: skipping those is what makes this cheap.
+        self.op, self.args, self.types, self.scope, self.origin = op, args, types, scope, here(3)
         self.values = (Value(self, 0),) if len(types) == 1 else tuple([Value(self, i) for i in range(len(types))])
 
     @classmethod
@@ -292,7 +298,7 @@ class Param(Op):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # never changed; `frozen` would double the cost of making one
 class Const(Op):
     """A literal scalar. 0.0 and -0.0 differ, NaN equals itself."""
 
@@ -330,7 +336,14 @@ def const(value: Number, dtype: str) -> Value:
     """A literal scalar of a dtype: `const(1, "f32")` is `1.0:f32`."""
     cast_to: Any = _CASTS.get(dtype[0], int)
     number = value if type(value) is cast_to else cast_to(value)
-    return Node.make(Const(number, dtype), (), _scalar(dtype))[0]
+    scope = _current.scope
+    if scope is None or not number or number != number or cast_to is complex:  # zeros have signs, NaN is not itself
+        return Node.make(Const(number, dtype), (), _scalar(dtype))[0]
+    key = dtype, number
+    found = scope.literals.get(key)
+    if found is None:
+        found = scope.literals[key] = Node.make(Const(number, dtype), (), _scalar(dtype))[0]
+    return found
 
 
 _CASTS = {"f": float, "c": complex, "b": bool}

@@ -186,12 +186,12 @@ def at(origin: Origin) -> Generator[None]:
         swap(before)
 
 
-def here() -> Origin:
-    """The innermost frame outside Pliant and NumPy, or the one set by `at`."""
+def here(skipped: int = 0) -> Origin:
+    """The innermost frame outside Pliant and NumPy, or the one set by `at`; looks beyond `skipped` callers."""
     override = _state.override
     if override is not None:
         return override
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame: FrameType | None = sys._getframe(skipped + 1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         name = frame.f_code.co_filename
         ours = _ours.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, ClassVar, Protocol, cast, final
 
 import numpy as np
@@ -327,14 +328,17 @@ class TracedArray:
         return cast("Any", np.round)(self, digits)
 
 
+@cache
 def is_above(kind: type) -> bool:
     """Whether a kind of operand answers for traced arrays too, by NumPy's priorities."""
-    return kind is not TracedArray and getattr(kind, "__array_priority__", 0.0) > TracedArray.__array_priority__
+    priority: Any = getattr(kind, "__array_priority__", 0.0)
+    return isinstance(priority, int | float) and priority > TracedArray.__array_priority__
 
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
     """A new array that holds `value`; of rank 0 a scalar, as NumPy's results are, unless `is_array`."""
-    return TracedArray(Storage.holding(current(), value), is_scalar=not is_array and not value.shape)
+    is_scalar = not is_array and not value.node.types[value.index].shape
+    return TracedArray(Storage.holding(current(), value), (), is_scalar=is_scalar)
 
 
 def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.core.types import DTYPES, SHORT, Type
+from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
-from pliant.frontend.tracing import current
+from pliant.frontend.tracing import current, short_of
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, concatenate, reshape
@@ -65,7 +65,7 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
 
 def value_of(x: Any, dtype: str | None = None) -> Value:
     """The value of anything array-like, converted to an IR dtype."""
-    if type(x) is float and dtype == "f64":  # the usual literal, fast
+    if dtype == "f64" and type(x) in (float, int):  # the usual literals, fast
         return const(x, dtype)
     if dtype is not None and isinstance(x, NUMBERS) and not isinstance(x, np.generic):
         return const(literal(x, dtype), dtype)
@@ -102,10 +102,12 @@ def cast_value(x: Value, dtype: str) -> Value:
 
 def short(dtype: Any) -> str:
     """IR name of anything NumPy accepts as a dtype: `short(float)` is `f64`."""
-    name = np.dtype(dtype).name
-    if name not in SHORT:
-        raise DTypeError(f"expected a bool, int, float or complex dtype, got {name}").at(("here", here()))
-    return SHORT[name]
+    found = short_of(np.dtype(dtype))
+    if found is None:
+        raise DTypeError(f"expected a bool, int, float or complex dtype, got {np.dtype(dtype).name}").at(
+            ("here", here())
+        )
+    return found
 
 
 def sample(x: Any) -> Any:
@@ -119,9 +121,16 @@ def result_dtype(*xs: Any) -> str:
     """IR name of the dtype NumPy promotes the operands to (NEP 50)."""
     samples: list[Any] = [sample(x) for x in xs]
     try:
-        return short(np.result_type(*samples))
+        return _promoted(tuple([cast("Any", s if isinstance(s, np.dtype) else type(s)) for s in samples]))
     except TypeError as error:
         raise DTypeError(str(error)).at(("here", here())) from None
+
+
+@lru_cache(maxsize=4096)
+def _promoted(kinds: tuple[Any, ...]) -> str:
+    """The promotion of dtypes and of Python's number types."""
+    samples: list[Any] = [k if isinstance(k, np.dtype) else k(1) for k in kinds]
+    return short(np.result_type(*samples))
 
 
 @lru_cache(maxsize=4096)
@@ -141,10 +150,15 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     if all(s == first or not s for s in shapes[1:]):
         return first
     try:
-        return np.broadcast_shapes(*shapes)
+        return _broadcast(shapes)
     except ValueError:
         text = " and ".join(str(s) for s in shapes)
         raise ShapeError(f"operands could not be broadcast together: shapes {text}").at(("here", here())) from None
+
+
+@lru_cache(maxsize=4096)
+def _broadcast(shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    return np.broadcast_shapes(*shapes)
 
 
 def broadcast_value(x: Value, shape: tuple[int, ...]) -> Value:

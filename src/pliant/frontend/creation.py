@@ -184,6 +184,8 @@ class UfuncMaker:
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not is_tracing():
             return self.ufunc(*args, **options)
+        if type(args[0] if args else None) is TracedArray and len(args) == 1:  # the usual case, fast
+            return TracedArray.dispatch.ufunc(self.ufunc, "__call__", args, options)
         if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
             return adopt(self.ufunc(*args, **options))
         given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])

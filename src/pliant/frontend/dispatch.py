@@ -39,7 +39,8 @@ class Tables:
     def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Apply a ufunc or one of its methods."""
         try:
-            return self._ufunc(which, method, args, kwargs)
+            made = ufunc.quick(UFUNCS, which, args) if method == "__call__" and not kwargs else None
+            return self._ufunc(which, method, args, kwargs) if made is None else made
         except PliantError as error:
             error.at(("here", here()))
             raise
@@ -70,6 +71,9 @@ class Tables:
     def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
         try:
+            made = ufunc.quick(UFUNCS, which, args)
+            if made is not None:
+                return made
             made = ufunc.operator(UFUNCS, which, *args)
         except PliantError as error:
             error.at(("here", here()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from functools import lru_cache
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -61,28 +62,35 @@ class Key:
 
 def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]`: a view for basic keys, else a copy."""
-    if has_traced_bound(key):
+    known = static_key(key)
+    if known is not None:
+        window = static_window(known, x.type)
+    elif has_traced_bound(key):
         return bounded.getitem(x, key)
-    mask = traced_mask(key)
-    if mask is not None:
-        check_mask(x, mask)
-        return selection(x, mask)
-    parsed = parse(key, x.type)
-    if not parsed.is_basic:
-        return fresh(gathered(x.value, parsed), is_array=True)
-    part = view(x, *basic_lenses(parsed, x.shape))
-    if part.shape or parsed.has_ellipsis:
+    else:
+        mask = traced_mask(key)
+        if mask is not None:
+            check_mask(x, mask)
+            return selection(x, mask)
+        parsed = parse(key, x.type)
+        if not parsed.is_basic:
+            return fresh(gathered(x.value, parsed), is_array=True)
+        window = window_of(parsed, x.shape)
+    part = view(x, *window.lenses)
+    if window.shape or window.has_ellipsis:
         if x.is_scalar or x.is_weak:  # a scalar cannot be written: NumPy copies it
             return fresh(part.value, is_array=True)
-        return part if part.lenses or parsed.has_ellipsis else x
-    if x.concrete is not None and all(isinstance(a.start, int) for a in parsed.axes):
-        from_concrete = as_traced(x.concrete[tuple(a.start for a in parsed.axes)])
-        return from_concrete
-    return fresh(part.value)
+        return part if part.lenses or window.has_ellipsis else x
+    concrete = part.concrete
+    return fresh(part.value) if concrete is None else as_traced(concrete[()])
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y`, with NumPy's unsafe cast to x's dtype."""
+    known = static_key(key)
+    if known is not None:
+        _set_window(x, static_window(known, x.type), y)
+        return
     if has_traced_bound(key):
         bounded.setitem(x, key, y)
         return
@@ -93,12 +101,55 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
         return
     parsed = parse(key, x.type)
     if parsed.is_basic:
-        part = view(x, *basic_lenses(parsed, x.shape))
-        if type(y) is TracedArray and y.storage is x.storage and y.lenses == part.lenses and not y.is_scalar:
-            return  # `x[key] op= z` has written through the view already
-        part.replace(with_type(value_of(y), part.type))
-        return
-    x.replace(scattered(x.value, parsed, cast_value(value_of(y), x.type.dtype)))
+        _set_window(x, window_of(parsed, x.shape), y)
+    else:
+        x.replace(scattered(x.value, parsed, cast_value(value_of(y), x.type.dtype)))
+
+
+def _set_window(x: TracedArray, window: Window, y: Any) -> None:
+    """Write `y` to the part that a basic key shows."""
+    part = view(x, *window.lenses)
+    if type(y) is TracedArray and y.storage is x.storage and y.lenses == part.lenses and not y.is_scalar:
+        return  # `x[key] op= z` has written through the view already
+    dtype = x.type.dtype
+    value = value_of(y, dtype) if type(y) is float and dtype[0] == "f" else cast_value(value_of(y), dtype)
+    part.replace(broadcast_value(value, window.shape))
+
+
+@final
+@dataclass(frozen=True)
+class Window:
+    """What a basic key shows of an array: the lenses, and the shape they give."""
+
+    lenses: tuple[Lens, ...]
+    shape: tuple[int, ...]
+    has_ellipsis: bool
+
+
+def static_key(key: Any) -> tuple[Any, ...] | None:
+    """A key of Python integers, slices of them, None and Ellipsis, as something to hash; else None."""
+    items: list[Any] = []
+    for k in cast("tuple[Any, ...]", key) if type(key) is tuple else (key,):
+        if type(k) is int or k is None or k is Ellipsis:
+            items.append(k)
+        elif type(k) is slice and all([p is None or type(p) is int for p in (k.start, k.stop, k.step)]):
+            items.append((k.start, k.stop, k.step))
+        else:
+            return None
+    return tuple(items)
+
+
+@lru_cache(maxsize=4096)
+def static_window(known: tuple[Any, ...], type: Type) -> Window:
+    """What a key made by `static_key` shows of an array of some type."""
+    key = tuple([slice(*cast("Any", k)) if isinstance(k, tuple) else k for k in known])
+    return window_of(parse(key, type), type.shape)
+
+
+def window_of(key: Key, shape: tuple[int, ...]) -> Window:
+    """What a basic key shows of an array of some shape."""
+    final = tuple([1 if o is None else key.axes[int(o)].length for o in key.order])
+    return Window(basic_lenses(key, shape), final, key.has_ellipsis)
 
 
 def parse(key: Any, type: Type) -> Key:

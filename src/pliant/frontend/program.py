@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from pliant.core.build import abstract, free_values
+from pliant.core.build import abstract, free_values, is_closed
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.core.types import DTYPES
@@ -105,39 +105,32 @@ class Program:
         """The arrays of `out=`, one per returned leaf, if the results fit into them."""
         return checked(out, [o.type for o in self.outputs], self.structure)
 
-    def targets(
-        self, arguments: Sequence[Any], outs: Sequence[Any] | None, scratch: dict[int, Any]
-    ) -> list[Any] | None:
-        """For each result memory that it may be computed in, or None: an array of `out=` apart from all
-        arguments, or, for what is copied to a written argument anyway, an array of `scratch`, kept from
-        call to call. None if there is none at all."""
-        made: list[Any] = [None] * len(self.fn.results)
-        for number in self.temporary:
-            if number not in scratch:
-                type_ = self.fn.results[number].type
-                scratch[number] = np.empty(type_.shape, DTYPES[type_.dtype])
-            made[number] = scratch[number]
-        for output, out in zip(self.outputs, outs or (), strict=False):
-            if (
-                output.is_result
-                and not output.lenses
-                and out.flags.carray
-                and not any(np.may_share_memory(out, a) for a in arguments)
-            ):
-                made[output.place] = out
-        return made if any(m is not None for m in made) else None
-
     @functools.cached_property
-    def temporary(self) -> tuple[int, ...]:
-        """Numbers of the large results that are only copied to written arguments."""
-        kept = {o.place for o in (*self.outputs, *(self.changed.outputs if self.changed else ())) if o.is_result}
-        results = self.fn.results
-        return tuple(n for _, n in self.written if n not in kept and results[n].type.bytes >= LARGE)
-
-    def finish(self, leaves: Sequence[Any], results: Sequence[Any], outs: Sequence[Any] | None = None) -> Any:
-        """Write back what the function wrote, and rebuild what it returns; the arrays of `out=` get it too."""
-        made = [o.made(leaves, self.met, results) for o in self.outputs]  # which may fail: then nothing is written
+    def pinned(self) -> tuple[tuple[int, int], ...]:
+        """(parameter, result) of what is written: its new content is made where the old one lies."""
+        found: list[tuple[int, int]] = []
         for place, number in self.written:
+            if isinstance(place, int):
+                found.append((self.leaves.index(place), number))
+            elif isinstance(place, Group):
+                if place.is_whole:
+                    found.append((len(self.leaves) + self.groups.index(place), number))
+            else:
+                first = len(self.leaves) + len(self.groups)
+                found += [(first + n, number) for n, array in enumerate(self.captured) if array is place]
+        return tuple(found)
+
+    def finish(
+        self, leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
+        outs: Sequence[Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
+        it returns; the arrays of `out=` get it too."""
+        made = [o.made(leaves, self.met, results) for o in self.outputs]  # which may fail: then nothing is written
+        there = {number for p, number in self.pinned if results[number] is arguments[p]}
+        for place, number in self.written:
+            if number in there:
+                continue
             if isinstance(place, Group):
                 place.write_back([*leaves, *self.met], results[number])
             else:
@@ -181,7 +174,6 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
 
 
 RETRACES: Final = 8  # each adds an array to a group
-LARGE: Final = 1 << 15  # bytes from which memory is kept for results that are copied
 
 
 def _trace_once(
@@ -229,6 +221,8 @@ def _trace_once(
 
 def check_escaped(fn: Function, trace: Trace) -> None:
     """TracedValueError if the program reads what another call's trace made."""
+    if is_closed(fn.results, trace.scope):
+        return
     for value in free_values(fn, trace.scope.number):
         raise TracedValueError(
             f"a traced array {value.type} of another call is used here: it was kept when that call ended",

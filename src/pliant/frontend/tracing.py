@@ -6,6 +6,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, final
 
 import numpy as np
@@ -160,13 +161,19 @@ def is_uniform(array: Any) -> bool:
 
 def type_of(array: Any) -> Type:
     """The IR type of a NumPy array or scalar; DTypeError where Pliant has no such dtype."""
-    short = SHORT.get(array.dtype.name)
+    short = short_of(array.dtype)
     if short is None or not array.dtype.isnative:
         raise DTypeError(
             f"expected an array of bool, int, float or complex, got dtype {array.dtype}",
             hint="convert it with .astype(...) before the call",
         )
     return Type(short, tuple(array.shape))
+
+
+@cache
+def short_of(dtype: np.dtype[Any]) -> str | None:
+    """IR name of a NumPy dtype, whatever its byte order; None where Pliant has none."""
+    return SHORT.get(dtype.name)
 
 
 class Current(threading.local):

@@ -23,6 +23,7 @@ from pliant.frontend.convert import (
     with_type,
 )
 from pliant.frontend.kinds import as_tuple, is_traced
+from pliant.frontend.strides import has_order, keep_order
 from pliant.ops.compare import less
 from pliant.ops.select import select
 
@@ -31,10 +32,6 @@ Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the re
 
 def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...], **options: Any) -> Any:
     """`ufunc(*args)` with NumPy's keywords."""
-    if not options:
-        made = quick(builders, ufunc, args)
-        if made is not None:
-            return made
     out, where, dtype = options.pop("out", None), options.pop("where", True), options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
     unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
@@ -56,61 +53,74 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
     return given[0] if ufunc.nout == 1 else given
 
 
-_quick: dict[tuple[Any, ...], tuple[tuple[str, ...], str]] = {}  # loops by ufunc and operand types
+_Loop = tuple[tuple[str, ...], str, Callable[..., Any]]  # dtypes of operands and result, what makes it
+_loops: dict[tuple[Any, ...], _Loop] = {}  # by ufunc and kinds of operands
 
 
 def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]) -> TracedArray | None:
-    """The usual call, fast: traced arrays and Python floats, one result; None for anything else."""
-    key: list[Any] = [ufunc]
+    """The usual call, fast: traced arrays and Python numbers, one result; None for anything else."""
+    kinds: list[Any] = [ufunc]
     values: list[Any] = []
     shape: tuple[int, ...] = ()
+    is_row_major = is_alike = True
     for a in args:
-        if type(a) is TracedArray:
+        kind = cast("Any", type(a))
+        if kind is TracedArray:
             storage = a.storage
-            if storage.concrete is not None:
+            if storage.concrete is not None or a.is_weak:
                 return None
-            value = a.value if a.lenses else storage.value
+            is_row_major = is_row_major and not a.lenses and storage.strides is None
+            value = a.value if a.lenses or storage.content is None else storage.content
             type_ = value.node.types[value.index]
             if type_.shape != shape and type_.shape:
-                if shape:
-                    return None
-                shape = type_.shape
+                is_alike = not shape
+                shape = shape or type_.shape
             values.append(value)
-            key.append((type_.dtype,) if a.is_weak else type_.dtype)
-        elif type(a) is float:
+            kinds.append(type_.dtype)
+        elif kind is float or kind is int:
             values.append(a)
-            key.append(float)
+            kinds.append(kind)
         else:
             return None
-    found = _quick.get(tuple(key))
-    if found is None:
-        found = _quick_loop(builders, ufunc, args)
-        if found is None:
-            return None
-        _quick[tuple(key)] = found
-    for n, t in enumerate(found[0]):
-        value = values[n]
-        if type(value) is float:
-            values[n] = value_of(value, t)
-        elif value.node.types[value.index].dtype != t:
+    loop = _loops.get(tuple(kinds)) or _loop_of(builders, ufunc, args, tuple(kinds))
+    if loop is None:
+        return None
+    ins, dtype, build = loop
+    for n, t in enumerate(ins):
+        if kinds[n + 1] is not t:
             values[n] = value_of(args[n], t)
-    builder = builders[ufunc]
-    made = builder.apply(*values)[0] if isinstance(builder, Op) else builder(*values)
+    if not is_alike:
+        try:
+            shape = broadcast_shapes(*[v.shape for v in values])
+        except ShapeError:
+            return None  # the usual way says more
+        values = [broadcast_value(v, shape) if v.shape else v for v in values]
+    made = build(*values)
+    if type(made) is tuple:  # all the results of a primitive
+        made = cast("tuple[Any, ...]", made)[0]
     if type(made) is not Value:
         return None
-    return fresh(made if made.dtype == found[1] else cast_value(made, found[1]))
+    result = fresh(made if made.dtype == dtype else cast_value(made, dtype))
+    return result if is_row_major or not has_order(args) else keep_order(result, args)
 
 
-def _quick_loop(
-    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...]
-) -> tuple[tuple[str, ...], str] | None:
+def _loop_of(
+    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ...], kinds: tuple[Any, ...]
+) -> _Loop | None:
+    """The loop of a usual call, kept; None where they are not all there is to it."""
     if len(args) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None or ufunc not in builders:
         return None
     xs = [as_traced(a) for a in args]
-    if ufunc in COMPARISONS and _is_beyond(xs):
+    if all(x.concrete is not None for x in xs):
         return None
+    if ufunc in COMPARISONS and (
+        _is_beyond(xs) or (int in kinds and xs[0].type.kind in "iu" and xs[-1].type.kind in "iu")
+    ):
+        return None  # by their numbers
     ins, outs = _loop(ufunc, xs, None)
-    return ins, outs[0]
+    builder = builders[ufunc]
+    found = _loops[kinds] = ins, outs[0], builder.apply if isinstance(builder, Op) else builder
+    return found
 
 
 def results(
@@ -209,8 +219,6 @@ LOGICAL = frozenset((np.bitwise_and, np.bitwise_or, np.bitwise_xor))  # what Pyt
 def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> Any:
     """A Python operator: as the ufunc, but Python numbers among themselves stay Python's."""
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
-        if type(args[-1]) is float and type(args[0]) is TracedArray and not args[0].is_weak:  # the usual case
-            return call(builders, ufunc, args)
         if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
             return NotImplemented
         if all(_is_python(a) for a in args):

@@ -39,8 +39,12 @@ class Elementwise(Op):
             raise ArgumentError(f"{self.name} takes {self.arity} operands, got {len(xs)}")
         first = xs[0]
         dtype = first.dtype
-        if self.makes == "same" and dtype[0] in self.domain and all([x is first for x in xs]):
-            return first  # the usual case, fast
+        if len(xs) < 3 and self.makes == "same" and dtype[0] in self.domain:  # the usual case, fast
+            last = xs[-1]
+            if last is first or (last.dtype == dtype and (not last.shape or last.shape == first.shape)):
+                return first
+            if last.dtype == dtype and not first.shape:
+                return last
         for x in xs[1:]:
             if x.dtype != dtype:
                 raise DTypeError(f"{self.name}: {' and '.join(map(str, xs))} have different dtypes")
