@@ -29,8 +29,9 @@ T = TypeVar("T")
 Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
 
+@dataclass(frozen=True)
 class Op(ABC):
-    """A primitive. Fields are its static parameters; methods are its rules.
+    """A primitive: a frozen dataclass. Fields are its static parameters; methods are its rules.
 
     Write `infer`, and `array` or `expand`. Everything else has a default that works; override a
     rule when you know a better one. No rule may look at concrete data except `array`.
@@ -298,7 +299,7 @@ class Param(Op):
 
 
 @final
-@dataclass(eq=False)  # never changed; `frozen` would double the cost of making one
+@dataclass(frozen=True, eq=False)
 class Const(Op):
     """A literal scalar. 0.0 and -0.0 differ, NaN equals itself."""
 

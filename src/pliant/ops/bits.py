@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Const, Value
@@ -19,7 +18,6 @@ class Bits(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class BitwiseAnd(Bits):
     """x ∧ y, bit by bit."""
 
@@ -27,7 +25,6 @@ class BitwiseAnd(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class BitwiseOr(Bits):
     """x ∨ y, bit by bit."""
 
@@ -35,7 +32,6 @@ class BitwiseOr(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class BitwiseXor(Bits):
     """x ⊕ y, bit by bit."""
 
@@ -43,7 +39,6 @@ class BitwiseXor(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class Invert(Bits):
     """¬x, bit by bit."""
 
@@ -51,7 +46,6 @@ class Invert(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class LeftShift(Bits):
     """x·2ʸ without the bits that leave the dtype; 0 if y is its width or more."""
 
@@ -59,7 +53,6 @@ class LeftShift(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class RightShift(Bits):
     """⌊x / 2ʸ⌋; 0, or −1 for negative x, if y is the width of the dtype or more."""
 
@@ -67,7 +60,6 @@ class RightShift(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class BitwiseCount(Bits):
     """How many bits of |x| are set: `i[…] → u8[…]`."""
 
@@ -78,7 +70,6 @@ class BitwiseCount(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class Gcd(Bits):
     """The greatest common divisor of |x| and |y|."""
 
@@ -87,7 +78,6 @@ class Gcd(Bits):
 
 
 @final
-@dataclass(frozen=True)
 class Lcm(Bits):
     """The least common multiple of |x| and |y|."""
 

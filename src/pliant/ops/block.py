@@ -16,7 +16,7 @@ from pliant.core import ir
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.base import Linear
+from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add, Sub, neg
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Slice, broadcast, lift, permute
@@ -204,6 +204,25 @@ class AddBlock(BlockWrite):
         return k.scalar(Add(), k.load(out, place), new)
 
 
+@final
+class Agree(Elementwise):
+    """The common value of two integers; ShapeError where they differ. They are the extents of operands."""
+
+    domain = "i"
+    failure = "operands could not be broadcast together: their extents, known only at run time, differ"
+
+    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
+        return x
+
+    def numpy(self, np: Namespace, x: Any, y: Any) -> Any:
+        if (x != y).any():
+            raise ShapeError(self.failure)
+        return x
+
+    def kernel(self, k: Any, i: Any, x: Any, y: Any) -> Any:
+        return k.same(x(i if x.type.shape else ()), y(i if y.type.shape else ()), self.failure)
+
+
 def read_block(
     x: Value, starts: Sequence[Value], lengths: Sequence[Value], shape: Sequence[int], step: Sequence[int] | None = None
 ) -> Value:
@@ -329,6 +348,12 @@ def is_own(read: Value, write: Value) -> bool:
     )
 
 
+@rewrite(Agree)
+def agreement_of_same(value: Value) -> Value | None:
+    """A number is equal to itself."""
+    return value.args[0] if value.args[0] is value.args[1] else None
+
+
 @rewrite(UpdateBlock, reads=(Add, Sub))
 def block_update_of_own_sum(value: Value) -> Value | None:
     """`x[block] = x[block] ± u` is `x[block] += ±u`, if nothing has to be repeated to the block's shape."""
@@ -354,4 +379,6 @@ def block_addition_of_zeros(value: Value) -> Value | None:
     return value.args[0] if is_zero(value.args[1]) else None
 
 
-RULES = (block_at_known_place, block_update_of_own_sum, block_update_of_own_read, block_addition_of_zeros)
+RULES = (
+    agreement_of_same,
+    block_at_known_place, block_update_of_own_sum, block_update_of_own_read, block_addition_of_zeros)

@@ -5,7 +5,6 @@ Complex numbers are ordered by their real, then by their imaginary parts, as in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
@@ -29,7 +28,6 @@ class Test(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Equal(Comparison):
     """x = y; NaN equals nothing."""
 
@@ -40,7 +38,6 @@ class Equal(Comparison):
 
 
 @final
-@dataclass(frozen=True)
 class NotEqual(Comparison):
     """x ≠ y, the opposite of `equal`."""
 
@@ -48,49 +45,41 @@ class NotEqual(Comparison):
 
 
 @final
-@dataclass(frozen=True)
 class Less(Comparison):
     """x < y."""
 
 
 @final
-@dataclass(frozen=True)
 class LessEqual(Comparison):
     """x ≤ y."""
 
 
 @final
-@dataclass(frozen=True)
 class Greater(Comparison):
     """x > y."""
 
 
 @final
-@dataclass(frozen=True)
 class GreaterEqual(Comparison):
     """x ≥ y."""
 
 
 @final
-@dataclass(frozen=True)
 class Isnan(Test):
     """Whether x is NaN, or has a NaN part."""
 
 
 @final
-@dataclass(frozen=True)
 class Isinf(Test):
     """Whether x is ±∞, or has an infinite part."""
 
 
 @final
-@dataclass(frozen=True)
 class Isfinite(Test):
     """Whether x is neither infinite nor NaN."""
 
 
 @final
-@dataclass(frozen=True)
 class Signbit(Test):
     """Whether the sign bit is set: true for −0.0 too."""
 
@@ -119,7 +108,6 @@ class Choice(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Maximum(Choice):
     """The larger of x and y; NaN if either is."""
 
@@ -127,7 +115,6 @@ class Maximum(Choice):
 
 
 @final
-@dataclass(frozen=True)
 class Minimum(Choice):
     """The smaller of x and y; NaN if either is."""
 
@@ -135,7 +122,6 @@ class Minimum(Choice):
 
 
 @final
-@dataclass(frozen=True)
 class Fmax(Choice):
     """The larger of x and y; the other one if one is NaN."""
 
@@ -144,7 +130,6 @@ class Fmax(Choice):
 
 
 @final
-@dataclass(frozen=True)
 class Fmin(Choice):
     """The smaller of x and y; the other one if one is NaN."""
 

@@ -5,7 +5,6 @@ Transposes are adjoints under Re⟨a, b⟩, so that the gradient of |z|² is 2z.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Namespace, Tangents, Value, const
@@ -16,7 +15,6 @@ from pliant.rewrite.rule import rewrite, rule
 
 
 @final
-@dataclass(frozen=True)
 class Conj(Linear, Unary):
     """The complex conjugate: `c[…] → c[…]`."""
 
@@ -30,7 +28,6 @@ class Conj(Linear, Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Real(Linear, Unary):
     """The real part: `c[…] → f[…]`."""
 
@@ -45,7 +42,6 @@ class Real(Linear, Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Imag(Linear, Unary):
     """The imaginary part: `c[…] → f[…]`."""
 
@@ -60,7 +56,6 @@ class Imag(Linear, Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Complex(Linear, Elementwise):
     """re + i·im: `f[…], f[…] → c[…]`."""
 

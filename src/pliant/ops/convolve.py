@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
@@ -14,7 +13,6 @@ from pliant.ops.shape import flip, lift, slice_axis
 
 
 @final
-@dataclass(frozen=True)
 class Convolve(Op):
     """`z[k] = Σ x[i]·y[k - i]` along the last axis; leading axes are a batch.
 

@@ -26,7 +26,6 @@ T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True)
 class StopGradient(Op):
     """x, as if it did not depend on anything."""
 
@@ -48,7 +47,6 @@ class StopGradient(Op):
 
 
 @final
-@dataclass(frozen=True)
 class Barrier(Movement):
     """x, known to no rewrite rule as x: what is made from it is computed anew.
 

@@ -49,7 +49,6 @@ class Sum(Linear, Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Add(Sum):
     """x + y; of bools, their `or`."""
 
@@ -64,7 +63,6 @@ class Add(Sum):
 
 
 @final
-@dataclass(frozen=True)
 class Sub(Sum):
     """x − y; not of bools."""
 
@@ -78,7 +76,6 @@ class Sub(Sum):
 
 
 @final
-@dataclass(frozen=True)
 class Mul(Elementwise):
     """x·y; of bools, their `and`."""
 
@@ -106,7 +103,6 @@ class Mul(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Div(Elementwise):
     """x / y: `f[…], f[…] → f[…]`."""
 
@@ -128,7 +124,6 @@ class Div(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Neg(Linear, Unary):
     """−x; not of bools."""
 
@@ -177,7 +172,6 @@ class Convert(Linear, Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Sign(Unary):
     """−1, 0 or 1 with the sign of x; z / |z| of a complex z, 0 at 0."""
 
@@ -192,7 +186,6 @@ class Sign(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Abs(Unary):
     """|x|, real of a complex x. The derivative at 0 is 0."""
 

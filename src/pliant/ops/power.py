@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
@@ -15,7 +14,6 @@ from pliant.rewrite.rule import rewrite, rule
 
 
 @final
-@dataclass(frozen=True)
 class Pow(Elementwise):
     """xʸ; a whole number to a negative whole power raises ValueError, as in NumPy.
 
@@ -56,7 +54,6 @@ def slope(x: Value, n: Value) -> Value:
 
 
 @final
-@dataclass(frozen=True)
 class Sqrt(Unary):
     """√x; the derivative at 0 is infinite."""
 
@@ -65,7 +62,6 @@ class Sqrt(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Cbrt(Unary):
     """∛x, negative for negative x: `f[…] → f[…]`."""
 
@@ -76,7 +72,6 @@ class Cbrt(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Hypot(Elementwise):
     """√(x² + y²) without overflow: `f[…], f[…] → f[…]`. The derivative at (0, 0) is 0."""
 

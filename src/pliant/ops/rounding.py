@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values
@@ -23,25 +22,21 @@ class Rounding(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Floor(Rounding):
     """⌊x⌋, the largest whole number ≤ x."""
 
 
 @final
-@dataclass(frozen=True)
 class Ceil(Rounding):
     """⌈x⌉, the smallest whole number ≥ x."""
 
 
 @final
-@dataclass(frozen=True)
 class Trunc(Rounding):
     """x without its fraction."""
 
 
 @final
-@dataclass(frozen=True)
 class Rint(Rounding):
     """The nearest whole number, the even one of two; of a complex number, of both parts."""
 
@@ -52,7 +47,6 @@ class Rint(Rounding):
 
 
 @final
-@dataclass(frozen=True)
 class FloorDivide(Elementwise):
     """⌊x / y⌋; 0 for whole x and y = 0."""
 
@@ -60,7 +54,6 @@ class FloorDivide(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Remainder(Elementwise):
     """x − y·⌊x / y⌋, with the sign of y; 0 for whole x and y = 0."""
 
@@ -71,7 +64,6 @@ class Remainder(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Fmod(Elementwise):
     """x without the multiples of y, with the sign of x; 0 for whole x and y = 0."""
 
@@ -100,7 +92,6 @@ def without_multiple(
 
 
 @final
-@dataclass(frozen=True)
 class Heaviside(Elementwise):
     """0 for x < 0, 1 for x > 0, and y for x = 0."""
 
@@ -111,7 +102,6 @@ class Heaviside(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Copysign(Elementwise):
     """|x| with the sign of y."""
 
@@ -122,7 +112,6 @@ class Copysign(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Nextafter(Elementwise):
     """The next representable number after x towards y; its derivative is that of x."""
 
@@ -134,13 +123,11 @@ class Nextafter(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Spacing(Rounding):
     """The distance from x to the next representable number away from 0, with the sign of x."""
 
 
 @final
-@dataclass(frozen=True)
 class Ldexp(Linear, Elementwise):
     """x·2ⁿ: `f[…], i[…] → f[…]`."""
 
@@ -160,7 +147,6 @@ class Ldexp(Linear, Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Mantissa(Unary):
     """m of x = m·2ᵉ with 1/2 ≤ |m| < 1, the first result of `frexp`."""
 
@@ -174,7 +160,6 @@ class Mantissa(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Exponent(Unary):
     """e of x = m·2ᵉ with 1/2 ≤ |m| < 1, the second result of `frexp`: `f[…] → i32[…]`."""
 

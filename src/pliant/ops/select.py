@@ -9,7 +9,6 @@ Where nothing is known, nothing is made.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from pliant.core.ir import Const, Namespace, Operand, Tangents, Value, Values, const
@@ -25,7 +24,6 @@ DEPTH = 8  # how far back `support` looks: a mask that decides is a few steps aw
 
 
 @final
-@dataclass(frozen=True)
 class Select(Elementwise):
     """x where the condition holds, else y: `bool[…], t[…], t[…] → t[…]`, any of rank 0."""
 

@@ -34,7 +34,6 @@ from pliant.ops.triangular import TriangularSolve
 
 
 @final
-@dataclass(frozen=True)
 class Lu(Matrices):
     """Factors with partial pivoting: `a[perm] = l·u`, both packed in one matrix, l having a unit diagonal.
 
@@ -108,7 +107,6 @@ class Solve(Solver):
 
 
 @final
-@dataclass(frozen=True)
 class Inv(Matrices):
     """The inverse of each matrix: `t[…, n, n] → t[…, n, n]`. Raises LinAlgError if one is singular."""
 
@@ -130,7 +128,6 @@ class Inv(Matrices):
 
 
 @final
-@dataclass(frozen=True)
 class Det(Matrices):
     """The determinant of each matrix: `t[…, n, n] → t[…]`. Differentiable at singular matrices, once."""
 
@@ -153,7 +150,6 @@ class Det(Matrices):
 
 
 @final
-@dataclass(frozen=True)
 class Cofactor(Matrices):
     """The derivative of each determinant by the elements of its matrix, det(a)·a⁻ᵀ if that exists.
 
@@ -181,7 +177,6 @@ class Cofactor(Matrices):
 
 
 @final
-@dataclass(frozen=True)
 class Slogdet(Matrices):
     """Each determinant as sign·exp(logabsdet): `t[…, n, n] → t[…], real t[…]`; 0 and -inf if singular."""
 

@@ -34,7 +34,6 @@ from pliant.ops.solve import solve
 
 
 @final
-@dataclass(frozen=True)
 class Eigh(Matrices):
     """Real eigenvalues, ascending, and orthonormal eigenvectors, the columns of v: `a·v = v·diag(w)`.
 
@@ -63,7 +62,6 @@ class Eigh(Matrices):
 
 
 @final
-@dataclass(frozen=True)
 class Eigvalsh(Matrices):
     """The eigenvalues of `Eigh` alone: `t[…, n, n] → real t[…, n]`."""
 
@@ -79,7 +77,6 @@ class Eigvalsh(Matrices):
 
 
 @final
-@dataclass(frozen=True)
 class Eig(Matrices):
     """Complex eigenvalues, in no order, and eigenvectors of length 1, the columns of v.
 
@@ -177,7 +174,6 @@ def _over(x: Value, s: Value) -> Value:
 
 
 @final
-@dataclass(frozen=True)
 class SingularValues(Matrices):
     """The singular values of `Svd` alone: `t[…, m, n] → real t[…, min(m, n)]`."""
 

@@ -6,7 +6,6 @@ e/(1 + e). Value and derivatives of any order need this one exponential.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core.ir import Namespace, Value
@@ -20,7 +19,6 @@ from pliant.rewrite.rule import rule
 
 
 @final
-@dataclass(frozen=True)
 class Logistic(Unary):
     """1/(1 + e⁻ˣ), with a derivative that does not overflow."""
 
@@ -43,7 +41,6 @@ class Logistic(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Softplus(Unary):
     """log(1 + eˣ) without overflow."""
 

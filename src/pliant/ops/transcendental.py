@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import final
 
 from pliant.core.ir import Tangents, Value
@@ -17,7 +16,6 @@ LN2, LN10 = math.log(2), math.log(10)
 
 
 @final
-@dataclass(frozen=True)
 class Exp(Unary):
     """eˣ."""
 
@@ -26,7 +24,6 @@ class Exp(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Exp2(Unary):
     """2ˣ."""
 
@@ -35,7 +32,6 @@ class Exp2(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Expm1(Unary):
     """eˣ − 1, exact to the last digits where x is tiny."""
 
@@ -44,7 +40,6 @@ class Expm1(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Log(Unary):
     """Natural logarithm."""
 
@@ -53,7 +48,6 @@ class Log(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Log2(Unary):
     """Logarithm to base 2."""
 
@@ -62,7 +56,6 @@ class Log2(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Log10(Unary):
     """Logarithm to base 10."""
 
@@ -71,7 +64,6 @@ class Log10(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Log1p(Unary):
     """log(1 + x), exact to the last digits where x is tiny."""
 
@@ -80,7 +72,6 @@ class Log1p(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Sin(Unary):
     """sin x, x in radians."""
 
@@ -89,7 +80,6 @@ class Sin(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Cos(Unary):
     """cos x, x in radians."""
 
@@ -98,7 +88,6 @@ class Cos(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Tan(Unary):
     """tan x, x in radians."""
 
@@ -107,7 +96,6 @@ class Tan(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arcsin(Unary):
     """The angle in [−π/2, π/2] whose sine is x."""
 
@@ -116,7 +104,6 @@ class Arcsin(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arccos(Unary):
     """The angle in [0, π] whose cosine is x."""
 
@@ -125,7 +112,6 @@ class Arccos(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arctan(Unary):
     """The angle in [−π/2, π/2] whose tangent is x."""
 
@@ -134,7 +120,6 @@ class Arctan(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arctan2(Elementwise):
     """The angle in [−π, π] of the point (x, y), operands y, x. The derivative at (0, 0) is 0."""
 
@@ -147,7 +132,6 @@ class Arctan2(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Sinh(Unary):
     """sinh x = (eˣ − e⁻ˣ) / 2."""
 
@@ -156,7 +140,6 @@ class Sinh(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Cosh(Unary):
     """cosh x = (eˣ + e⁻ˣ) / 2."""
 
@@ -165,7 +148,6 @@ class Cosh(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Tanh(Unary):
     """tanh x = sinh x / cosh x."""
 
@@ -174,7 +156,6 @@ class Tanh(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arcsinh(Unary):
     """The number whose hyperbolic sine is x."""
 
@@ -183,7 +164,6 @@ class Arcsinh(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arccosh(Unary):
     """The number ≥ 0 whose hyperbolic cosine is x ≥ 1."""
 
@@ -192,7 +172,6 @@ class Arccosh(Unary):
 
 
 @final
-@dataclass(frozen=True)
 class Arctanh(Unary):
     """The number whose hyperbolic tangent is x."""
 
@@ -213,7 +192,6 @@ class LogSum(Elementwise):
 
 
 @final
-@dataclass(frozen=True)
 class Logaddexp(LogSum):
     """log(eˣ + eʸ) without overflow."""
 
@@ -222,7 +200,6 @@ class Logaddexp(LogSum):
 
 
 @final
-@dataclass(frozen=True)
 class Logaddexp2(LogSum):
     """log₂(2ˣ + 2ʸ) without overflow."""
 

@@ -93,7 +93,6 @@ def _adjoint_array(xp: Namespace, a: Any) -> Any:
 
 
 @final
-@dataclass(frozen=True)
 class Cholesky(Matrices):
     """Lower triangular l with l·lᴴ = a, for a Hermitian and positive definite: `t[…, n, n] → t[…, n, n]`.
 
