@@ -6,7 +6,7 @@ import functools
 import gc
 import inspect
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -19,6 +19,7 @@ from pliant.errors import ArgumentError
 from pliant.frontend.alias import groups_of
 from pliant.frontend.capture import Guards, callee
 from pliant.frontend.out import run_into
+from pliant.frontend.placing import Pairs, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
 from pliant.frontend.tracing import current, thread
@@ -64,28 +65,44 @@ class Entry:
     """A program and the code made from it."""
 
     program: Program
-    run: Callable[[Sequence[Any]], list[Any]]
+    compile: Callable[[Pairs], Any]  # with these results made in these parameters
     uses: Iterator[int] = field(default_factory=count)
     scratch: list[dict[int, Any]] = field(default_factory=list[dict[int, Any]])  # free ones; pop and append are atomic
+    codes: dict[Pairs, Any] = field(default_factory=dict[Pairs, Any])
+
+    @property
+    def run(self) -> Any:
+        """The code for a call without `out=`."""
+        return self.code(())
+
+    def code(self, more: Pairs) -> Any:
+        """The code that makes more results in parameters than those that the function writes."""
+        if more not in self.codes:
+            self.codes[more] = self.compile((*self.program.pinned, *more))
+        return self.codes[more]
 
     def call(self, tree: Any, leaves: list[Any], outs: list[Any] | None = None) -> Any:
         """Run, write what the function writes, and make what it returns; the results are also left in `outs`."""
         program = self.program
         arguments = program.arguments(leaves)
-        if (outs is None and not program.temporary) or not getattr(self.run, "is_sure", False):
-            results = self.run(arguments)
-            made = program.finish(leaves, results, outs)
-        else:
-            try:
-                scratch = self.scratch.pop()
-            except IndexError:
-                scratch = {}
-            targets = program.targets(arguments, outs, scratch)
-            results = self.run(arguments) if targets is None else self.run.into(arguments, targets)  # type: ignore[attr-defined]
-            made = program.finish(leaves, results, outs)
-            self.scratch.append(scratch)
+        results = self.run(arguments) if outs is None else self.into(arguments, outs)
+        made = program.finish(leaves, results, arguments, outs)
         program.update(tree, leaves, results)
         return made
+
+    def into(self, arguments: list[Any], outs: list[Any]) -> list[Any]:
+        """Results in the memory of `outs`, as far as that can be, else to be copied there."""
+        is_sure = getattr(self.run, "is_sure", False)
+        code = self.code(written_over(self.program, arguments, outs)) if is_sure else self.run
+        if not hasattr(code, "into"):
+            return code(arguments)
+        try:
+            scratch = self.scratch.pop()
+        except IndexError:
+            scratch = {}
+        results = code.into(arguments, targets(self.program, arguments, outs, scratch, is_sure=is_sure))
+        self.scratch.append(scratch)
+        return results
 
 
 @final
@@ -115,7 +132,7 @@ class Fast:
         if results is _MISSED:
             return compiled.general(args, kwargs)
         program.check_writes(leaves)
-        return program.finish(leaves, results)
+        return program.finish(leaves, results, [*leaves, *self.captured])
 
     def tree(self, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose arguments or results are containers, or of a program that writes."""
@@ -249,7 +266,7 @@ class Compiled:
         program = entry.program
         # other strides would make other reshapes views
         is_plain = all(x.flags.c_contiguous for x in leaves if isinstance(x, np.ndarray))
-        if program.groups or program.changed or program.temporary or not is_plain:
+        if program.groups or program.changed or not is_plain:
             return None
         run = make(entry.run, [*kinds, *["array"] * len(program.captured)], "tuple", _missed, scalars=False)
         if run is None:
@@ -279,8 +296,15 @@ class Compiled:
                 if entry.program.fits(leaves):
                     return entry
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
-            entry = Entry(program, backend_named(backend).compile(optimise(program.fn)))
+            entry = self._made(program, backend)
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
+        return entry
+
+    def _made(self, program: Program, backend: str) -> Entry:
+        """A program with its code."""
+        fn, compiler = optimise(program.fn), backend_named(backend)
+        entry = Entry(program, lambda pairs: compiler.compile(fn, pinned=pairs))
+        entry.code(())
         return entry
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from pliant.core.ir import Function
 
 Array: TypeAlias = Any
+Pairs: TypeAlias = Sequence[tuple[int, int]]
 
 
 class Executable(Protocol):
@@ -17,7 +18,8 @@ class Executable(Protocol):
         """Results for arguments of exactly the parameters' dtypes and shapes.
 
         Arguments may have any strides and alignment. Results are fresh, contiguous arrays that
-        share no memory with an argument or with each other; a scalar is an array of rank 0.
+        share no memory with an argument or with each other; a scalar is an array of rank 0. A pinned
+        result may be the argument itself, overwritten.
         """
         ...
 
@@ -30,6 +32,10 @@ class Backend(Protocol):
         """How users ask for it."""
         ...
 
-    def compile(self, fn: Function) -> Executable:
-        """Code for `fn`."""
+    def compile(self, fn: Function, *, pinned: Pairs = (), free: Sequence[int] = ()) -> Executable:
+        """Code for `fn`.
+
+        pinned: (parameter, result) pairs; such a result may be made in the parameter's memory, if the
+        argument is contiguous and aligned. free: parameters whose memory may be used for anything.
+        """
         ...

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.backends.base import Executable
+from pliant.backends.base import Executable, Pairs
 from pliant.core.ir import Function
 from pliant.core.types import DTYPES
 from pliant.errors import VerifyError
@@ -22,7 +22,7 @@ class ReferenceBackend:
 
     name: str = "reference"
 
-    def compile(self, fn: Function) -> Executable:
+    def compile(self, fn: Function, *, pinned: Pairs = (), free: Sequence[int] = ()) -> Executable:
         """The function as a callable from arrays to fresh arrays of exactly the inferred types."""
 
         def call(arrays: Sequence[Any]) -> list[Any]:

@@ -80,6 +80,11 @@ class Group:
                 return m, extents
         return None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether a member that may be written is all of the storage: then it can be written where it is."""
+        return self.frame is not None and self.frame[0].is_writeable
+
     def lenses(self) -> list[tuple[Lens, ...]]:
         """How each member looks at the storage."""
         frame = self.frame
@@ -99,8 +104,7 @@ class Group:
 
     def write_back(self, arrays: Sequence[Any], value: Any) -> None:
         """Put the storage's elements into the members that may be written."""
-        frame = self.frame
-        if frame is not None and frame[0].is_writeable:
+        if self.is_whole:
             np.copyto(self.flat(arrays), value)
             return
         for m in self.members:

@@ -97,8 +97,7 @@ class Fusion:
         out = Buffer(node.types[0], node.values[0])
         first, *rest = node.args
         for a in node.args:
-            # what is read while the first operand is written over must be known before
-            if self.cost(a) >= 16 or (a is not first and isinstance(node.op, Scatter) and first in self.reached((a,))):
+            if self.cost(a) >= 16 or (isinstance(node.op, Scatter) and a is not first and self.is_early(a, first)):
                 self.materialise(a)
         leaves = self.reached(node.args)
         fill = Fill(node, out, frozenset(leaves))
@@ -107,6 +106,11 @@ class Fusion:
             fill.copied = self.buffers[first]
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
+
+    def is_early(self, value: Value, written: Value) -> bool:
+        """Whether a value must be known before `written` is written over: it reads that, or may fail."""
+        may_fail = any([not isinstance(v.op, Elementwise | Movement | Const) for v in self.cones.get(value, ())])
+        return may_fail or written in self.reached((value,))
 
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""

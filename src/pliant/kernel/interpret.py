@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
-from pliant.errors import IndexRangeError
+from pliant.errors import IndexRangeError, ShapeError
 from pliant.kernel.record import fill_of, identity_of
 from pliant.transforms.evaluate import run
 
@@ -83,6 +83,12 @@ class Interpreter:
             raise IndexRangeError(f"index {i} is out of range for axis {axis} of extent {extent}")
         return i
 
+    def same(self, x: Scalar, y: Scalar, failure: str) -> Scalar:
+        """The common value of two integers, or ShapeError."""
+        if x != y:
+            raise ShapeError(failure)
+        return x
+
     def reindex(self, i: Sequence[int], before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
         """The same element's index in another shape."""
         flat = 0
@@ -141,6 +147,9 @@ class Interpreter:
     def load(self, x: Array, index: Sequence[int]) -> Scalar:
         """An element."""
         return x(index)
+
+    def stop(self) -> None:
+        """Nothing: an index out of range has been raised."""
 
     def store(self, out: Array, index: Sequence[int], scalar: Scalar) -> None:
         """Write an element."""

@@ -318,6 +318,16 @@ class Store(Scalar):
 
 
 @final
+class Stop(Scalar):
+    """Ends the program if an index was out of range before; a statement."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.dtype = "bool"
+
+
+@final
 class Loop(Scalar):
     """Runs a body over loops, in order, each up to its limit if it has one; a statement."""
 
@@ -614,6 +624,7 @@ class Program:
     sites: list[Site]
     host: tuple[Buffer, ...] = ()
     arena: int = 0
+    fault: str = ""  # why nothing shares memory, if the verifier found the plan that shares it wrong
 
 
 def takes_over(step: Step) -> list[tuple[Buffer, Buffer]]:

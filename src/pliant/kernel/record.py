@@ -28,6 +28,7 @@ from pliant.kernel.ir import (
     Region,
     Scalar,
     Site,
+    Stop,
     Store,
     Var,
     Within,
@@ -227,6 +228,13 @@ class Recorder:
         site = len(self.sites) - 1
         return affine(self.remember(("checked", i, extent, axis), lambda: Checked(i, extent, site)))
 
+    def same(self, x: Scalar, y: Scalar, failure: str) -> Scalar:
+        """The common value of two integers; noted as an error where they differ."""
+        assert self.node
+        self.sites.append(Site(0, 1, self.node.origin, self.node.op.name, failure))
+        away, site = affine(x) - affine(y), len(self.sites) - 1
+        return self.as_scalar(affine(x) + affine(self.remember(("same", x, y), lambda: Checked(away, 1, site))))
+
     def reindex(self, i: Sequence[Affine], before: Sequence[int], after: Sequence[int]) -> Index:
         """The index in shape `after` of the element that is at `i` in shape `before`."""
         at = index_of(i)
@@ -365,6 +373,10 @@ class Recorder:
         if isinstance(x, Source):
             return x(at)
         return self.emit(Load(x, offset_of(at, x.type.shape), ordered=True))
+
+    def stop(self) -> None:
+        """Go no further if an index was out of range."""
+        self.emit(Stop())
 
     def store(self, out: Buffer, index: Sequence[Any], scalar: Any) -> None:
         """Write an element of the result."""

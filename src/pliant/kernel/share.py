@@ -100,7 +100,8 @@ class _Sharing:
     def enter(self, buffer: Buffer, home: Buffer) -> str:
         """Let what is made lie in a parameter's memory; why not."""
         number, last = self.maker[buffer], self.last.get(home, -1)
-        if last > number:
+        begins = [source for source, is_base in self.operands(number, buffer) if is_base]
+        if last > number or (last == number and begins and begins != [home]):
             return f"{name_of(home)} is read after it is written"
         return self.write_over(number, buffer, home) if last == number else ""
 

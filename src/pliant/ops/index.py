@@ -129,9 +129,12 @@ class Scatter(Indexed):
         *indices, u = rest
         rank = indices[0].type.rank
         k.copy(out, x)
+        # x may be the caller's: as in NumPy, nothing is written unless all of it can be
+        k.loop(indices[0].type.shape, lambda j: _checked(k, x.type, self.shared, [k.load(i, j) for i in indices]))
+        k.stop()
 
         def write(j: Any) -> None:
-            at = _checked(k, x.type, self.shared, [k.load(i, j[:rank]) for i in indices])
+            at = [k.index(k.load(i, j[:rank])) for i in indices]
             place = (*j[: self.shared], *at, *j[rank:])
             k.store(out, place, self.written(k, out, place, k.load(u, j)))
 

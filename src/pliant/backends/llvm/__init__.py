@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, final
 
+from pliant.backends.base import Pairs
 from pliant.backends.llvm import lapack, math
 from pliant.backends.llvm.abi import Executable
 from pliant.backends.llvm.entry import make_entry
@@ -15,11 +16,11 @@ from pliant.backends.llvm.steps import Segment, emit_program
 from pliant.core.ir import Function, Op, param, scope
 from pliant.core.types import Type
 from pliant.errors import MissingRuleError
-from pliant.kernel.build import build
 from pliant.kernel.describe import describe
 from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, Region, Var
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.schedule import scalars
+from pliant.kernel.verified import build_verified
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.loop import Loop
 
@@ -34,9 +35,12 @@ class LLVM:
 
     name: ClassVar[str] = "llvm"
 
-    def compile(self, fn: Function) -> Executable:
-        """Machine code for `fn`."""
-        program = build(fn, can, lapack.has)
+    def compile(
+        self, fn: Function, *, pinned: Pairs = (), free: Sequence[int] = (), sharing: bool = True
+    ) -> Executable:
+        """Machine code for `fn`. pinned: (parameter, result) pairs; the result is made in the parameter's
+        memory. free: parameters that may be overwritten. Without `sharing` no two values share memory."""
+        program = build_verified(fn, can, lapack.has, owned=pinned, free=free, sharing=sharing)
         text, order = assembly(program)
         size = text.count("\n")
         code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
@@ -50,7 +54,7 @@ class LLVM:
 
     def describe(self, fn: Function) -> str:
         """The steps that `fn` becomes, and the memory they take."""
-        return describe(build(fn, can, lapack.has))
+        return describe(build_verified(fn, can, lapack.has))
 
 
 def lean(executable: Executable) -> Callable[..., Any] | None:

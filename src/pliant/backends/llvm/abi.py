@@ -12,8 +12,8 @@ import numpy as np
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, IndexRangeError
-from pliant.kernel.ir import Buffer, Fill, Host, Nest, Product, Program, Rows
+from pliant.errors import DomainError, IndexRangeError, ShapeError
+from pliant.kernel.ir import Buffer, Host, Program, root_of
 from pliant.transforms.evaluate import run
 
 Array: TypeAlias = Any
@@ -45,6 +45,7 @@ class Executable:
         self.calls = 0
         self.params = [(b.type.shape, numpy_dtype(b.type)) for b in program.params]
         self.results = [(b.type.shape, numpy_dtype(b.type)) for b in program.results]
+        self.pinned = pinned_of(program)
         self.table = ctypes.c_void_p * (1 + len(program.params) + len(program.results) + len(program.host))
         self.arenas: list[Array] = []  # free ones; pop and append are atomic
         self.steps: list[Any] = [self._entry(step) for step in order]
@@ -67,18 +68,21 @@ class Executable:
     @functools.cached_property
     def is_sure(self) -> bool:
         """Whether no call fails midway, with results half done."""
-        return not self.program.sites and all([isinstance(s, Nest | Rows | Fill | Product) for s in self.program.steps])
+        return not self.program.sites and not any([isinstance(s, Host) for s in self.program.steps])
 
     def into(self, arrays: Sequence[Array], outs: Sequence[Array | None]) -> list[Array]:
         """As a call, with results in the memory of `outs`, where it is not None: contiguous and aligned,
-        of the result's dtype and shape, apart from every argument."""
+        of the result's dtype and shape, apart from every argument. Pinned results stay where they are."""
         return self.run(*arrays, outs=outs)
 
     def run(self, *arrays: Array, outs: Sequence[Array | None] = ()) -> list[Array]:
         """The call in Python: takes any layout, and says what is wrong."""
         args = [plain(a, dtype) for a, (_, dtype) in zip(arrays, self.params, strict=True)]
         given = [*outs, *[None] * (len(self.results) - len(outs))]
-        made = [np.empty(*r) if out is None else out for r, out in zip(self.results, given, strict=True)]
+        made = [
+            args[self.pinned[n]] if n in self.pinned else np.empty(*r) if out is None else out
+            for n, (r, out) in enumerate(zip(self.results, given, strict=True))
+        ]
         try:
             arena = self.arenas.pop()
         except IndexError:
@@ -99,7 +103,7 @@ class Executable:
                 continue
             step(places, codes)
             if error[0]:
-                raise self._error(error[0] - 1, error[1])
+                self.fail(error[0], error[1])
         return held
 
     def _host(self, step: Host, table: Any, held: list[Array]) -> None:
@@ -124,13 +128,23 @@ class Executable:
             return np.ndarray(buffer.type.shape, dtype, held[0], buffer.offset)
         return held[buffer.slot].view()
 
-    def _error(self, site: int, index: int) -> Exception:
-        place = self.program.sites[site]
+    def fail(self, code: int, index: int) -> None:
+        """Raise the error that native code has noted: one more than the number of its site, and an index."""
+        place = self.program.sites[code - 1]
+        if place.failure and place.extent:
+            raise ShapeError(place.failure).at(("here", place.origin))
         if place.failure:
-            return np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
-        return IndexRangeError(
+            raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
+        raise IndexRangeError(
             f"{place.name}: index {index} is out of range for axis {place.axis} of extent {place.extent}"
         ).at(("here", place.origin))
+
+
+def pinned_of(program: Program) -> dict[int, int]:
+    """The results that lie in the memory of a parameter: result number -> parameter number."""
+    places = {b: n for n, b in enumerate(program.params)}
+    roots = [root_of(b) for b in program.results]
+    return {n: places[root] for n, root in enumerate(roots) if root in places}
 
 
 def plain(a: Array, dtype: np.dtype[Any]) -> Array:

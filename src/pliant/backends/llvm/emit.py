@@ -25,6 +25,7 @@ from pliant.kernel.ir import (
     Loop,
     Region,
     Scalar,
+    Stop,
     Store,
     Var,
     Within,
@@ -132,6 +133,8 @@ class Emitter:
         self.slots: dict[int, str] = {}
         self.values: dict[Scalar, Val] = {}
         self.env: dict[Var, str] = {}
+        self.reports = False  # it may report an error
+        self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
@@ -390,6 +393,8 @@ class Emitter:
                 self.values[s] = self.fold(s)
             case Store():
                 self.store(s.buffer, s.offset, self.values[s.scalar])
+            case Stop():
+                self.stop()
             case Loop():
                 self.limited(s.vars, s.limits, lambda: self.region(s.body))
             case _:
@@ -430,8 +435,9 @@ class Emitter:
         return self.op(f"select i1 {inside}, i64 {x}, i64 0")
 
     def end_step(self) -> None:
-        """Report the first index of this step that was out of range."""
+        """Report the first index of this step that was out of range, and return then."""
         for check, slot in self.checks.items():
+            self.reports = True
             worst = self.op(f"load i64, ptr {slot}")
             bad = self.op(f"icmp uge i64 {worst}, {max(check.extent, 1)}")
             good, report = self.fresh("ok")[1:], self.fresh("bad")[1:]
@@ -440,8 +446,23 @@ class Emitter:
             self.line(f"store i64 {check.site + 1}, ptr %error")
             second = self.op("getelementptr i64, ptr %error, i64 1")
             self.line(f"store i64 {worst}, ptr {second}")
-            self.line(f"br label %{good}")
+            self.line("ret void")
             self.label(good)
+
+    def stop(self) -> None:
+        """Report what was out of range so far, before anything is written."""
+        self.end_step()
+        self.checks = {}
+
+    def return_if_failed(self) -> None:
+        """Return if an error has been reported."""
+        self.reports = True
+        fine, failed = self.fresh("ok")[1:], self.fresh("bad")[1:]
+        error = self.op("load i64, ptr %error")
+        self.line(f"br i1 {self.op(f'icmp eq i64 {error}, 0')}, label %{fine}, label %{failed}")
+        self.label(failed)
+        self.line("ret void")
+        self.label(fine)
 
     def choose(self, s: Choose) -> Val:
         """One of two scalars: a select if both are at hand, else a branch."""

@@ -27,6 +27,7 @@ Tree: TypeAlias = "int | tuple[Any, ...]"
 
 FASTCALL: Final = 0x0080
 ALIGNED_CONTIGUOUS: Final = 0x0101
+WRITEABLE: Final = 0x0400
 EMPTY, SCALAR = 184, 60  # entries of NumPy's table of C functions: PyArray_Empty, PyArray_Scalar
 
 # Offsets in the structs of CPython and NumPy ≥ 2; `layout_is_known` looks whether they hold.
@@ -76,7 +77,8 @@ class _Holder:
         self.executable, self.fallback = executable, fallback
         self.dtypes = writer.dtypes
         self.arena = ctypes.c_void_p(None)
-        text = writer.text(id(fallback), ctypes.addressof(self.arena))
+        self.fail = executable.fail
+        text = writer.text(id(fallback), id(self.fail), ctypes.addressof(self.arena))
         self.code = Code(text, 1)
         self.method = _MethodDef(b"pliant_entry", self.code.address("entry"), FASTCALL, None)
 
@@ -101,6 +103,7 @@ class _EntryWriter:
         program = executable.program
         self.params = [b.type for b in program.params]
         self.results = [b.type for b in program.results]
+        self.pinned = executable.pinned
         self.dtypes = {t.dtype: numpy_dtype(t) for t in (*self.params, *self.results)}
         self.lines: list[str] = []
         self.head: list[str] = []
@@ -142,8 +145,8 @@ class _EntryWriter:
             return ""
         return self.op(f"call {returns} {target}({args})")
 
-    def text(self, fallback: int, arena: int) -> str:
-        """The module."""
+    def text(self, fallback: int, fail: int, arena: int) -> str:
+        """The module; addresses of the Python callables for other arguments and for errors, and of the arena's."""
         self.equal("i64", "%count", str(len(self.kinds)))
         addresses = [self.argument(n, kind, t) for n, (kind, t) in enumerate(zip(self.kinds, self.params, strict=True))]
         table = self.local(f"[{1 + len(self.params) + len(self.results)} x ptr]")
@@ -151,7 +154,7 @@ class _EntryWriter:
         self.line(f"store i64 0, ptr {error}")
         slot = f"inttoptr (i64 {arena} to ptr)"
         work = self.take_arena(slot)
-        outs = [self.result(t) for t in self.results]
+        outs = [self.result(n, t) for n, t in enumerate(self.results)]
         places = [self.load("ptr", o, DATA) if kind == "array" else o for kind, o in outs]
         for number, place in enumerate([work, *addresses, *places]):
             self.line(f"store ptr {place}, ptr {self.at(table, 8 * number)}")
@@ -166,7 +169,10 @@ class _EntryWriter:
         for kind, out in outs:
             if kind == "array":
                 self.call("void", "Py_DecRef", f"ptr {out}")
-        self.line("br label %other")
+        if self.pinned:  # what was written is not written again
+            self.raise_error(fail, error)
+        else:
+            self.line("br label %other")
         self.lines.append("other:")
         made = self.call(
             "ptr",
@@ -191,19 +197,31 @@ class _EntryWriter:
             ]
         )
 
+    def raise_error(self, fail: int, error: str) -> None:
+        """Return what a Python callable makes of an error's two numbers: it raises."""
+        given = self.local("[2 x ptr]")
+        codes = [self.call("ptr", "PyLong_FromLongLong", f"i64 {self.load('i64', error, 8 * n)}") for n in (0, 1)]
+        for n, code in enumerate(codes):
+            self.line(f"store ptr {code}, ptr {self.at(given, 8 * n)}")
+        made = self.call("ptr", "PyObject_Vectorcall", f"ptr {constant(fail)}, ptr {given}, i64 2, ptr null")
+        for code in codes:
+            self.call("void", "Py_DecRef", f"ptr {code}")
+        self.line(f"ret ptr {made}")
+
     def argument(self, number: int, kind: str, type: Type) -> str:
         """Check one argument; the address of its data."""
         x = self.load("ptr", "%args", 8 * number)
         if kind == "array":
-            return self.array(x, type)
+            return self.array(x, type, number in self.pinned.values())
         return self.number(x, kind, type)
 
-    def array(self, x: str, type: Type) -> str:
+    def array(self, x: str, type: Type, is_written: bool) -> str:
         self.equal("ptr", self.load("ptr", x, TYPE), constant(id(np.ndarray)))
         self.equal("ptr", self.load("ptr", x, DESCR), constant(id(self.dtypes[type.dtype])))
         self.equal("i32", self.load("i32", x, RANK), str(type.rank))
-        flags = self.op(f"and i32 {self.load('i32', x, FLAGS)}, {ALIGNED_CONTIGUOUS}")
-        self.equal("i32", flags, str(ALIGNED_CONTIGUOUS))
+        wanted = ALIGNED_CONTIGUOUS | (WRITEABLE if is_written else 0)
+        flags = self.op(f"and i32 {self.load('i32', x, FLAGS)}, {wanted}")
+        self.equal("i32", flags, str(wanted))
         if type.rank:
             shape = self.load("ptr", x, DIMENSIONS)
             for axis, n in enumerate(type.shape):
@@ -272,8 +290,12 @@ class _EntryWriter:
         self.require(self.op(f"icmp ne ptr {work}, null"))
         return work
 
-    def result(self, type: Type) -> tuple[str, str]:
-        """A new array, or a place for a number."""
+    def result(self, number: int, type: Type) -> tuple[str, str]:
+        """A new array, or a place for a number, or the argument that a result is made in."""
+        if number in self.pinned:
+            given = self.load("ptr", "%args", 8 * self.pinned[number])
+            self.call("void", "Py_IncRef", f"ptr {given}")
+            return "array", given
         if self.scalars and not type.rank:
             return "scalar", self.local("[16 x i8]")
         shape = self.local(f"[{max(type.rank, 1)} x i64]")

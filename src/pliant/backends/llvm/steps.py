@@ -71,22 +71,28 @@ def emit_program(program: Program, module: Module) -> tuple[list[str], list[Segm
 
 def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
     """Functions of bounded length, and one that calls them in turn."""
-    functions, calls = list[str](), list[str]()
+    parts = list[Emitter]()
     emitter, length = None, 0
     for step in steps:
         size = length_of(step)
         if emitter is None or length + size > LONGEST_FUNCTION:
-            if emitter:
-                functions.append(emitter.text())
-            emitter, length = Emitter(module, f"{name}_{len(calls)}"), 0
-            calls.append(f"  call void @{emitter.name}(ptr %table, ptr %error)")
+            emitter, length = Emitter(module, f"{name}_{len(parts)}"), 0
+            parts.append(emitter)
         length += size + 10
         emit_step(emitter, step)
-    assert emitter
-    functions.append(emitter.text())
-    body = "\n".join([*calls, "  ret void"])
-    functions.append(f"define void @{name}(ptr noalias %table, ptr noalias %error) #0 {{\n{body}\n}}\n")
-    return functions
+    return [*[part.text() for part in parts], called_in_turn(parts, name)]
+
+
+def called_in_turn(parts: list[Emitter], name: str) -> str:
+    """A function that calls others in turn, until one reports an error."""
+    lines = list[str]()
+    for n, part in enumerate(parts):
+        lines.append(f"  call void @{part.name}(ptr %table, ptr %error)")
+        if part.reports and part is not parts[-1]:
+            lines += [f"  %e{n} = load i64, ptr %error", f"  %f{n} = icmp eq i64 %e{n}, 0"]
+            lines += [f"  br i1 %f{n}, label %go{n}, label %end", f"go{n}:"]
+    body = "\n".join([*lines, "  br label %end", "end:", "  ret void"])
+    return f"define void @{name}(ptr noalias %table, ptr noalias %error) #0 {{\n{body}\n}}\n"
 
 
 def length_of(step: Step) -> int:
@@ -115,6 +121,7 @@ def emit_step(e: Emitter, step: Step) -> None:
             emit_product(e, step)
         case Routine():
             emit_routine(e, step)
+            e.return_if_failed()
         case Run():
             emit_run(e, step, emit_segment)
         case Copy():

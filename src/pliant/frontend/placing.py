@@ -1,0 +1,64 @@
+"""Where the results of a call lie for which the caller gave arrays: there, if nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pliant.core.types import DTYPES, Type
+from pliant.frontend.outputs import Output
+from pliant.frontend.program import Program
+
+Pairs: TypeAlias = "tuple[tuple[int, int], ...]"
+
+
+def written_over(program: Program, arguments: Sequence[Any], outs: Sequence[Any]) -> Pairs:
+    """(parameter, result) where the array for a result is an argument itself, which no other overlaps."""
+    pairs: dict[int, int] = {}
+    taken = {p for p, _ in program.pinned}
+    for output, out in zip(program.outputs, outs, strict=True):
+        near = [p for p, a in enumerate(arguments) if np.may_share_memory(out, a)]
+        if is_whole(output, out) and len(near) == 1 and not taken & {*near} and is_same(out, arguments[near[0]]):
+            taken.update(near)
+            pairs.setdefault(output.place, near[0])
+    return tuple((p, r) for r, p in pairs.items())
+
+
+def targets(
+    program: Program, arguments: Sequence[Any], outs: Sequence[Any], scratch: dict[int, Any], *, is_sure: bool
+) -> list[Any]:
+    """For each result the array that it is computed in, or None for a new one.
+
+    One of `outs` where it is contiguous, aligned and apart from all arguments, if the call is sure not to
+    fail midway. Else an array of `scratch`, to be copied: that is kept from call to call.
+    """
+    made: list[Any] = [None] * len(program.fn.results)
+    kept = {o.place for o in program.changed.outputs if o.is_result} if program.changed else set[int]()
+    for output, out in zip(program.outputs, outs, strict=True):
+        if not output.is_result or output.place in kept:
+            continue
+        if is_sure and is_whole(output, out) and not any(np.may_share_memory(out, a) for a in arguments):
+            made[output.place] = out
+        elif made[output.place] is None:
+            if output.place not in scratch:
+                scratch[output.place] = empty(program.fn.results[output.place].type)
+            made[output.place] = scratch[output.place]
+    return made
+
+
+def empty(type: Type) -> Any:
+    """A new array of a type."""
+    return np.empty(type.shape, DTYPES[type.dtype])
+
+
+def is_whole(output: Output, out: Any) -> bool:
+    """Whether an array is just what a result of the program fills, laid out as that."""
+    return output.is_result and not output.lenses and bool(out.flags.carray)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two contiguous arrays are the same elements of the same type."""
+    is_alike = a.shape == b.shape and a.dtype == b.dtype and bool(b.flags.carray)
+    return is_alike and a.__array_interface__["data"] == b.__array_interface__["data"]
