@@ -58,6 +58,10 @@ class TracedValueError(PliantError, TypeError):
     """Python needs a concrete value where only a traced one is known."""
 
 
+class UnboundError(PliantError, UnboundLocalError):
+    """A name is used that may have no value, or none that a program can hold."""
+
+
 class UnsupportedError(PliantError, NotImplementedError):
     """A NumPy feature that Pliant does not compile."""
 
@@ -100,6 +104,10 @@ class ParseError(PliantError, ValueError):
 
 class VerifyError(PliantError, AssertionError):
     """A program breaks an invariant of the IR: a bug in a pass or a rule."""
+
+
+class PlanWarning(UserWarning):
+    """A plan of memory was found wrong, and replaced by one that shares none."""
 
 
 class RewriteError(PliantError, RuntimeError):

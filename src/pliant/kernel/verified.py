@@ -1,0 +1,49 @@
+"""Programs whose plan of memory has been verified; one that fails is made again with nothing shared."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from pliant.core.ir import Function
+from pliant.errors import PlanWarning, VerifyError
+from pliant.kernel.build import build
+from pliant.kernel.check import check
+from pliant.kernel.fuse import Can
+from pliant.kernel.ir import Program
+from pliant.kernel.nested import Pairs
+
+
+def build_verified(
+    fn: Function,
+    can: Can,
+    calls: Can | None = None,
+    *,
+    owned: Pairs = (),
+    free: Sequence[int] = (),
+    sharing: bool = True,
+) -> Program:
+    """As `build`, with `owned` results where they must be.
+
+    If the verifier finds a load that would not find its array, warns, and builds without sharing.
+    """
+    writable = {*free, *[p for p, _ in owned]}
+
+    def build_checked(*, sharing: bool) -> Program:
+        program = build(fn, can, calls, owned=owned, must=True, free=free, sharing=sharing)
+        check(program, [program.params[n] for n in writable])
+        return program
+
+    if not sharing:
+        return build_checked(sharing=False)
+    try:
+        return build_checked(sharing=True)
+    except VerifyError as error:
+        warnings.warn(
+            f"{error}\nThe function runs without shared memory: right, but with copies. Please report this.",
+            PlanWarning,
+            stacklevel=2,
+        )
+        program = build_checked(sharing=False)
+        program.fault = str(error)
+        return program
