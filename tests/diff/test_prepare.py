@@ -11,7 +11,7 @@ import pytest
 import pliant.diff as diff
 from pliant.diff import Active, Cache, Constant, ConstantOrCache, Pliant, namespace
 from pliant.errors import ArgumentError, PreparationError
-from tests.diff.systems import FILLING, TWICE, every_system
+from tests.diff.systems import IN_PLACE, TWICE, every_system
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -46,7 +46,7 @@ def test_a_preparation_can_be_called(system: Any):
     np.testing.assert_allclose(prep(X, 3.0), 6 * X, rtol=1e-6)
 
 
-@pytest.mark.parametrize("system", FILLING)
+@pytest.mark.parametrize("system", IN_PLACE)
 def test_a_call_of_a_preparation_supplies_the_caches(system: Any):
     def f(x: Any, b: Any, p: Any, w: Any) -> Any:
         b[...] = w * x

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+import pliant.diff as diff
 from pliant.diff import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch, SecondOrder
 from pliant.diff.testing import Scenario, scenarios, skip_reason, test_differentiation, thinned
 
@@ -26,6 +27,11 @@ test_mixed_second_order = test_differentiation(
 test_single_precision = test_differentiation(
     [Pliant(), FiniteDifferences(), ComplexStep()], some(scenarios(dtypes=("float32",)), 211)
 )
+test_casadi = test_differentiation([diff.CasADi(), diff.CasADi(plain=False)], some(ALL, 41))
+test_sympy = test_differentiation([diff.SymPy()], some(ALL, 149))
+test_mlx = test_differentiation([diff.MLX()], some(ALL, 11))
+test_tensorflow = test_differentiation([diff.TensorFlow()], some(ALL, 41))
+test_slow_compilers = test_differentiation([diff.PyTensor(), diff.EnzymeJAX()], some(ALL, 149))
 test_jax = pytest.mark.jax(test_differentiation([JAX()], some(ALL, 41)))
 test_pytorch = pytest.mark.torch(test_differentiation([PyTorch()], some(ALL, 41)))
 

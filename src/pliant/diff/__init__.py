@@ -1,7 +1,7 @@
 """One interface over many differentiation systems.
 
 `gradient(f, system, x, Constant(c))` and its family give the same results whatever the system:
-Pliant, JAX, PyTorch, autograd, finite differences, the complex step.
+Pliant, JAX, PyTorch, PyTensor, CasADi and others, finite differences, the complex step.
 """
 
 from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
@@ -41,29 +41,48 @@ from pliant.diff.prepare import Prep
 from pliant.diff.second_order import Mixed, SecondOrder
 from pliant.diff.sparse import FromProgram, KnownPattern, Sparse, Sparsity
 from pliant.diff.system import Abilities, System
-from pliant.diff.systems import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch
+from pliant.diff.systems import (
+    JAX,
+    MLX,
+    Autograd,
+    CasADi,
+    ComplexStep,
+    EnzymeJAX,
+    FiniteDifferences,
+    Pliant,
+    PyTensor,
+    PyTorch,
+    SymPy,
+    TensorFlow,
+)
 from pliant.diff.tables import ability_table
 
 __all__ = [
     "JAX",
+    "MLX",
     "Abilities",
     "Active",
     "Autograd",
     "Cache",
+    "CasADi",
     "ComplexStep",
     "Constant",
     "ConstantOrCache",
+    "EnzymeJAX",
     "FiniteDifferences",
     "FromProgram",
     "KnownPattern",
     "Mixed",
     "Pliant",
     "Prep",
+    "PyTensor",
     "PyTorch",
     "SecondOrder",
     "Sparse",
     "Sparsity",
+    "SymPy",
     "System",
+    "TensorFlow",
     "ability_table",
     "derivative",
     "gradient",

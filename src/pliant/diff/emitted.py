@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.compiled import Compiled, uncollected
-from pliant.diff.system import Arrays
+from pliant.diff.system import Arrays, dtype_name, shape
 from pliant.frontend.program import Program
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.inline import inline
@@ -56,4 +56,4 @@ def _example(x: Any) -> Any:
     """A NumPy array, or Python number, like x."""
     if not hasattr(x, "dtype"):
         return x
-    return np.zeros(tuple(x.shape), str(x.dtype).rpartition(".")[2])[()]
+    return np.zeros(shape(x), dtype_name(x))[()]

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-_MODULES: Final = {"jax": "jax.numpy", "jaxlib": "jax.numpy", "torch": "torch", "autograd": "autograd.numpy"}
+from pliant.diff.systems import PyTensor
+
+_MODULES: Final = {
+    "jax": "jax.numpy",
+    "jaxlib": "jax.numpy",
+    "torch": "torch",
+    "autograd": "autograd.numpy",
+    "mlx": "mlx.core",
+    "tensorflow": "tensorflow.experimental.numpy",
+}
 
 
-def namespace(*xs: Any) -> ModuleType:
-    """The module whose functions take these arrays: `numpy`, `jax.numpy`, `torch` or `autograd.numpy`.
+def namespace(*xs: Any) -> Any:
+    """The module whose functions take these arrays: `numpy`, `jax.numpy`, `torch`, `autograd.numpy`,
+    `mlx.core`, `tensorflow.experimental.numpy` or `pytensor.tensor`.
 
     Arrays of the differentiation systems count as the module's own; numbers fit every module.
 
@@ -21,7 +31,9 @@ def namespace(*xs: Any) -> ModuleType:
     'numpy'
     """
     for x in xs:
-        name = _MODULES.get(type(x).__module__.partition(".")[0])
-        if name is not None and name in sys.modules:
-            return sys.modules[name]
+        package = type(x).__module__.partition(".")[0]
+        if package == "pytensor":
+            return PyTensor().namespace
+        if package in _MODULES:
+            return sys.modules.get(_MODULES[package]) or import_module(_MODULES[package])
     return np

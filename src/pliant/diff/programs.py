@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.diff.functional import Functional
-from pliant.diff.system import Arrays, Flat, Pushed, System
+from pliant.diff.system import Arrays, Flat, Pushed, System, dtype_name, shape
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 
 Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]]
@@ -20,20 +20,20 @@ Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]
 
 def size(x: Any) -> int:
     """How many elements an array has."""
-    return math.prod(x.shape)
+    return math.prod(shape(x))
 
 
 def is_complex(x: Any) -> bool:
     """Whether an array has a complex dtype."""
-    return "complex" in str(x.dtype)
+    return "complex" in dtype_name(x)
 
 
 def units(system: System, xs: Arrays, i: int, scale: Any = None) -> Arrays:
     """All unit tangents of leaf i, stacked: zeros in the other leaves."""
     n = size(xs[i])
-    eye = system.eye(n, xs[i]).reshape((n, *xs[i].shape))
+    eye = system.namespace.reshape(system.eye(n, xs[i]), (n, *shape(xs[i])))
     eye = eye if scale is None else eye * scale
-    return tuple([eye if j == i else system.zeros((n, *x.shape), x) for j, x in enumerate(xs)])
+    return tuple([eye if j == i else system.zeros((n, *shape(x)), x) for j, x in enumerate(xs)])
 
 
 def columns(system: System, fn: Flat, xs: Arrays, scale: Any = None) -> tuple[Arrays, Arrays, list[Arrays]]:
@@ -47,7 +47,7 @@ def columns(system: System, fn: Flat, xs: Arrays, scale: Any = None) -> tuple[Ar
             found = True
         else:
             ys, aux = (ys, aux) if found else fn(xs)
-            dys = tuple([system.zeros((0, *y.shape), y) for y in ys])
+            dys = tuple([system.zeros((0, *shape(y)), y) for y in ys])
         made.append(dys)
     return ys, aux, made
 
@@ -58,10 +58,10 @@ def rows(system: System, fn: Flat, xs: Arrays) -> tuple[Arrays, Arrays, list[Arr
     made: list[Arrays] = []
     for j, y in enumerate(ys):
         if not size(y) or not any(size(x) for x in xs):
-            made.append(tuple([system.zeros((size(y), *x.shape), x) for x in xs]))
+            made.append(tuple([system.zeros((size(y), *shape(x)), x) for x in xs]))
             continue
         ys, aux, cts = system.pullback(fn, xs, _unit_seeds(system, j), True)
-        made.append(tuple([ct.conj() if is_complex(ct) else ct for ct in cts]))
+        made.append(tuple([_conj(system, ct) for ct in cts]))
     return ys, aux, made
 
 
@@ -75,14 +75,16 @@ def push(system: System, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
         return system.pushforward(fn, xs, dxs, False)
     ys, aux, table = rows(system, fn, xs)
     tangents = [
-        sum(_along(block, dx, y) for block, dx in zip(r, dxs, strict=True)) for y, r in zip(ys, table, strict=True)
+        sum(_along(system.namespace, block, dx, y) for block, dx in zip(r, dxs, strict=True))
+        for y, r in zip(ys, table, strict=True)
     ]
     return ys, aux, tuple(tangents)
 
 
-def _along(block: Any, dx: Any, y: Any) -> Any:
+def _along(xp: Any, block: Any, dx: Any, y: Any) -> Any:
     """A block [size of y, *x] of the Jacobian times a tangent of x."""
-    return (block.reshape((size(y), size(dx))) * dx.reshape((1, size(dx)))).sum(1).reshape(y.shape)
+    terms = xp.reshape(block, (size(y), size(dx))) * xp.reshape(dx, (1, size(dx)))
+    return xp.reshape(xp.sum(terms, 1), shape(y))
 
 
 def pull(system: System, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays]) -> Pushed:
@@ -91,33 +93,33 @@ def pull(system: System, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays])
         return system.pullback(fn, xs, seed, False)
     ys, aux, table = columns(system, fn, xs)
     cts = seed(ys)
-    gradients = [_against(cts, dys, x) for dys, x in zip(table, xs, strict=True)]
+    gradients = [_against(system, cts, dys, x) for dys, x in zip(table, xs, strict=True)]
     if any(is_complex(x) for x in xs):  # ∂/∂Re z + i·∂/∂Im z
         _, _, table = columns(system, fn, xs, 1j)
-        imaginary = [_against(cts, dys, x) for dys, x in zip(table, xs, strict=True)]
+        imaginary = [_against(system, cts, dys, x) for dys, x in zip(table, xs, strict=True)]
         gradients = [a + 1j * b if is_complex(x) else a for a, b, x in zip(gradients, imaginary, xs, strict=True)]
     return ys, aux, tuple(gradients)
 
 
-def _against(cts: Arrays, dys: Arrays, x: Any) -> Any:
+def _against(system: System, cts: Arrays, dys: Arrays, x: Any) -> Any:
     """Re⟨ct, dy⟩ for each of the stacked tangents dys, in the shape of x."""
-    terms = [
-        (dy.reshape((size(x), size(ct))) * _conj(ct).reshape((1, -1))).sum(1) for ct, dy in zip(cts, dys, strict=True)
-    ]
-    total: Any = sum(term.real if is_complex(term) else term for term in terms)
-    return total.reshape(x.shape)
+    xp, total = system.namespace, system.zeros((size(x),), x)
+    for ct, dy in zip(cts, dys, strict=True):
+        terms = xp.reshape(dy, (size(x), size(ct))) * xp.reshape(_conj(system, ct), (1, size(ct)))
+        total = total + xp.sum(xp.real(terms) if is_complex(terms) else terms, 1)
+    return xp.reshape(total, shape(x))
 
 
-def _conj(x: Any) -> Any:
-    return x.conj() if is_complex(x) else x
+def _conj(system: System, x: Any) -> Any:
+    return system.namespace.conj(x) if is_complex(x) else x
 
 
 def _one(system: System) -> Callable[[Arrays], Arrays]:
     """The seed of a gradient; raises unless y is one real number."""
 
     def seed(ys: Arrays) -> Arrays:
-        if len(ys) != 1 or tuple(ys[0].shape) != () or is_complex(ys[0]):
-            given = " and ".join(f"{str(y.dtype).rpartition('.')[2]}{list(y.shape)}" for y in ys)
+        if len(ys) != 1 or shape(ys[0]) != () or is_complex(ys[0]):
+            given = " and ".join(f"{dtype_name(y)}{list(shape(y))}" for y in ys)
             raise DifferentiationError(
                 f"expected a function that returns one real number, this one returns {given}",
                 hint="reduce it, for example with .sum(); or use jacobian or pullback",
@@ -128,9 +130,9 @@ def _one(system: System) -> Callable[[Arrays], Arrays]:
 
 
 def _ones(system: System, xs: Arrays) -> Arrays:
-    if len(xs) != 1 or tuple(xs[0].shape) != ():
+    if len(xs) != 1 or shape(xs[0]) != ():
         raise DifferentiationError(
-            f"derivative: expected x to be one number, got {', '.join(str(list(x.shape)) for x in xs)}",
+            f"derivative: expected x to be one number, got {', '.join(str(list(shape(x))) for x in xs)}",
             hint="use jacobian, or pushforward with a tangent",
         )
     return (system.zeros((), xs[0]) + 1,)
@@ -188,8 +190,8 @@ def _given(system: System, cts: Arrays) -> Callable[[Arrays], Arrays]:
     """The seed of a pullback; raises unless it is like ys."""
 
     def seed(ys: Arrays) -> Arrays:
-        if [tuple(ct.shape) for ct in cts] != [tuple(y.shape) for y in ys]:
-            shapes = [", ".join(str(list(a.shape)) for a in arrays) for arrays in (cts, ys)]
+        if [shape(ct) for ct in cts] != [shape(y) for y in ys]:
+            shapes = [", ".join(str(list(shape(a))) for a in arrays) for arrays in (cts, ys)]
             raise ShapeError(f"pullback: the cotangent has shape {shapes[0]}, the result {shapes[1]}")
         return tuple([system.cast(ct, y) for ct, y in zip(cts, ys, strict=True)])
 
@@ -226,18 +228,19 @@ def jacobian(system: System, functional: Functional) -> Program:
             forward = sum(map(size, xs)) <= sum(map(size, fn(xs)[0]))
         if forward:
             ys, aux, table = columns(system, fn, xs)
-            blocks = [_last(table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
+            blocks = [_last(system.namespace, table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
         else:
             ys, aux, table = rows(system, fn, xs)
-            blocks = [table[j][i].reshape((*y.shape, *x.shape)) for j, y in enumerate(ys) for i, x in enumerate(xs)]
+            reshape = system.namespace.reshape
+            blocks = [reshape(table[j][i], (*shape(y), *shape(x))) for j, y in enumerate(ys) for i, x in enumerate(xs)]
         return ys, aux, (tuple(blocks),)
 
     return program
 
 
-def _last(block: Any, x: Any, y: Any) -> Any:
+def _last(xp: Any, block: Any, x: Any, y: Any) -> Any:
     """[size of x, *y] as [*y, *x]."""
-    return block.reshape((size(x), size(y))).T.reshape((*y.shape, *x.shape))
+    return xp.reshape(xp.swapaxes(xp.reshape(block, (size(x), size(y))), 0, 1), (*shape(y), *shape(x)))
 
 
 def over(outer: System, inner: System, functional: Functional, of: Callable[[System, Flat], Flat], program: Any) -> Any:
@@ -298,7 +301,12 @@ def hessian(outer: System, inner: System, functional: Functional) -> Program:
         fn = bind(constants)
         in_rows = outer.mode == "reverse" or not outer.abilities.forward
         gs, rest, table = (rows if in_rows else columns)(outer, fn, xs)
-        blocks = [table[i][j].reshape((*xs[i].shape, *xs[j].shape)) for i in range(len(xs)) for j in range(len(xs))]
+        reshape, shapes = outer.namespace.reshape, [shape(x) for x in xs]
+        blocks = [
+            reshape(block, (*a, *b))
+            for a, row in zip(shapes, table, strict=True)
+            for b, block in zip(shapes, row, strict=True)
+        ]
         return rest[:1], rest[1:], (gs, tuple(blocks))
 
     return program

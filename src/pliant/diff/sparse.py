@@ -18,7 +18,7 @@ from pliant.diff.coloring import Order, column_colors, row_colors, star_colors
 from pliant.diff.functional import Functional
 from pliant.diff.layout import Given
 from pliant.diff.pattern import dependence, sp
-from pliant.diff.system import Arrays, Flat, System
+from pliant.diff.system import Arrays, Flat, System, shape
 from pliant.diff.systems.pliant import Pliant
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 
@@ -241,14 +241,19 @@ def _compressed_jacobian(system: System, functional: Functional, is_forward: boo
         fn = functional.bind(constants)
         (stack,) = seeds[0]
         if is_forward:
-            ys, aux, made = system.pushforward(fn, xs, (stack.reshape((stack.shape[0], *xs[0].shape)),), True)
+            ys, aux, made = system.pushforward(fn, xs, (_unraveled(system, stack, xs[0]),), True)
         else:
-            ys, aux, made = system.pullback(fn, xs, lambda ys: (stack.reshape((stack.shape[0], *ys[0].shape)),), True)
+            ys, aux, made = system.pullback(fn, xs, lambda ys: (_unraveled(system, stack, ys[0]),), True)
         if len(ys) != 1:
             raise UnsupportedError(f"{system.name}: a sparse Jacobian needs one array y, got {len(ys)}")
         return ys, aux, (made,)
 
     return program
+
+
+def _unraveled(system: System, stack: Any, like: Any) -> Any:
+    """Rows of seeds, each in the shape of an array."""
+    return system.namespace.reshape(stack, (shape(stack)[0], *shape(like)))
 
 
 def _compressed_hessian(outer: System, inner: System, functional: Functional) -> programs.Program:
@@ -257,7 +262,7 @@ def _compressed_hessian(outer: System, inner: System, functional: Functional) ->
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
         fn = bind(constants)
         (stack,) = seeds[0]
-        gs, rest, made = outer.pushforward(fn, xs, (stack.reshape((stack.shape[0], *xs[0].shape)),), True)
+        gs, rest, made = outer.pushforward(fn, xs, (_unraveled(outer, stack, xs[0]),), True)
         return rest[:1], rest[1:], (gs, made)
 
     return program

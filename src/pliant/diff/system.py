@@ -29,6 +29,19 @@ def is_numpy(x: Any) -> bool:
     return isinstance(x, np.ndarray | np.generic)
 
 
+def shape(x: Any) -> tuple[int, ...]:
+    """The extents of an array of any system, known when a program is made."""
+    found: Any = x.shape
+    is_known = hasattr(found, "__len__")  # PyTensor's shapes are symbols; their types know
+    return tuple(found if is_known else x.type.shape)
+
+
+def dtype_name(x: Any) -> str:
+    """NumPy's name of an array's dtype, whatever library it is of; expressions are `float64`."""
+    name = str(getattr(x.dtype, "name", x.dtype)).rpartition(".")[2]
+    return "float64" if name == "object" else name
+
+
 def is_sparse(x: Any) -> bool:
     """Whether x is a compressed sparse matrix."""
     return hasattr(x, "indptr")
@@ -48,8 +61,8 @@ class Abilities:
     once per signature on stand-ins, not at every call. bakes: what f reads from outside would stay
     what it was then; `captured.py` makes inputs of it. cache: `Cache` and in-place functions work.
     second_order: over itself. over_any: it differentiates any NumPy function, other systems'
-    derivatives too. mutation: what a write to x does. complex: complex x. tolerance: relative, of
-    first and of second derivatives.
+    derivatives too. mutation: what a write to x does. complex: complex x. doubles: computes in 64
+    bits. tolerance: relative, of first and of second derivatives.
     """
 
     forward: bool
@@ -61,7 +74,7 @@ class Abilities:
     over_any: bool = False
     mutation: Literal["local", "error"] = "error"
     complex: bool = True
-    float32: bool = True
+    doubles: bool = True
     tolerance: tuple[float, float] = (1e-10, 1e-10)
 
 

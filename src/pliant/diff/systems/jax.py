@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -14,27 +15,18 @@ from pliant.diff.systems.base import mutation_error, package
 _ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
 
 
-@final
-@dataclass(frozen=True)
-class JAX:
-    """Forward and reverse mode of JAX, under `jax.jit`. NumPy arguments keep their 64 bits.
-
-    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes. plain:
-    f is written in plain NumPy; Pliant traces it and JAX runs the program.
-    """
-
-    mode: Mode = "both"
-    plain: bool = False
+class OnJAX(ABC):
+    """A system whose functions get JAX's arrays, under `jax.jit`."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """JAX."""
-        return "JAX"
+        """What errors and tables call it."""
 
     @property
+    @abstractmethod
     def abilities(self) -> Abilities:
-        """Everything."""
-        return _ABILITIES
+        """What it can do."""
 
     @property
     def jax(self) -> Any:
@@ -137,3 +129,26 @@ class JAX:
     def read(self, buffer: Any) -> Any:
         """What the reference holds."""
         return buffer[...]
+
+
+@final
+@dataclass(frozen=True)
+class JAX(OnJAX):
+    """Forward and reverse mode of JAX, under `jax.jit`. NumPy arguments keep their 64 bits.
+
+    mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes. plain:
+    f is written in plain NumPy; Pliant traces it and JAX runs the program.
+    """
+
+    mode: Mode = "both"
+    plain: bool = False
+
+    @property
+    def name(self) -> str:
+        """JAX."""
+        return "JAX"
+
+    @property
+    def abilities(self) -> Abilities:
+        """Everything."""
+        return _ABILITIES

@@ -1,0 +1,113 @@
+"""What CasADi, SymPy and PyTensor share: a program is made once, of symbols, and then compiled."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant.diff.layout import leaf_type
+from pliant.diff.system import Abilities, Arrays, Mode, unboxed
+from pliant.diff.systems.base import mutation_error
+from pliant.errors import DifferentiationError, UnsupportedError
+
+Compiled = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Staged(ABC):
+    """A system of symbols. Programs are kept per signature; results are NumPy arrays."""
+
+    mode: Mode = "both"
+    plain: bool = False
+    abilities: ClassVar[Abilities]
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What errors and tables call it."""
+
+    @property
+    @abstractmethod
+    def namespace(self) -> Any:
+        """The module of its arrays."""
+
+    @abstractmethod
+    def symbol(self, x: Any) -> Any:
+        """A fresh array of symbols like a NumPy array or a number."""
+
+    @abstractmethod
+    def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
+        """Results as a function of NumPy arrays for the symbols."""
+
+    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
+        """`f(*args)`: arrays of symbols refuse assignment."""
+        try:
+            return f(*args)
+        except (TypeError, ValueError) as error:
+            if "item assignment" not in str(error) and "read-only" not in str(error):
+                raise
+            raise mutation_error(self.name, error) from error
+
+    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """The program as a function of arrays, one per signature and key."""
+        made: dict[Any, tuple[Compiled, list[int]]] = {}
+
+        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            given = [*xs, *[leaf for seed in seeds for leaf in seed], *constants]
+            fixed = tuple([np.asarray(c).tobytes() for c in constants if not self.is_symbolic(c)])
+            signature = (key, tuple([leaf_type(x) for x in given]), fixed)
+            if signature not in made:
+                made[signature] = self._staged(program, xs, seeds, constants)
+            function, counts = made[signature]
+            results = iter([self._like(r, xs[0]) for r in function([x for x in given if self.is_symbolic(x)])])
+            ys, aux, *parts = [tuple([next(results) for _ in range(n)]) for n in counts]
+            return ys, aux, tuple(parts)
+
+        return run
+
+    def _staged(self, program: Any, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Compiled, list[int]]:
+        for x in xs:
+            if "complex" in str(x.dtype):
+                raise DifferentiationError(
+                    f"{self.name}: expected real x, got {x.dtype}", hint="use Pliant() or another system"
+                )
+        points, values = tuple(map(self.symbol, xs)), tuple(map(self._entered, constants))
+        directions = tuple([tuple(map(self.symbol, seed)) for seed in seeds])
+        ys, aux, parts = program(points, directions, values)
+        groups = [ys, aux, *parts]
+        symbols = [v for v, c in zip(values, constants, strict=True) if self.is_symbolic(c)]
+        given = [*points, *[leaf for seed in directions for leaf in seed], *symbols]
+        return self.compiled(given, [leaf for group in groups for leaf in group]), [len(group) for group in groups]
+
+    def is_symbolic(self, x: Any) -> bool:
+        """Whether an argument becomes symbols; else its value is part of the program."""
+        return True
+
+    def _entered(self, x: Any) -> Any:
+        return self.symbol(x) if self.is_symbolic(x) else np.asarray(x)
+
+    def _like(self, made: Any, x: Any) -> Any:
+        """A result in x's precision."""
+        array = np.asarray(made)
+        return array.astype(x.dtype) if array.dtype.kind == "f" and x.dtype != array.dtype else array
+
+    def numpy(self, x: Any) -> Any:
+        """Results are NumPy arrays already."""
+        return unboxed(x)
+
+    def owns(self, x: Any) -> bool:
+        """Symbols are met inside programs only."""
+        return False
+
+    def buffer(self, template: Any) -> Any:
+        """Refused: what is assigned has no derivative."""
+        raise UnsupportedError(
+            f"{self.name} differentiates no writes: no Cache, no in-place functions",
+            hint="use Pliant(), or return new arrays",
+        )
+
+    def read(self, buffer: Any) -> Any:
+        """The buffer itself."""
+        return buffer

@@ -1,0 +1,135 @@
+"""SymPy: f's program on arrays of SymPy's expressions, derivatives by its rules, run by `lambdify`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
+
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
+from pliant.diff.systems.base import package
+from pliant.diff.systems.expressions import ExpressionArray, OnExpressions, array_class, expressions
+from pliant.diff.systems.staged import Compiled
+
+_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
+_NAMES: Final = {
+    "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin",
+    "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp",
+    "log": "log", "sqrt": "sqrt", "absolute": "Abs", "floor": "floor", "ceil": "ceiling", "sign": "sign",
+    "maximum": "Max", "minimum": "Min", "fmax": "Max", "fmin": "Min", "arctan2": "atan2", "less": "Lt",
+    "less_equal": "Le", "greater": "Gt", "greater_equal": "Ge", "equal": "Eq", "not_equal": "Ne",
+    "bitwise_and": "And", "bitwise_or": "Or", "invert": "Not", "logical_and": "And", "logical_or": "Or",
+    "logical_not": "Not",
+}  # fmt: skip
+
+
+def _package() -> Any:
+    return package("sympy", "SymPy", "sympy")
+
+
+@functools.cache
+def _arrays() -> type[ExpressionArray]:
+    """The class of arrays, with SymPy's functions."""
+    sympy = _package()
+
+    named = {name: getattr(sympy, other) for name, other in _NAMES.items()}
+    unary: dict[str, Callable[[Any], Any]] = {
+        "log1p": lambda x: sympy.log(1 + x),
+        "log10": lambda x: sympy.log(x, 10),
+        "expm1": lambda x: sympy.exp(x) - 1,
+    }
+
+    def hypot(x: Any, y: Any) -> Any:
+        return sympy.sqrt(x * x + y * y)
+
+    def where(condition: Any, x: Any, y: Any) -> Any:
+        return sympy.Piecewise((x, condition), (y, True))
+
+    return array_class("SymPy", named | unary | {"hypot": hypot, "where": where})
+
+
+@final
+@dataclass(frozen=True)
+class SymPy(OnExpressions):
+    """Derivatives of SymPy's expressions, for small real functions.
+
+    plain: Pliant traces f, and the program runs on expressions; else f itself does, on NumPy arrays
+    of them. mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
+    """
+
+    abilities: ClassVar[Abilities] = _ABILITIES
+    mode: Mode = "both"
+    plain: bool = True
+
+    @property
+    def name(self) -> str:
+        """SymPy."""
+        return "SymPy"
+
+    @property
+    def kind(self) -> type[ExpressionArray]:
+        """Arrays of SymPy's expressions."""
+        return _arrays()
+
+    def require(self) -> None:
+        """The package sympy."""
+        _package()
+
+    def variables(self, count: int) -> Sequence[Any]:
+        """Fresh symbols."""
+        return [_package().Dummy(f"x{n}", real=True) for n in range(count)]
+
+    def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
+        """The Jacobian's expressions times the tangents."""
+        ys, aux = fn(xs)
+        made = [sum(_along(block, d, x) for block, d, x in zip(row, dxs, xs, strict=True)) for row in _table(ys, xs)]
+        lead = dxs[0].shape[:1] if is_many else ()
+        return ys, aux, self._shaped(made, ys, lead)
+
+    def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
+        """The cotangents times the Jacobian's expressions."""
+        ys, aux = fn(xs)
+        table, cts = _table(ys, xs), seed(ys)
+        columns = [[row[n].T for row in table] for n in range(len(xs))]
+        made = [sum(_along(block, ct, y) for block, ct, y in zip(c, cts, ys, strict=True)) for c in columns]
+        return ys, aux, self._shaped(made, xs, cts[0].shape[:1] if is_many else ())
+
+    def _shaped(self, made: Sequence[Any], like: Arrays, lead: tuple[int, ...]) -> Arrays:
+        return tuple([
+            expressions(self.kind, list(np.asarray(m).flat), (*lead, *a.shape)) for m, a in zip(made, like, strict=True)
+        ])  # fmt: skip
+
+    def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
+        """Python code of the expressions, common parts once."""
+        names = [e for a in symbols for e in np.asarray(a).flat]
+        values = [_package().sympify(e) for a in results for e in np.asarray(a).flat]
+        function = _package().lambdify(names, values, modules="numpy", cse=True)
+        shapes = [np.shape(r) for r in results]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+
+        def run(given: Sequence[Any]) -> Sequence[Any]:
+            flat = np.array(function(*[e for x in given for e in np.asarray(x).flat]), np.float64)
+            return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+
+        return run
+
+
+def _table(ys: Arrays, xs: Arrays) -> list[list[Any]]:
+    """∂y/∂x for all pairs: matrices of expressions [size of y, size of x]."""
+    sympify = _package().sympify
+    return [
+        [
+            np.array([[sympify(e).diff(s) for s in np.asarray(x).flat] for e in np.asarray(y).flat], object)
+            .reshape(y.size, x.size)
+            for x in xs
+        ]
+        for y in ys
+    ]  # fmt: skip
+
+
+def _along(block: Any, seeds: Any, like: Any) -> Any:
+    """A block of the Jacobian times one seed, or each of the stacked ones."""
+    return np.asarray(seeds).reshape(-1, like.size) @ block.T
