@@ -19,6 +19,8 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.effects import changing
+from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
@@ -28,7 +30,9 @@ REACH: Final = 400  # how many entries of containers and objects are guarded per
 _STANDARD: Final = sysconfig.get_path("stdlib")
 _NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
-_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, type})  # calls of these read nothing of the user's
+_PLAIN: Final = frozenset(
+    {types.BuiltinFunctionType, np.ufunc, UfuncMaker, type}
+)  # calls of these read nothing of the user's
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 _MISSING: Final = object()
 
@@ -115,7 +119,8 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
     """What rewritten code reads objects with; see `source`."""
     if not trace.readers:
         reader = Reader(trace)
-        trace.readers.update({reader_name(r): types.CellType(getattr(reader, r)) for r in READERS})
+        calls = CALLS | {r: getattr(reader, r) for r in READERS if r not in CALLS or r in ("loop", "items")}
+        trace.readers.update({reader_name(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
 
 
@@ -140,6 +145,7 @@ class Reader:
                 return instrument(found.fget, self.trace)(holder)
             if _is(found, types.MemberDescriptorType):
                 return self.known(getattr(holder, name), _Slot(holder), name)
+        changing(holder, name)
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         value = getattr(holder, name)
@@ -223,6 +229,15 @@ class Reader:
             self.trace.sizes.setdefault(id(holder), (_Box(holder), len(holder)))
             for n, value in holder.items():
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
+
+    def items(self, fn: Any, *args: Any) -> Any:
+        """What a loop goes over: a call of `range`, `enumerate`, `zip` or `reversed`."""
+        given = args if fn is range else tuple([self.each(a) for a in args])
+        return CALLS["items"](fn, *given)
+
+    def loop(self, elements: Any, *rest: Any) -> Any:
+        """A `for` statement."""
+        return CALLS["loop"](self.each(elements), *rest)
 
     def callee(self, fn: Any) -> Any:
         """A function to be called, instrumented."""

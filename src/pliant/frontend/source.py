@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, final
 
-READERS: Final = ("attribute", "item", "each", "callee", "inplace", "slice")
+from pliant.frontend.control.rewrite import BLOCK, RUNTIME, THUNK, controlled
+
+READERS: Final = ("attribute", "item", "each", "callee", "inplace", "slice", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
 
 _NAME: Final = "__pliant_function__"
@@ -62,7 +64,7 @@ def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
     for node in definitions.get(place, ()):
         if isinstance(node, ast.FunctionDef) or _extent(node.body) in set(code.co_positions()):
-            return _compiled(_Rewriter(owner).start(copy.deepcopy(node)), code, owner)
+            return _compiled(_Rewriter(owner).start(controlled(copy.deepcopy(node))), code, owner)
     return None
 
 
@@ -116,7 +118,18 @@ def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: s
     except (SyntaxError, ValueError, TypeError):
         return None
     made = next((c for c in _codes(whole) if c.co_name in (_NAME, "<lambda>")), None)
-    return made and made.replace(co_name=like.co_name, co_qualname=like.co_qualname)
+    return made and _named(made, like.co_name, like.co_qualname)
+
+
+def _named(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
+    """A code under a name, the blocks in it too."""
+    consts = tuple(
+        _named(c, name, qualname)
+        if isinstance(c, types.CodeType) and (c.co_name.startswith(BLOCK) or THUNK in c.co_varnames)
+        else c
+        for c in code.co_consts
+    )
+    return code.replace(co_name=name, co_qualname=qualname, co_consts=consts)
 
 
 def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
@@ -174,7 +187,8 @@ class _Rewriter(ast.NodeTransformer):
         body = node.body
         if isinstance(body, list):
             statements = [self.visit(s) for s in body]
-            made: Any = ast.FunctionDef(node.name, node.args, statements, [])  # type: ignore[union-attr]
+            flat = [s for part in statements for s in (part if isinstance(part, list) else [part])]
+            made: Any = ast.FunctionDef(node.name, node.args, flat, [])  # type: ignore[union-attr]
         else:
             made = ast.Lambda(node.args, self.visit(body))
         return ast.copy_location(made, node)
@@ -183,10 +197,12 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return node
-        is_private = self.owner and node.attr.startswith("__") and not node.attr.endswith("__")
-        return _call(
-            "attribute", node, node.value, ast.Constant(f"_{self.owner}{node.attr}" if is_private else node.attr)
-        )
+        return _call("attribute", node, node.value, ast.Constant(self.mangled(node.attr)))
+
+    def mangled(self, name: str) -> str:
+        """An attribute's name as the class has it."""
+        is_private = self.owner and name.startswith("__") and not name.endswith("__")
+        return f"_{self.owner}{name}" if is_private else name
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
@@ -197,6 +213,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name.startswith("__pliant_"):
+            return node
         if name == "getattr" and len(node.args) == 2 and not node.keywords:
             return _call("attribute", node, *node.args)
         one = name in ("max", "min") and len(node.args) == 1
@@ -225,13 +243,36 @@ class _Rewriter(ast.NodeTransformer):
         node.iter = _call("each", node.iter, node.iter)
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+    def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
         if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):
             node.value = _call("each", node.value, node.value)
-        return node
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
+            return ast.copy_location(ast.Expr(self.stored(node.value, node.targets[0])), node)
+        after: list[ast.stmt] = []
+        node.targets = [self.named(t, after) for t in node.targets]
+        return [node, *after]
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+    def named(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
+        """A target with names in place of items and attributes; statements that store these."""
+        if isinstance(target, ast.Tuple | ast.List):
+            target.elts = [self.named(t, after) for t in target.elts]
+        elif isinstance(target, ast.Starred):
+            target.value = self.named(target.value, after)
+        elif isinstance(target, ast.Subscript | ast.Attribute):
+            name = reader_name(f"stored_{len(after)}")
+            value = ast.copy_location(ast.Name(name, ast.Load()), target)
+            after.append(ast.copy_location(ast.Expr(self.stored(value, target)), target))
+            return ast.copy_location(ast.Name(name, ast.Store()), target)
+        return target
+
+    def stored(self, value: ast.expr, target: ast.Subscript | ast.Attribute) -> ast.expr:
+        """The call that stores a value."""
+        if isinstance(target, ast.Subscript):
+            return _call("store", target, value, target.value, _index(target.slice))
+        return _call("assign", target, value, target.value, ast.Constant(self.mangled(target.attr)))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Name) or not _is_pure(node.target):
             self.generic_visit(node)
             return node
@@ -240,7 +281,7 @@ class _Rewriter(ast.NodeTransformer):
             ast.copy_location(part, node.target)
         self.generic_visit(node)
         made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
-        return ast.copy_location(ast.Assign([node.target], made), node)
+        return ast.copy_location(ast.Expr(self.stored(made, node.target)), node)
 
 
 def _call(reader: str, at: ast.AST, *args: ast.expr) -> ast.expr:

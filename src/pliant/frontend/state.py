@@ -6,57 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-import numpy as np
 import optree
 
-from pliant.core.ir import Value, Values, param
+from pliant.core.ir import Values
 from pliant.core.origin import here
-from pliant.core.types import Type
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import instrument
-from pliant.frontend.convert import as_traced, result_dtype, value_of
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
-from pliant.frontend.tracing import Storage, current
+from pliant.frontend.tracing import current
 
 ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak numbers
-
-
-@final
-@dataclass(frozen=True)
-class Kind:
-    """What a leaf is: its type, and whether NumPy would see a scalar or Python a number."""
-
-    type: Type
-    is_scalar: bool = False
-    is_weak: bool = False
-
-    def template(self, hint: str = "") -> TracedArray:
-        """A traced array of this kind, to trace a function with."""
-        storage = Storage(current(), param(self.type, hint))
-        return TracedArray(storage, is_scalar=self.is_scalar, is_weak=self.is_weak)
-
-    def joined(self, other: Kind) -> Kind | None:
-        """The kind that both fit into; None where the shapes differ."""
-        if self.type.shape != other.type.shape:
-            return None
-        dtype = result_dtype(self.template(), other.template())
-        weak = self.is_weak and other.is_weak
-        return Kind(
-            self.type.with_dtype(dtype), (self.is_scalar or self.is_weak) and (other.is_scalar or other.is_weak), weak
-        )
-
-
-def kind_of(x: TracedArray) -> Kind:
-    """The kind of a traced array."""
-    return Kind(x.type, x.is_scalar or x.is_weak, x.is_weak)
-
-
-def with_kind(value: Value, kind: Kind) -> TracedArray:
-    """A new traced array of a kind."""
-    made = fresh(value, is_array=not kind.is_scalar)
-    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=kind.is_weak)
 
 
 @final
@@ -108,11 +71,6 @@ class State:
         return self.tree(
             [x if k is None else with_kind(next(rest), k) for x, k in zip(self.leaves, self.kinds, strict=True)]
         )
-
-
-def is_number(x: Any) -> bool:
-    """Whether a leaf is traced: an array, or a number."""
-    return isinstance(x, TracedArray | np.ndarray | np.generic | bool | int | float | complex)
 
 
 def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:

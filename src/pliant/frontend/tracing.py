@@ -89,6 +89,7 @@ class Trace:
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     readers: dict[str, Any] = field(default_factory=dict[str, Any])
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
 
     @property

@@ -1,0 +1,131 @@
+"""`if`, conditional expressions, `and`, `or`, `not`, chained comparisons: plain Python where the condition
+is known while tracing, else a `cond` of both blocks."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pliant.core.origin import here
+from pliant.errors import PliantError, UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.join import Join
+from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
+from pliant.frontend.control.signals import FELL, Signal
+from pliant.frontend.convert import value_of
+from pliant.frontend.tracing import is_tracing
+
+Block = Callable[[], Any]
+_COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
+    "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
+    "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,
+}  # fmt: skip
+
+
+def is_open(test: Any) -> bool:
+    """Whether a condition is a traced number without a value."""
+    return type(test) is TracedArray and test.concrete is None and is_tracing() and test.size == 1
+
+
+def branch(
+    test: Any, then: Block | None, otherwise: Block | None, rest: Block | None, names: Sequence[str], jumps: int
+) -> Signal | None:
+    """`if test: then` `else: otherwise`, and what follows if one of them may leave the block around it.
+
+    names: what the blocks bind. jumps: 1 if `then` may leave, 2 if `otherwise` may, 3 if both.
+    """
+    if not is_open(test):
+        chosen = then if test else otherwise
+        signal = chosen() if chosen is not None else None
+        return signal if signal is not None or rest is None else rest()
+    cells = cells_of(names, then, otherwise, rest)
+    if rest is None:
+        return joined(test, then, otherwise, cells)
+    first, second = (otherwise, then) if jumps == 2 else (then, otherwise)
+    left = trial(first, cells)
+    if left.result is None or not left.result.is_known:
+        sides = left, trial(second, cells)
+    else:
+        sides = left, trial(lambda: follow(second() if second is not None else None, rest, names), cells)
+        rest = None
+    one, two = reversed(sides) if jumps == 2 else sides
+    signal = Join(value_of_test(test), one, two).finish(is_signal=True)
+    return signal if rest is None else follow(signal, rest, names)
+
+
+def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> Signal | None:
+    """What follows a block, run if that ran to its end."""
+    fell = True if signal is None else signal.is_one_of(FELL)
+    if rest is None or fell is False:
+        return signal
+    if fell is True:
+        return rest()
+    return joined(fell, rest, lambda: signal, cells_of(names, rest))
+
+
+def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place]) -> Any:
+    """One of two blocks, by a traced condition."""
+    return Join(value_of_test(test), trial(then, cells), trial(otherwise, cells)).finish(is_signal=True)
+
+
+def trial(block: Block | None, cells: Sequence[Place]) -> Outcome:
+    """A block of a branch, in a region."""
+    try:
+        return outcome(block or _nothing, cells)
+    except PliantError:
+        raise
+    except Exception as error:
+        raise UnsupportedError(
+            f"{type(error).__name__} is raised under a condition that is known only at run time: {error}",
+            hint="return a value that says so, or check it before the call",
+        ).at(("here", here())) from error
+
+
+def _nothing() -> None:
+    """A block without statements."""
+
+
+def value_of_test(test: Any) -> Any:
+    """A traced condition as a value."""
+    return value_of(test if not test.shape else test.reshape(()), "bool")
+
+
+def choose(test: Any, then: Block, otherwise: Block) -> Any:
+    """`then if test else otherwise`."""
+    if not is_open(test):
+        return then() if test else otherwise()
+    return Join(value_of_test(test), trial(then, ()), trial(otherwise, ())).finish(is_signal=False)
+
+
+def both(first: Any, second: Block) -> Any:
+    """`first and second`."""
+    if not is_open(first):
+        return first and second()
+    return choose(first, second, lambda: first)
+
+
+def either(first: Any, second: Block) -> Any:
+    """`first or second`."""
+    if not is_open(first):
+        return first or second()
+    return choose(first, lambda: first, second)
+
+
+def negated(x: Any) -> Any:
+    """`not x`."""
+    if not is_open(x):
+        return not x
+    return choose(x, lambda: False, lambda: True)
+
+
+def compare(kinds: Sequence[str], first: Any, *others: Block) -> Any:
+    """`first < a < b`, each operand evaluated once, and only if it matters."""
+
+    def following(left: Any, n: int) -> Any:
+        right = others[n]()
+        holds = _COMPARISONS[kinds[n]](left, right)
+        return holds if n == len(others) - 1 else both(holds, lambda: following(right, n + 1))
+
+    return following(first, 0)

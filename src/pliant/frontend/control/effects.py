@@ -1,0 +1,54 @@
+"""What the user's function changes in place: items, attributes, whole containers. A trial takes it back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.region import depth, in_loop, note, place_of
+
+CHANGING: Final = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
+)
+"""Methods that change a list, dict or set."""
+
+
+def store(value: Any, holder: Any, key: Any) -> None:
+    """`holder[key] = value`."""
+    if type(holder) is not TracedArray and depth():
+        if type(holder) is dict or (type(holder) is list and not isinstance(key, slice)):
+            note(place_of("item", holder, key if isinstance(holder, dict) else key % max(len(holder), 1)))
+        elif isinstance(holder, list | dict):
+            note(place_of("whole", holder))
+    holder[key] = value
+
+
+def assign(value: Any, holder: Any, name: str) -> None:
+    """`holder.name = value`."""
+    if type(holder) is not TracedArray and depth():
+        if name in getattr(holder, "__dict__", {}):
+            note(place_of("attribute", holder, name))
+        elif in_loop():
+            raise only_once(f"attribute {name!r} is set")
+    setattr(holder, name, value)
+
+
+def changing(holder: Any, name: str) -> None:
+    """A method that changes a container is about to be called."""
+    if depth() and name in CHANGING and isinstance(holder, list | dict | set):
+        note(place_of("whole", holder))
+
+
+def attempted() -> None:
+    """A `try` statement is about to be run: it could hide from a loop that its body cannot be one."""
+    if in_loop():
+        raise only_once("a try statement is run")
+
+
+def only_once(what: str) -> UnsupportedError:
+    """The error of what cannot be done in a body that is traced once for all steps."""
+    return UnsupportedError(
+        f"{what} inside a loop, whose body is run once for all steps", hint="move it out of the loop"
+    ).at(("here", here()))

@@ -1,0 +1,63 @@
+"""An allocation that is one of two others, by a condition known only at run time.
+
+`y = x.copy() if c else x`: what y holds is selected, and a write to y is a write to that one of the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast, final
+
+from pliant.core.ir import Value
+from pliant.frontend.array import TracedArray
+from pliant.frontend.tracing import Storage, Trace
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+
+
+@final
+class Either:
+    """Stands where a `Storage` does."""
+
+    concrete = None
+    index = None
+    source = None
+    strides = None
+    twins = ()
+
+    def __init__(self, trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> None:
+        self.trace, self.condition, self.one, self.other = trace, condition, one, other
+
+    @property
+    def writeable(self) -> bool:
+        """Whether both may be written."""
+        return self.one.storage.writeable and self.other.storage.writeable
+
+    @property
+    def version(self) -> int:
+        """A number that grows at every write to either."""
+        return self.one.storage.version + self.other.storage.version
+
+    @property
+    def content(self) -> Value:
+        """What it holds."""
+        return self.value
+
+    @property
+    def value(self) -> Value:
+        """What it holds."""
+        return self.selected(self.one.value, self.other.value)
+
+    def selected(self, one: Value, other: Value) -> Value:
+        """One value where the condition holds, else the other."""
+        return select(broadcast(self.condition, one.shape, ()), one, other)
+
+    def write(self, value: Value) -> None:
+        """Replace what it holds."""
+        one, other = self.one.value, self.other.value
+        self.one.replace(self.selected(value, one))
+        self.other.replace(self.selected(other, value))
+
+
+def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> Any:
+    """The array that is `one` where the condition holds, else `other`; both have the same type."""
+    return TracedArray(cast("Storage", Either(trace, condition, one, other)))

@@ -1,0 +1,399 @@
+"""The state of a loop of the user's program: what a step changes, as values that go from step to step.
+
+A step is traced on trial, again and again, until what it leaves is what it was given: names bound to the
+same allocations or to new ones, numbers of the same types. `a, b = b, a` repeats after two steps: those are
+one step of the loop then, and nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from pliant.core import ir
+from pliant.core.build import hint_of
+from pliant.core.ir import Value, Values, param
+from pliant.core.types import DTYPES, Type
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.join import PLAIN, is_mutable, moved
+from pliant.frontend.control.region import Place, Region, note, region
+from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, is_number, kind_of, with_kind
+from pliant.frontend.selection import Selection
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.tracing import Storage, current
+
+ROUNDS = 12
+PERIODS = 4
+
+Recipe: TypeAlias = Callable[[Values], Any]
+
+
+class NotInductive(Exception):
+    """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step."""
+
+    def __init__(self, reason: str, *, is_late: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_late = reason, is_late
+
+
+class Longer(Exception):
+    """The state repeats after more steps, if at all."""
+
+
+@final
+@dataclass(frozen=True)
+class Tree:
+    """The plan for a name that a step binds anew: the kinds of its leaves, None for those that stay."""
+
+    structure: Any
+    kinds: tuple[Kind | None, ...]
+
+
+@final
+@dataclass
+class Carry:
+    """A value that goes from step to step; `first` is what it starts from: a value, an array or number,
+    or None for zeros that nobody reads."""
+
+    param: Value
+    first: Any
+    end: Value
+
+    def start(self) -> Value:
+        """What it starts from, as a value."""
+        if self.first is None:
+            return ir.operators.zeros(self.param.type)
+        return self.first if isinstance(self.first, Value) else value_of(self.first, self.param.dtype)
+
+
+@final
+@dataclass
+class Captured:
+    """A step that keeps the state."""
+
+    region: Region
+    index: Value
+    carries: list[Carry]
+    storages: list[tuple[Storage, int]]  # with the number of the carry
+    exits: list[tuple[Place, Recipe]]
+    signal: Signal | None
+    returned: Recipe | None  # what the signal returns
+    period: int
+    extra: Any = None
+
+    def leave(self, results: Values) -> None:
+        """Bind names and write allocations as the last step left them."""
+        for storage, n in self.storages:
+            storage.write(results[n])
+        for place, content in [(place, recipe(results)) for place, recipe in self.exits]:
+            if place.kind != "name" and content is not place.get():
+                note(place)
+            place.set(content)
+
+
+@final
+@dataclass
+class Induction:
+    """The search for the plan. `step(index, j)` runs the j-th of the steps that are traced together."""
+
+    step: Callable[[Value, int], Signal | None]
+    bound: Sequence[Place]
+    live: frozenset[str]
+    kept: frozenset[str]
+    is_first: bool  # no step was run yet: names may be bound to allocations that others see
+    is_static: bool  # the number of steps is known, and not zero
+    finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
+    period: int = 1
+    plans: dict[Place, Tree | None] = field(default_factory=dict["Place, Tree | None"])
+    storages: list[Storage] = field(default_factory=list[Storage])
+
+    def captured(self) -> Captured:
+        """The step, once the plan holds; NotInductive if none does."""
+        for place in self.bound:
+            if str(place.key) in self.live and place.get() is not MISSING:
+                self.plans[place] = _first_plan(place.get())
+        for _ in range(ROUNDS):
+            try:
+                found = self.round()
+            except Longer:
+                self.period += 1
+                if self.period > PERIODS or not self.is_static:
+                    raise NotInductive("its names are bound to other arrays at each step", is_late=True) from None
+                continue
+            if found is not None:
+                return found
+        raise NotInductive("the types of its state change from step to step", is_late=True)
+
+    def round(self) -> Captured | None:
+        """Trace a step by the plan; None if the plan had to be changed."""
+        entry = {place: place.get() for place in dict.fromkeys((*self.bound, *self.plans))}
+        try:
+            with region(is_loop=True) as made:
+                return Round(self, made, entry).run()
+        finally:
+            for place in self.bound:
+                place.set(entry[place])
+
+
+def _first_plan(content: Any) -> Tree | None:
+    """Traced numbers are carried from the start; other things stay, until a step shows otherwise."""
+    leaves, structure = flatten(content)
+    kinds = [kind_of(x) if type(x) is TracedArray and not is_mutable(x) else None for x in leaves]
+    return Tree(structure, tuple(kinds)) if any(kinds) else None
+
+
+@final
+class Round:
+    """One trial of a plan."""
+
+    def __init__(self, plan: Induction, made: Region, entry: dict[Place, Any]) -> None:
+        self.plan, self.region, self.entry = plan, made, entry
+        self.heads: dict[Place, Any] = {}
+        self.params: dict[Place, list[Value | None]] = {}
+        self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
+        self.index = param(Type("i64"), "i")
+
+    def run(self) -> Captured | None:
+        """Trace the step, and see whether it keeps the state."""
+        self.enter()
+        signal: Signal | None = None
+        for j in range(self.plan.period):
+            if possible_of(signal) & {BREAK, RETURN}:
+                raise NotInductive("it may end between steps that are taken together")
+            for place in self.plan.bound:
+                if place not in self.plan.plans:
+                    place.set(MISSING)
+            signal = self.plan.step(self.index, j)
+        extra = self.plan.finish(signal)
+        return None if self.changed() else Exit(self).captured(signal, extra)
+
+    def enter(self) -> None:
+        """Bind the state to parameters."""
+        for place, tree in self.plan.plans.items():
+            self.heads[place] = self.entry[place]
+            if tree is None:
+                continue
+            leaves, _ = flatten(self.entry[place])
+            made = [x if k is None else k.template(place.text) for x, k in zip(leaves, tree.kinds, strict=True)]
+            self.params[place] = [None if k is None else m.value for m, k in zip(made, tree.kinds, strict=True)]
+            self.heads[place] = unflatten(tree.structure, made)
+            if place.kind != "name":
+                note(place)
+            place.set(self.heads[place])
+        for storage in self.plan.storages:
+            start = storage.value
+            self.contents[storage] = start, param(start.type, hint_of(start))
+            storage.write(self.contents[storage][1])
+
+    def changed(self) -> bool:
+        """Adapt the plan to what the step did; whether that was necessary."""
+        plan = self.plan
+        before = dict(plan.plans), list(plan.storages)
+        plan.storages += [s for s in self.region.written if s not in self.contents]
+        for place, content in self.region.effects.items():
+            if place in plan.plans:
+                continue
+            if place.kind == "whole" or content is MISSING:
+                raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
+            self.heads[place] = self.entry[place] = content
+            plan.plans[place] = None
+        for place in list(plan.plans):
+            plan.plans[place] = self.next_plan(place, place.get())
+        return (dict(plan.plans), list(plan.storages)) != before
+
+    def next_plan(self, place: Place, after: Any) -> Tree | None:
+        """The plan for a place, given what the step left there."""
+        tree, head = self.plan.plans[place], self.heads[place]
+        if after is head:
+            return tree
+        if after is MISSING or type(after) is Unbound:
+            raise NotInductive(f"{place.text} has no value after a step")
+        old, structure = flatten(head)
+        new, found = flatten(after)
+        if structure != found:
+            raise NotInductive(f"{place.text} is {_text(head)} before a step and {_text(after)} after it", is_late=True)
+        first = flatten(self.entry[place])[0]
+        kinds = tree.kinds if tree else (None,) * len(old)
+        made = [self.leaf(place.text, *row) for row in zip(first, old, new, kinds, strict=True)]
+        return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
+
+    def leaf(self, text: str, first: Any, old: Any, new: Any, kind: Kind | None) -> Kind | None:
+        """The kind of a leaf: `first` before the loop, `old` before the step and `new` after it."""
+        if new is old:
+            return kind
+        if not is_number(new) or not is_number(old):
+            if type(new) is type(old) and isinstance(new, PLAIN) and new == old:
+                return None
+            raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
+        if kind is None and type(new) is type(old) and not isinstance(new, TracedArray | np.ndarray) and new == old:
+            return None
+        x = as_traced(new)
+        if is_mutable(x):
+            before = as_traced(old)
+            if x.storage is before.storage and x.lenses == before.lenses:
+                return kind
+            self.check_identity(text, as_traced(first), x)
+        return self.settled(text, first, kind, kind_of(x))
+
+    def check_identity(self, text: str, first: TracedArray, new: TracedArray) -> None:
+        """Longer or NotInductive if it matters which allocation a name is bound to."""
+        written = self.region.written
+        if not self.region.owns(new.storage) and new.storage in written:
+            raise Longer
+        if self.plan.is_first and first.storage in written and is_mutable(first):
+            raise NotInductive(f"{text} is written, and bound to another array", is_late=True)
+
+    def settled(self, text: str, first: Any, kind: Kind | None, new: Kind) -> Kind:
+        """The kind that a step is given, if it makes `new` of `kind`."""
+        if kind == new:
+            return new
+        start = kind_of(as_traced(first))
+        wide = new if kind is None else kind.joined(new)
+        if wide is None or start.type.shape != new.type.shape:
+            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
+        if not is_exact(first, start, wide):
+            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
+        return wide
+
+
+def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
+    """Whether a step sees no difference if it is given x as a wider kind."""
+    if kind.type.dtype == wide.type.dtype:
+        return True
+    known = as_traced(x).concrete
+    if known is None:
+        return kind.is_weak and kind.type.kind in "bi" and wide.type.dtype in ("i64", "f64", "c128")
+    if not (kind.is_weak or kind.is_scalar):
+        return False
+    dtype = np.dtype(DTYPES[wide.type.dtype])
+    return bool(np.asarray(known).astype(dtype) == known)
+
+
+@final
+class Exit:
+    """How names and allocations are left, made of the last step's values."""
+
+    def __init__(self, round_: Round) -> None:
+        self.round, self.plan, self.region = round_, round_.plan, round_.region
+        self.carries: list[Carry] = []
+        self.users: dict[int, int] = {}  # of the step's allocations, by id
+        self.stores: dict[int, Storage] = {}
+
+    def captured(self, signal: Signal | None, extra: Any) -> Captured:
+        """The step, closed."""
+        storages: list[tuple[Storage, int]] = []
+        for storage, (start, p) in self.round.contents.items():
+            storages.append((storage, len(self.carries)))
+            self.carries.append(Carry(p, start, storage.value))
+        result = signal.result if signal is not None else MISSING
+        after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
+        self.count([content for place, content in after.items() if self.is_kept(place)] + [result])
+        exits: list[tuple[Place, Recipe]] = []
+        for place, content in after.items():
+            tree = self.plan.plans.get(place)
+            if tree is not None:
+                exits.append((place, self.carried(place, tree, content)))
+            elif place not in self.plan.plans:
+                exits.append((place, self.last(place, content) if self.is_kept(place) else _missing))
+        returned = None if result is MISSING else self.recipe(result, None)
+        made = Captured(
+            self.region, self.round.index, self.carries, storages, exits, signal, returned, self.plan.period, extra
+        )
+        return made
+
+    def is_kept(self, place: Place) -> bool:
+        """Whether somebody may read what is there after the loop."""
+        return place in self.plan.plans or str(place.key) in self.plan.kept
+
+    def count(self, contents: Sequence[Any]) -> None:
+        """How many names are bound to each of the step's allocations."""
+        for content in contents:
+            for leaf in flatten(content)[0]:
+                if type(leaf) is TracedArray:
+                    self.users[id(leaf.storage)] = self.users.get(id(leaf.storage), 0) + 1
+
+    def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
+        """How to make what a step is given again."""
+        leaves, _ = flatten(content)
+        firsts, _ = flatten(self.round.entry[place])
+        numbers: list[int | None] = []
+        for leaf, first, kind, p in zip(leaves, firsts, tree.kinds, self.round.params[place], strict=True):
+            if kind is None or p is None:
+                numbers.append(None)
+                continue
+            numbers.append(len(self.carries))
+            self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
+        return self.recipe(content, [(n, k) for n, k in zip(numbers, tree.kinds, strict=True)])
+
+    def last(self, place: Place, content: Any) -> Recipe:
+        """How to make what the last step left in a name that each step binds anew."""
+        if content is MISSING:
+            return _missing
+        if not self.plan.is_static:
+            before = self.round.entry[place]
+            made = Unbound(
+                f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",
+                "give it a value before the loop that has the same type",
+            )
+            return lambda _: made if before is MISSING else made
+        return self.recipe(content, None)
+
+    def recipe(self, content: Any, carried: Sequence[tuple[int | None, Kind | None]] | None) -> Recipe:
+        """How to make an object of the results."""
+        leaves, structure = flatten(content)
+        known = carried or [(None, None)] * len(leaves)
+        parts = [self.leaf(leaf, *row) for leaf, row in zip(leaves, known, strict=True)]
+        return lambda results: unflatten(structure, [part(results) for part in parts])
+
+    def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
+        """How to make a leaf; n is the carry that it is."""
+        if type(x) is Selection:
+            made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
+            return lambda _: made
+        if type(x) is not TracedArray and n is None:
+            return lambda _: x
+        array = as_traced(x)
+        if not is_mutable(array):
+            number = self.slot(array.value) if n is None else n
+            found = kind or kind_of(array)
+            return lambda results: with_kind(results[number], found)
+        storage, lenses = array.storage, array.lenses
+        if not self.region.owns(storage):
+            shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
+            return lambda results: TracedArray(storage, tuple(lens(results) for lens in shown))
+        if self.users[id(storage)] == 1:
+            number = self.slot(array.value) if n is None else n
+            return lambda results: TracedArray(Storage.holding(current(), results[number]))
+        number = self.slot(storage.value)
+        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
+        return lambda results: TracedArray(self.store(number, results), tuple(lens(results) for lens in shown))
+
+    def store(self, n: int, results: Values) -> Storage:
+        """The allocation that several names are bound to."""
+        if n not in self.stores:
+            self.stores[n] = Storage.holding(current(), results[n])
+        return self.stores[n]
+
+    def slot(self, value: Value) -> int:
+        """The number of the carry that ends as a value."""
+        for n, carry in enumerate(self.carries):
+            if carry.end is value:
+                return n
+        self.carries.append(Carry(param(value.type), None, value))
+        return len(self.carries) - 1
+
+
+def _missing(results: Values) -> Any:
+    return MISSING
+
+
+def _text(x: Any) -> str:
+    if isinstance(x, TracedArray | np.ndarray):
+        return str(as_traced(x).type)
+    return repr(x) if x is None or isinstance(x, PLAIN) else type(x).__name__

@@ -1,0 +1,145 @@
+"""What a `for` goes over, by number: ranges, rows of arrays, and `enumerate`, `zip`, `reversed` of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast, final
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import TracedValueError, UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.tracing import is_tracing
+
+INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
+
+
+@final
+@dataclass(frozen=True)
+class Range:
+    """`range` with bounds known only at run time; the step is known."""
+
+    start: Any
+    stop: Any
+    step: int
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TracedValueError(
+            "Python needs the number of steps here, but a bound of this range is known only at run time",
+            hint="iterate with a for statement over range(...)",
+        ).at(("needed here", here()))
+
+
+@final
+@dataclass(frozen=True)
+class Made:
+    """`enumerate`, `zip` or `reversed` of something."""
+
+    function: Any
+    parts: tuple[Any, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.function(*self.parts))
+
+
+def items(function: Any, *args: Any) -> Any:
+    """`function(*args)`, kept as what it is where a loop can go over it by number."""
+    if not is_tracing():
+        return function(*args)
+    if function is range and any([type(a) is TracedArray and a.concrete is None for a in args]):
+        start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
+        if type(step) is TracedArray and step.concrete is None:
+            raise UnsupportedError("range: the step is known only at run time", hint="pass it as a static argument").at(
+                ("here", here())
+            )
+        return Range(_bound(start), _bound(stop), int(step))
+    if function in (enumerate, zip, reversed):
+        return Made(function, args)
+    return function(*args)
+
+
+def _bound(x: Any) -> Any:
+    """A bound of a range as a Python integer, known or traced."""
+    traced = as_traced(x)
+    if traced.shape or traced.type.kind not in "iub":
+        raise TracedValueError(f"range: expected integers, got {traced.type}").at(("here", here()))
+    return traced if traced.is_weak else with_kind(value_of(traced, "i64"), INDEX)
+
+
+@final
+@dataclass(frozen=True)
+class Steps:
+    """The elements of a loop: how many, an int or a traced one, and the one at a number."""
+
+    count: Any
+    at: Callable[[Any], Any]
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the number of steps is known while tracing."""
+        return isinstance(self.count, int)
+
+
+def steps_of(elements: Any) -> Steps | None:
+    """Elements by number; None if they are none that a loop of the program can go over."""
+    if isinstance(elements, range):
+        return Steps(len(elements), lambda k: _affine(k, elements.start, elements.step))
+    if isinstance(elements, Range):
+        return _dynamic(elements)
+    if type(elements) is TracedArray and elements.shape:
+        return Steps(elements.shape[0], lambda k: elements[k])
+    return _made(elements) if isinstance(elements, Made) else None
+
+
+def _affine(k: Any, start: Any, step: int) -> Any:
+    scaled = k if step == 1 else k * step
+    return scaled if isinstance(start, int) and start == 0 else scaled + start
+
+
+def _dynamic(elements: Range) -> Steps:
+    start, stop, step = elements.start, elements.stop, elements.step
+    reach = stop - start if step > 0 else start - stop
+    size = abs(step)
+    count = reach if size == 1 else (reach + (size - 1)) // size
+    return Steps(count, lambda k: _affine(k, start, step))
+
+
+def _made(elements: Made) -> Steps | None:
+    start = 0
+    parts = elements.parts
+    if elements.function is enumerate:
+        start = parts[1] if len(parts) == 2 else 0
+        parts = parts[:1]
+    found = [steps_of(p) for p in parts]
+    if not found or any([s is None for s in found]):
+        return None
+    inner = cast("list[Steps]", found)
+    first = inner[0]
+    if elements.function is enumerate:
+        return Steps(first.count, lambda k: (_affine(k, start, 1), first.at(k)))
+    if elements.function is reversed:
+        return Steps(first.count, lambda k: first.at((first.count - 1) - k))
+    counts = [s.count for s in inner]
+    if all([s.is_static for s in inner]):
+        count = min(counts)
+    else:
+        count = counts[0]
+        for other in counts[1:]:
+            count = with_kind(value_of(cast("Any", np.minimum)(count, other), "i64"), INDEX)
+    return Steps(count, lambda k: tuple([s.at(k) for s in inner]))
+
+
+def offset(index: Value, factor: int, shift: int) -> Any:
+    """The number of a step as a Python integer that is traced."""
+    k = with_kind(index, INDEX)
+    scaled = k if factor == 1 else k * factor
+    return scaled + shift if shift else scaled
+
+
+__all__ = ["INDEX", "Made", "Range", "Steps", "const", "items", "offset", "steps_of"]

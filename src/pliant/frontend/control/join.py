@@ -1,0 +1,297 @@
+"""What two blocks left, of which one is run: one `cond`, and names that hold its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeAlias, cast, final
+
+from pliant.core import ir
+from pliant.core.ir import Const, Value, Values
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.either import either
+from pliant.frontend.control.region import Outcome, Place, current, note
+from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, is_number, kind_of, with_kind
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.tracing import Storage
+from pliant.ops.cond import Cond
+
+Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the results of the cond
+PLAIN = (str, bytes, bool, int, float, complex, slice, range, tuple)
+
+
+@final
+class Join:
+    """The results of a `cond` that are asked for, one pair of values each."""
+
+    def __init__(self, condition: Value, one: Outcome, two: Outcome) -> None:
+        self.condition, self.sides = condition, (one, two)
+        self.pairs: tuple[list[Value], list[Value]] = ([], [])
+        self.partners: dict[int, tuple[Any, Any, int]] = {}  # allocations of the blocks, by id
+        self.stores: dict[int, Storage] = {}  # made of the results, by result number
+        self.where = here()
+
+    def slot(self, one: Value, two: Value) -> int:
+        """The number of a result that is one of two values."""
+        for n, pair in enumerate(zip(*self.pairs, strict=True)):
+            if pair[0] is one and pair[1] is two:
+                return n
+        for side, value in zip(self.pairs, (one, two), strict=True):
+            side.append(value)
+        return len(self.pairs[0]) - 1
+
+    def apply(self) -> Values:
+        """The results."""
+        names = ("then", "otherwise")
+        free = tuple(dict.fromkeys(
+            v for side, values in zip(self.sides, self.pairs, strict=True) for v in side.region.free(values)
+        ))  # fmt: skip
+        if not self.pairs[0]:
+            return ()
+        branches = [
+            side.region.function(name, (), values, free)
+            for name, side, values in zip(names, self.sides, self.pairs, strict=True)
+        ]
+        return Cond(*branches).apply(self.condition, *free)
+
+    # --- objects
+
+    def joined(self, a: Any, b: Any, what: str) -> Recipe:
+        """How to make the object that is `a` after one block and `b` after the other."""
+        if a is b:
+            return lambda _: a
+        if a is MISSING or b is MISSING:
+            return self.unbound(f"{what} has a value only if a condition holds that is known only at run time",
+                                "give it a value before the if, or in both branches")  # fmt: skip
+        if type(a) is Unbound or type(b) is Unbound:
+            return lambda _: a if type(a) is Unbound else b
+        ones, structure = flatten(a)
+        twos, other = flatten(b)
+        if structure != other:
+            return self.differs(a, b, what)
+        made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
+        failed = next((m for m in made if type(m) is Unbound), None)
+        if failed is not None:
+            return lambda _: failed
+        return lambda results: unflatten(structure, [cast("Recipe", m)(results) for m in made])
+
+    def unbound(self, message: str, hint: str) -> Recipe:
+        """A name whose use is an error."""
+        made = Unbound(message, hint, self.where)
+        return lambda _: made
+
+    def differs(self, a: Any, b: Any, what: str) -> Recipe:
+        """A name that cannot be both."""
+        return self.unbound(
+            f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
+            "at run time", "make both branches leave the same kind of object",
+        )  # fmt: skip
+
+    def leaf(self, a: Any, b: Any, what: str) -> Any:
+        """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""
+        if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
+            return lambda _: a
+        if not is_number(a) or not is_number(b):
+            return self.differs(a, b, what)(())
+        x, y = as_traced(a), as_traced(b)
+        if is_mutable(x) and is_mutable(y):
+            return self.arrays(x, y, what)
+        return self.numbers(x, y, what)
+
+    def numbers(self, x: TracedArray, y: TracedArray, what: str) -> Any:
+        """A number, or an array of its own, that is one of two."""
+        kind = kind_of(x).joined(kind_of(y))
+        if kind is None:
+            return self.differs(x, y, what)(())
+        n = self.slot(*self.converted(x, y, kind))
+        return lambda results: with_kind(results[n], kind)
+
+    def converted(self, x: TracedArray, y: TracedArray, kind: Kind) -> tuple[Value, Value]:
+        """The values of both, as one dtype, each made in its block."""
+        made: list[Value] = []
+        for side, a in zip(self.sides, (x, y), strict=True):
+            with side.region.inside():
+                made.append(value_of(a, kind.type.dtype))
+        return made[0], made[1]
+
+    def arrays(self, x: TracedArray, y: TracedArray, what: str) -> Any:
+        """An array that may be written: which allocation it is matters."""
+        if x.storage is y.storage and x.lenses == y.lenses:
+            return lambda _: x
+        one, two = self.sides
+        fresh = one.region.owns(x.storage), two.region.owns(y.storage)
+        kind = kind_of(x).joined(kind_of(y))
+        if kind is None or (not all(fresh) and x.type != y.type):
+            return self.differs(x, y, what)(())
+        if not all(fresh):
+            return self.either(x, y, fresh)
+        known = self.partners.get(id(x.storage)) or self.partners.get(id(y.storage))
+        if known is not None:
+            is_same = known[0] is x.storage and known[1] is y.storage and x.lenses == y.lenses
+            whole = self.pairs[0][known[2]].type == x.storage.value.type
+            if not is_same or not whole:
+                return self.shared(what)
+            n, lenses = known[2], x.lenses
+        elif x.lenses == y.lenses and all([s.value.type == t.value.type for s, t in ((x.storage, y.storage),)]):
+            n, lenses = self.slot(x.storage.value, y.storage.value), x.lenses
+        else:
+            n, lenses = self.slot(*self.converted(x, y, kind)), ()
+        self.partners[id(x.storage)] = self.partners[id(y.storage)] = (x.storage, y.storage, n)
+        return lambda results: TracedArray(self.store(n, results), lenses)
+
+    def shared(self, what: str) -> Unbound:
+        """A name that shares memory with others in one branch, and with no other or less in the other."""
+        return Unbound(
+            f"{what} shares memory with other names after one branch, but not so after the other",
+            "copy it in both branches", self.where,
+        )  # fmt: skip
+
+    def store(self, n: int, results: Values) -> Storage:
+        """The allocation that holds a result."""
+        if n not in self.stores:
+            self.stores[n] = Storage.holding(current(), results[n])
+        return self.stores[n]
+
+    def either(self, x: TracedArray, y: TracedArray, fresh: tuple[bool, bool]) -> Recipe:
+        """An array that is a view of one allocation or of another."""
+        views = [self.view(a, side, is_fresh) for side, (a, is_fresh) in enumerate(zip((x, y), fresh, strict=True))]
+        return lambda results: either(current(), self.condition, views[0](results), views[1](results))
+
+    def view(self, x: TracedArray, side: int, is_fresh: bool) -> Recipe:
+        """A view that one of the blocks made, outside of it; what the other did not make is zeros."""
+
+        def slot(value: Value) -> int:
+            with self.sides[1 - side].region.inside():
+                zeros = ir.operators.zeros(value.type)
+            return self.slot(value, zeros) if side == 0 else self.slot(zeros, value)
+
+        lenses = [moved(lens, self.sides[side].region.trace.scope.number, slot) for lens in x.lenses]
+        n = slot(x.storage.value) if is_fresh else None
+        storage = x.storage
+
+        def made(results: Values) -> TracedArray:
+            base = storage if n is None else self.store(n, results)
+            return TracedArray(base, tuple(lens(results) for lens in lenses))
+
+        return made
+
+    # --- all
+
+    def finish(self, *, is_signal: bool) -> Any:
+        """Leave names, items and allocations as the block that is run does; what the blocks returned."""
+        one, two = self.sides
+        written = list(dict.fromkeys([*one.written, *two.written]))
+        stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
+        places = list(dict.fromkeys([*one.contents, *two.contents]))
+        recipes = [self.joined(*(content(side, p) for side in self.sides), p.text) for p in places]
+        final = self.signal(one.result, two.result) if is_signal else self.joined(one.result, two.result, "the result")
+        results = self.apply()
+        for storage, n in zip(written, stores, strict=True):
+            storage.write(results[n])
+        for place, recipe in zip(places, recipes, strict=True):
+            put(place, recipe(results))
+        return final(results)
+
+    def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
+        """How the blocks were left."""
+        possible = possible_of(one) | possible_of(two)
+        values = [MISSING if s is None else s.result for s in (one, two)]
+        if values[0] is MISSING or values[1] is MISSING:
+            value = self.lone(values[0], 0) if values[1] is MISSING else self.lone(values[1], 1)
+        else:
+            value = self.joined(values[0], values[1], "what is returned")
+        if possible == frozenset((0,)):
+            return lambda _: None
+        if len(possible) == 1:
+            (code,) = possible
+            return lambda results: Signal(possible, code, value(results))
+        code = self.joined(code_of(one), code_of(two), "the way on")
+        return lambda results: Signal(possible, _as_code(code(results)), value(results))
+
+    def lone(self, x: Any, side: int) -> Recipe:
+        """An object that only one of the blocks made, and that is used only if that one was run."""
+        if x is MISSING:
+            return lambda _: MISSING
+        leaves, structure = flatten(x)
+        zeros: list[Any] = []
+        for leaf in leaves:
+            if not is_number(leaf):
+                zeros.append(leaf)
+                continue
+            with self.sides[1 - side].region.inside():
+                zeros.append(with_kind(ir.operators.zeros(as_traced(leaf).type), kind_of(as_traced(leaf))))
+        other = unflatten(structure, zeros)
+        return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+
+def _as_code(code: Any) -> Any:
+    return code if isinstance(code, int) else with_kind(value_of(code, "i64"), CODE)
+
+
+def content(side: Outcome, place: Place) -> Any:
+    """What is at a place after a block."""
+    return side.contents[place] if place in side.contents else place.get()
+
+
+def put(place: Place, made: Any) -> None:
+    """Change a place for good, as far as a region around this allows."""
+    if made is place.get():
+        return
+    if type(made) is Unbound and place.kind == "whole":
+        raise UnsupportedError(
+            f"{place.text} gets other elements under a condition that is known only at run time",
+            hint="keep its length and keys the same in both branches",
+        ).at(("here", here()))
+    if place.kind != "name":
+        note(place)
+    place.set(made)
+
+
+def moved(lens: Any, number: int, slot: Callable[[Value], int]) -> Recipe:
+    """How to make a lens outside of the trace that made it: its values become results."""
+    if not is_dataclass(lens):
+        return lambda _: lens
+    changed: dict[str, Callable[[Values], Any]] = {}
+    for field in fields(lens):
+        part = getattr(lens, field.name)
+        if isinstance(part, Value) or (isinstance(part, tuple) and any(isinstance(p, Value) for p in _all(part))):
+            changed[field.name] = _moved(part, number, slot)
+    return lambda results: (
+        replace(cast("Any", lens), **{k: c(results) for k, c in changed.items()}) if changed else lens
+    )
+
+
+def _all(part: Any) -> Sequence[Any]:
+    return part
+
+
+def _moved(part: Any, number: int, slot: Callable[[Value], int]) -> Callable[[Values], Any]:
+    if isinstance(part, tuple):
+        parts = [_moved(p, number, slot) for p in _all(part)]
+        return lambda results: tuple([p(results) for p in parts])
+    if not isinstance(part, Value) or part.node.scope != number or isinstance(part.op, Const):
+        return lambda _: part
+    n = slot(part)
+    return lambda results: results[n]
+
+
+def is_mutable(x: TracedArray) -> bool:
+    """Whether an array can be written: not NumPy's scalars and Python's numbers."""
+    return not (x.is_scalar or x.is_weak)
+
+
+def _text(x: Any) -> str:
+    if isinstance(x, TracedArray):
+        return str(x.type)
+    if x is None or isinstance(x, bool | int | float | str):
+        return repr(x)
+    return type(x).__name__
+
+
+__all__ = ["Join", "Type", "is_mutable", "moved", "put"]

@@ -1,0 +1,240 @@
+"""`for` and `while` of the user's program: one loop of the program where a step keeps the form of its state,
+else as many copies of the body as there are steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from pliant.core.origin import Origin, here
+from pliant.core.ir import Value
+from pliant.errors import PliantError, UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.branch import Block, is_open, joined, value_of_test
+from pliant.frontend.control.emit import counted, repeated
+from pliant.frontend.control.induction import Captured, Induction, NotInductive
+from pliant.frontend.control.items import Steps, offset, steps_of
+from pliant.frontend.control.region import Place, cells_of, depth
+from pliant.frontend.control.report import Report, failed_before, report
+from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
+from pliant.frontend.tracing import is_tracing
+
+FEW: Final = 4  # steps that are not worth a loop
+PEELED: Final = 2  # steps that may come before the state has a form
+PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
+LIMIT: Final = 10_000  # copies of a body
+
+
+@final
+@dataclass
+class Site:
+    """A loop of the user's program, being run."""
+
+    body: Callable[..., Any]
+    orelse: Block | None
+    cells: list[Place]
+    live: frozenset[str]
+    kept: frozenset[str]
+    ends: bool
+    more: Sequence[str]
+    where: Origin
+
+    @classmethod
+    def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
+        """The loop with a body; names: what it binds, reads first, what is read after it, whether it may
+        end itself, and what the `else` binds."""
+        bound, live, kept, ends, more = names
+        return cls(body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here())
+
+    def finished(self, signal: Signal | None) -> Signal | None:
+        """The `else` of the loop, unless it was left; how the whole statement was left."""
+        after = without(signal, BREAK)
+        fell = True if signal is None else signal.is_one_of(FELL)
+        if self.orelse is None or fell is False:
+            return after
+        if fell is True:
+            return self.orelse()
+        return joined(fell, self.orelse, lambda: after, cells_of(self.more, self.orelse))
+
+    def undecided(self, signal: Signal, rest: Block) -> Signal | None:
+        """The rest of a loop, of which a step ended in a way known only at run time."""
+        going = signal.is_one_of(FELL, CONTINUE)
+        return joined(going, rest, lambda: without(signal, BREAK), [*self.cells, *cells_of(self.more, self.orelse)])
+
+
+def loop(elements: Any, body: Callable[[Any], Any], orelse: Block | None, *names: Any) -> Signal | None:
+    """`for item in elements: body(item)`."""
+    site = Site.of(body, orelse, names)
+    steps = steps_of(elements) if is_tracing() else None
+    if steps is None:
+        return _plain(site, iter(elements))
+    if not steps.is_static:
+        return site.finished(_dynamic(site, steps))
+    return _static(site, steps, 0, 0)
+
+
+def _plain(site: Site, elements: Any) -> Signal | None:
+    """The loop as Python runs it."""
+    for item in elements:
+        signal = site.body(item)
+        if signal is None:
+            continue
+        if not signal.is_known:
+            return site.undecided(signal, lambda: _plain(site, elements))
+        if signal.code != CONTINUE:
+            return site.finished(signal)
+    return site.finished(None)
+
+
+def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
+    """The steps from `done` on of a loop whose number of steps is known."""
+    is_tried = failed_before(site.body.__code__, depth())
+    while done < steps.count:
+        if not is_tried and steps.count - done > FEW and peeled <= PEELED:
+            found = _captured(site, steps, done)
+            if type(found) is Captured:
+                return _run_static(site, steps, done, found)
+            is_tried = not found
+            peeled += 1
+        if done > LIMIT:
+            raise _too_long(site, steps.count)
+        signal = site.body(steps.at(done))
+        done += 1
+        if signal is not None and not signal.is_known:
+            rest = done
+            return site.undecided(signal, lambda: _static(site, steps, rest, peeled))
+        if signal is not None and signal.code != CONTINUE:
+            return site.finished(signal)
+    return site.finished(None)
+
+
+def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
+    """The steps from `done` on as one that is repeated; else whether to try again after the next step."""
+    induction = _induction(site, steps, done)
+    try:
+        found = induction.captured()
+        if found.signal is not None and found.signal.is_known and found.signal.code != CONTINUE:
+            raise NotInductive("it ends after one step")
+        return found
+    except NotInductive as error:
+        if error.is_late and done < PEELED:
+            return True
+        report(site.body.__code__, Report(site.where, "unrolled", steps.count, error.reason), depth())
+        return False
+    except Exception as error:  # whatever the body cannot do with a traced number of a step, it may do with a known one
+        reason = error.message if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
+        report(site.body.__code__, Report(site.where, "unrolled", steps.count, reason), depth())
+        return False
+
+
+def _induction(site: Site, steps: Steps, done: int) -> Induction:
+    """The search for a step's form, from step `done` on."""
+
+    def step(index: Value, j: int) -> Signal | None:
+        return site.body(steps.at(offset(index, induction.period, done + j)))
+
+    induction = Induction(step, site.cells, site.live, site.kept, is_first=done == 0, is_static=steps.is_static)
+    return induction
+
+
+def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal | None:
+    """The loop that was captured, and the steps that are left if several are taken together."""
+    length, left = divmod(steps.count - done, found.period)
+    report(site.body.__code__, Report(site.where, "loop", length, "", len(found.carries), found.period, done), depth())
+    if possible_of(found.signal) & {BREAK, RETURN}:
+        return site.finished(repeated(found, length))
+    counted(found, length)
+    for n in range(steps.count - left, steps.count):
+        site.body(steps.at(n))
+    return site.finished(None)
+
+
+def _dynamic(site: Site, steps: Steps) -> Signal | None:
+    """A loop whose number of steps is known only at run time."""
+    found = _required(_induction(site, steps, 0), site)
+    report(site.body.__code__, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
+    return repeated(found, steps.count)
+
+
+def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signal | None:
+    """`while test(): body()`."""
+    site = Site.of(body, orelse, names)
+    site.cells = cells_of(names[0], test, body)
+    done = 0
+    is_tried = False
+    while True:
+        holds = test()
+        if not is_open(holds) and not holds:
+            return site.finished(None)
+        is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
+        if is_open(holds) or (is_worth and not is_tried):
+            found = _conditional(site, test, is_required=is_open(holds), is_first=not done)
+            if found is not None:
+                return site.finished(repeated(found, None, holds))
+            is_tried = True
+        if done > LIMIT:
+            raise _too_long(site, done)
+        signal = body()
+        done += 1
+        if signal is not None and not signal.is_known:
+            _conditional(site, test, is_required=True, is_first=False)
+            raise AssertionError("a loop that fails as one fails again")
+        if signal is not None and signal.code != CONTINUE:
+            return site.finished(signal)
+
+
+def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) -> Captured | None:
+    """A `while` as a loop of the program: the body, and then the condition for the next step."""
+
+    def going(signal: Signal | None) -> Any:
+        stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
+        if stays is not True and stays is not False:
+            from pliant.frontend.control.branch import choose
+
+            holds = choose(stays, lambda: _as_bool(test()), lambda: False)
+        else:
+            holds = _as_bool(test()) if stays else False
+        return holds
+
+    induction = Induction(
+        lambda _, __: site.body(), site.cells, site.live, site.kept, is_first=is_first, is_static=False, finish=going
+    )
+    try:
+        found = induction.captured() if not is_required else _required(induction, site)
+    except NotInductive as error:
+        report(site.body.__code__, Report(site.where, "unrolled", None, error.reason), depth())
+        return None
+    except Exception as error:
+        if is_required:
+            raise
+        report(site.body.__code__, Report(site.where, "unrolled", None, str(error)), depth())
+        return None
+    report(site.body.__code__, Report(site.where, "while", None, "", len(found.carries)), depth())
+    return found
+
+
+def _as_bool(holds: Any) -> Any:
+    return holds if is_open(holds) else bool(holds)
+
+
+def _required(induction: Induction, site: Site) -> Captured:
+    """The step of a loop that cannot be unrolled."""
+    try:
+        return induction.captured()
+    except NotInductive as error:
+        raise UnsupportedError(
+            f"how many steps this loop has is known only at run time, and {error.reason}",
+            hint="keep the state of one type and shape; arrays that grow need a bound: allocate, and count",
+        ).at(("in this loop", site.where)) from None
+
+
+def _too_long(site: Site, count: int) -> UnsupportedError:
+    reason = failed_before(site.body.__code__, depth())
+    return UnsupportedError(
+        f"this loop would be unrolled more than {LIMIT} times, as it is no loop of the program: {reason or count}",
+        hint="pliant.explain says what keeps each loop from being one",
+    ).at(("this loop", site.where))
+
+
+__all__ = ["FEW", "LIMIT", "TracedArray", "loop", "repeat", "value_of_test"]

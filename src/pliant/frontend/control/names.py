@@ -1,0 +1,208 @@
+"""What statements do to local names: which they bind, read before they bind, and how they are left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Loop: TypeAlias = ast.For | ast.While
+
+SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+LEAVES: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All parts of some statements that run in their own scope: not what inner functions do."""
+    for node in nodes:
+        yield node
+        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, SCOPES):
+            inner = _outside(node)
+        yield from own(inner)
+
+
+def _outside(node: Any) -> list[ast.AST]:
+    """The parts of a definition that are evaluated where it stands."""
+    args: list[ast.AST] = []
+    if not isinstance(node, ast.ClassDef):
+        args = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
+    else:
+        args = [*node.bases, *(k.value for k in node.keywords)]
+    return [*getattr(node, "decorator_list", ()), *args]
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements bind or delete in their own scope."""
+    made: set[str] = set()
+    for node in own(nodes):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
+            made.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            made.add(node.name)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            made.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            made.add(node.rest)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            made.update((a.asname or a.name).partition(".")[0] for a in node.names)
+    return made
+
+
+def mark_comprehensions(tree: ast.AST) -> None:
+    """Mark the variables of comprehensions, which are bound in scopes of their own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension):
+            for part in ast.walk(node.target):
+                if isinstance(part, ast.Name):
+                    part.is_inner = True  # type: ignore[attr-defined]
+
+
+def declared(nodes: Iterable[ast.AST], kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+    """The names declared `global`, or `nonlocal`."""
+    return {name for node in own(nodes) if isinstance(node, kind) for name in node.names}
+
+
+def parameters(node: Function) -> set[str]:
+    """The names of a function's parameters."""
+    a = node.args
+    every = [*a.posonlyargs, *a.args, *a.kwonlyargs, *(x for x in (a.vararg, a.kwarg) if x)]
+    return {x.arg for x in every}
+
+
+def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
+    """How often each name is read, in inner scopes too."""
+    count: dict[str, int] = {}
+    for top in nodes:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+                count[node.id] = count.get(node.id, 0) + 1
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                count[node.target.id] = count.get(node.target.id, 0) + 1
+            elif isinstance(node, ast.Nonlocal):
+                for name in node.names:
+                    count[name] = count.get(name, 0) + 1
+    return count
+
+
+def captured(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that functions defined in statements read."""
+    return {name for node in own(nodes) if isinstance(node, SCOPES) for name in loads([node])}
+
+
+def has_jump(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements may leave the block that they are in: by return, or a break or continue of
+    a loop around them."""
+    return any([_jumps(s, in_loop=False) for s in body])
+
+
+def _jumps(node: ast.AST, *, in_loop: bool) -> bool:
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.Break | ast.Continue):
+        return not in_loop
+    if isinstance(node, (*SCOPES, ast.expr)):
+        return False
+    if isinstance(node, ast.For | ast.While):
+        return any([_jumps(s, in_loop=True) for s in node.body]) or has_jump(node.orelse)
+    return any([_jumps(s, in_loop=in_loop) for s in ast.iter_child_nodes(node)])
+
+
+def leaves_loop(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop's body may end the loop: by break or return."""
+    return any([_ends(s) for s in body])
+
+
+def _ends(node: ast.AST) -> bool:
+    if isinstance(node, ast.Return | ast.Break):
+        return True
+    if isinstance(node, (*SCOPES, ast.expr)):
+        return False
+    if isinstance(node, ast.For | ast.While):
+        return _returns(node.body) or any([_ends(s) for s in node.orelse])
+    return any([_ends(s) for s in ast.iter_child_nodes(node)])
+
+
+def _returns(nodes: Iterable[ast.AST]) -> bool:
+    return any(isinstance(node, ast.Return) for node in own(nodes))
+
+
+def returns(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements may return from the function."""
+    return _returns(body)
+
+
+def is_generator(node: Function) -> bool:
+    """Whether a function is a generator or a coroutine."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    body = node.body if isinstance(node.body, list) else [node.body]
+    return any(
+        isinstance(part, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith) for part in own(body)
+    )
+
+
+# --- names read before they are bound
+
+
+def read_first(nodes: Sequence[ast.AST], known: Iterable[str] = ()) -> set[str]:
+    """Names that statements may read before they bind them, if run from their start."""
+    found: set[str] = set()
+    _follow(nodes, set(known), found)
+    return found
+
+
+def _follow(nodes: Iterable[ast.AST], known: set[str], found: set[str]) -> set[str] | None:
+    """The names surely bound after some statements, None if they are always left; adds to `found`."""
+    here: set[str] | None = known
+    for node in nodes:
+        if here is None:
+            return None
+        here = _step(node, here, found)
+    return here
+
+
+def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
+    """`_follow` of one statement or expression."""
+    if isinstance(node, ast.If):
+        _read([node.test], known, found)
+        known = known | bound([node.test])
+        return _both(_follow(node.body, known, found), _follow(node.orelse, known, found))
+    if isinstance(node, ast.For | ast.While):
+        head = node.iter if isinstance(node, ast.For) else node.test
+        _read([head], known, found)
+        inside = known | (bound([node.target]) if isinstance(node, ast.For) else bound([head]))
+        _follow(node.body, inside, found)
+        _follow(node.orelse, known, found)
+        return known
+    if isinstance(node, ast.With):
+        for item in node.items:
+            _read([item.context_expr], known, found)
+            known = known | (bound([item.optional_vars]) if item.optional_vars else set())
+        return _follow(node.body, known, found)
+    if isinstance(node, ast.Try | ast.Match):
+        _read([node], known, found)
+        return known
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        _read([node.value] if node.value else [], known, found)
+        _read(targets, known, found)
+        return known | (bound(targets) if node.value else set()) | bound([node.value] if node.value else [])
+    if isinstance(node, ast.Delete):
+        _read([node], known, found)
+        return known - bound([node])
+    _read([node], known, found)
+    return None if isinstance(node, LEAVES) else known | bound([node])
+
+
+def _both(one: set[str] | None, other: set[str] | None) -> set[str] | None:
+    """What is bound after one of two ways."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _read(nodes: Iterable[ast.AST], known: set[str], found: set[str]) -> None:
+    found.update(name for name in loads(nodes) if name not in known)

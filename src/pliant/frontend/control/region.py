@@ -1,0 +1,195 @@
+"""Run a part of the user's function on trial: in a trace of its own, with all that it did taken back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CellType
+from typing import Any, final
+
+from pliant.core.build import abstract, free_values
+from pliant.core.ir import Function, Value, Values, scope
+from pliant.frontend.control.signals import MISSING
+from pliant.frontend.tracing import Storage, Trace, current, thread, tracing
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """Something that the user's function can change: a local name, an item, an attribute, or all items
+    of a list, dict or set. Two are equal if they are the same place."""
+
+    kind: str  # "name", "item", "attribute", "whole"
+    holder: Any = field(hash=False, compare=False)
+    key: Any  # the name of a cell; the key or name of an item or attribute
+    number: int = 0  # the holder's id
+
+    def get(self) -> Any:
+        """What is there; MISSING if nothing is."""
+        if self.kind == "name":
+            try:
+                return self.holder.cell_contents
+            except ValueError:
+                return MISSING
+        if self.kind == "whole":
+            return dict(self.holder) if isinstance(self.holder, dict) else list(self.holder)
+        try:
+            return self.holder[self.key] if self.kind == "item" else vars(self.holder)[self.key]
+        except (KeyError, IndexError):
+            return MISSING
+
+    def set(self, content: Any) -> None:
+        """Put something there, or take it away."""
+        if self.kind == "name":
+            if content is not MISSING:
+                self.holder.cell_contents = content
+            elif self.get() is not MISSING:
+                del self.holder.cell_contents
+        elif self.kind == "whole":
+            self.holder.clear()
+            (self.holder.extend if isinstance(self.holder, list) else self.holder.update)(content)
+        elif self.kind == "item":
+            _put(self.holder, self.key, content)
+        else:
+            _put(vars(self.holder), self.key, content)
+
+    @property
+    def text(self) -> str:
+        """The place as the user wrote it."""
+        if self.kind == "item":
+            return f"the item [{self.key!r}]"
+        return {"name": str(self.key), "attribute": f".{self.key}"}.get(self.kind, f"the {type(self.holder).__name__}")
+
+
+def _put(holder: Any, key: Any, content: Any) -> None:
+    if content is MISSING:
+        holder.pop(key, None)
+    else:
+        holder[key] = content
+
+
+def place_of(kind: str, holder: Any, key: Any = None) -> Place:
+    """A place, for comparison by the holder's identity."""
+    return Place(kind, holder, key, id(holder))
+
+
+def cells_of(names: Iterable[str], *blocks: Callable[..., Any] | None) -> list[Place]:
+    """The places of local names that some blocks share."""
+    found: dict[str, CellType] = {}
+    for block in blocks:
+        if block is not None:
+            found.update(zip(block.__code__.co_freevars, block.__closure__ or (), strict=True))
+    return [place_of("name", found[name], name) for name in names if name in found]
+
+
+@final
+class _Regions(threading.local):
+    """The regions that this thread is in, outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list[Region] = []
+
+
+_regions = _Regions()
+
+
+@final
+@dataclass(eq=False)
+class Region:
+    """A part of a function, run on trial."""
+
+    trace: Trace
+    is_loop: bool
+    effects: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what was there before
+
+    @contextmanager
+    def inside(self) -> Generator[None]:
+        """Add values to the region after it was left."""
+        before = thread.trace
+        with scope(self.trace.scope):
+            thread.update(self.trace, thread.is_jit_disabled)
+            try:
+                yield
+            finally:
+                thread.update(before, thread.is_jit_disabled)
+
+    def owns(self, storage: Any) -> bool:
+        """Whether an allocation was made in here."""
+        return storage.trace is self.trace
+
+    @property
+    def written(self) -> dict[Storage, Value]:
+        """The allocations made outside that were written, with what they hold now."""
+        storages = {id(s): s for s, *_ in self.trace.journal if s.trace is not self.trace}
+        return {s: s.value for s in storages.values()}
+
+    def function(self, name: str, params: Values, results: Sequence[Value], free: Values) -> Function:
+        """Results as a function of parameters and of values from outside."""
+        return abstract(tuple(results), (*params, *free), name)
+
+    def free(self, results: Sequence[Value]) -> Values:
+        """What the results read from outside."""
+        return free_values(Function("region", (), tuple(results)), self.trace.scope.number)
+
+
+@contextmanager
+def region(*, is_loop: bool = False) -> Generator[Region]:
+    """A trial: at its end names, items, attributes and allocations are as they were."""
+    with tracing() as trace:
+        made = Region(trace, is_loop)
+        _regions.stack.append(made)
+        try:
+            yield made
+        finally:
+            _regions.stack.pop()
+            for place, content in reversed(made.effects.items()):
+                place.set(content)
+
+
+def note(place: Place) -> None:
+    """Remember what is at a place, which is about to change."""
+    if _regions.stack:
+        effects = _regions.stack[-1].effects
+        if place not in effects:
+            effects[place] = place.get()
+
+
+def in_loop() -> bool:
+    """Whether the body of a loop is being traced once for all its steps."""
+    return any([r.is_loop for r in _regions.stack])
+
+
+def depth() -> int:
+    """How many trials this is inside of."""
+    return len(_regions.stack)
+
+
+@final
+@dataclass
+class Outcome:
+    """What a block did in a region."""
+
+    region: Region
+    result: Any
+    contents: dict[Place, Any]
+    written: dict[Storage, Value]
+
+
+def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool = False) -> Outcome:
+    """Run a block on trial, and take back what it did."""
+    before = [cell.get() for cell in cells]
+    try:
+        with region(is_loop=is_loop) as made:
+            done = block()
+            places = [*cells, *made.effects]
+            return Outcome(made, done, {place: place.get() for place in places}, made.written)
+    finally:
+        for cell, content in zip(cells, before, strict=True):
+            cell.set(content)
+
+
+__all__ = [
+    "Outcome", "Place", "Region", "cells_of", "current", "depth", "in_loop", "note", "outcome", "place_of", "region",
+]  # fmt: skip

@@ -1,0 +1,47 @@
+"""What became of each loop of the user's program, for `explain`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType
+from typing import final
+
+from pliant.core.origin import Origin
+from pliant.frontend.tracing import current
+
+
+@final
+@dataclass(frozen=True)
+class Report:
+    """One loop: what it became, and why not a loop of the program."""
+
+    where: Origin
+    kind: str
+    steps: int | None
+    reason: str = ""
+    carries: int = 0
+    period: int = 1
+    peeled: int = 0
+
+    def __str__(self) -> str:
+        what = f"{self.where.short}: {self.kind}"
+        what += f", {self.steps} steps" if self.steps is not None else ""
+        if self.kind == "unrolled":
+            return f"{what}: {self.reason}"
+        what += f", {self.carries} values carried"
+        what += f", {self.period} steps of the program taken together" if self.period > 1 else ""
+        return what + (f", after {self.peeled} apart" if self.peeled else "")
+
+
+def report(code: CodeType, made: Report, depth: int) -> None:
+    """Remember what a loop became; a later fate replaces an earlier one."""
+    reports = current().outermost.reports
+    reports[code, 0] = made
+    if made.kind == "unrolled":
+        reports[code, depth + 1] = made
+
+
+def failed_before(code: CodeType, depth: int) -> str:
+    """Why a loop, inside as many others, could not be one; empty if it was not tried."""
+    found = current().outermost.reports.get((code, depth + 1))
+    return found.reason if found is not None else ""

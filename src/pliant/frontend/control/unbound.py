@@ -1,0 +1,42 @@
+"""What stands for a name that may have no value, or none that a program can hold: its use is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, final
+
+from pliant.core.origin import Origin, here
+from pliant.errors import UnboundError
+
+
+@final
+class Unbound:
+    """A name without a value, and why."""
+
+    __slots__ = ("_hint", "_message", "_place")
+
+    def __init__(self, message: str, hint: str, place: Origin | None = None) -> None:
+        self._message, self._hint, self._place = message, hint, place or here()
+
+    def refused(self) -> UnboundError:
+        """The error of its use, here."""
+        return UnboundError(self._message, hint=self._hint).at(("used here", here()), ("left so here", self._place))
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+def _refuse(self: Unbound, *args: Any, **kwargs: Any) -> NoReturn:
+    raise self.refused()
+
+
+_USES = (
+    "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod "
+    "rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior "
+    "ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next getitem "
+    "setitem delitem contains call enter round array array_ufunc array_function getattr"
+).split()
+_set: Callable[..., None] = setattr
+for _use in _USES:
+    _set(Unbound, f"__{_use}__", _refuse)
+_set(Unbound, "__hash__", object.__hash__)
