@@ -66,6 +66,10 @@ class UnsupportedError(PliantError, NotImplementedError):
     """A NumPy feature that Pliant does not compile."""
 
 
+class LayoutError(PliantError, AttributeError):
+    """The elements of an array do not lie in memory as another shape of it needs them."""
+
+
 class ReadOnlyError(PliantError, ValueError):
     """A write to an array that is read-only."""
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import scipy.special
 
-from pliant.errors import UnsupportedError
 from pliant.frontend.functions import ACCUMULATIONS, AT, NAMED_UFUNCS, REDUCTIONS, UFUNCS
 from tests.frontend.numpy_cases import ALL, filled
-from tests.frontend.numpy_harness import compare, traced
+from tests.frontend.numpy_harness import compare
 
 ELEMENTWISE = [u for u in UFUNCS if u.signature is None]
 PRODUCTS = [u for u in UFUNCS if u.signature is not None]
@@ -110,11 +109,6 @@ def test_update_in_place_counts_repeated_places(ufunc: np.ufunc) -> None:
             ((slice(None), [1, 1]), 1),
         ):
             compare(at(key, y), x, i)
-
-
-def test_other_updates_in_place_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"multiply\.at"):
-        traced(lambda x: np.multiply.at(x, [0, 0], 2), np.ones(3))
 
 
 @pytest.mark.parametrize("name", NAMED_UFUNCS)

@@ -1,12 +1,13 @@
-"""Programs that write in place, as mutation-and-memory §2.7 numbers them: what other compilers got wrong.
+"""Programs that write in place, compiled and by NumPy on the same arguments: results, effects on the arguments and
+shared memory are the same. Derivatives and batches are those of the same programs, and write nothing.
 
-Each runs compiled and by NumPy on the same arguments: results, effects on the arguments and shared
-memory are the same. Sizes lie below and above a vector's width, with odd tails.
+Sizes lie below and above a vector's width, with odd tails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,188 +16,30 @@ import pytest
 
 import pliant
 from pliant.errors import DTypeError, ReadOnlyError
+from pliant.testing import check_gradient
+from tests.properties.mutating_programs import (
+    CASES,
+    SIDES,
+    SIZES,
+    Case,
+    add_transposed,
+    become_transposed,
+    loop_reads_what_it_wrote,
+    ping_pong,
+    ramp,
+    reshape_is_view_or_copy,
+    running_sum_around,
+    shift_up,
+    square,
+    sum_into_row,
+)
 
 BACKENDS = ("reference", "llvm")
-SIZES = (7, 33, 100, 101)
-SIDES = (3, 7, 33)
-
-
-def ramp(n: int) -> Any:
-    """0, 1, …, n-1 as floats."""
-    return np.arange(n, dtype=float)
-
-
-def square(n: int) -> Any:
-    """A matrix of different numbers."""
-    return ramp(n * n).reshape(n, n)
-
-
-def shift_up(x: Any) -> None:
-    x[1:] = x[:-1]
-
-
-def shift_down(x: Any) -> None:
-    x[:-1] = x[1:]
-
-
-def add_shifted(x: Any) -> None:
-    x[1:] += x[:-1]
-
-
-def add_reversed(x: Any) -> None:
-    x += x[::-1]
-
-
-def add_transposed(x: Any) -> None:
-    x += x.T
-
-
-def become_transposed(x: Any) -> None:
-    x.T[...] = x
-
-
-def smooth_rows(x: Any) -> None:
-    x[1:-1, 1:-1] = 0.5 * (x[:-2, 1:-1] + x[2:, 1:-1])
-
-
-def write_through_reversed_view(x: Any) -> None:
-    y = x[::-1]
-    y[0] = 9
-
-
-def reshape_is_view_or_copy(x: Any) -> Any:
-    y = x.reshape(-1)
-    y[0] = 7
-    z = x.T.reshape(-1)
-    z[1] = 8
-    return y, z
-
-
-def flatten_is_a_copy(x: Any) -> Any:
-    y = x.flatten()
-    y[0] = 7
-    return y
-
-
-def swap_elements(x: Any) -> None:
-    x[0], x[1] = x[1], x[0]
-
-
-def swap_rows_by_index_array(x: Any) -> None:
-    x[[0, 1]] = x[[1, 0]]
-    x[[0, 0], [0, 0]] = np.array([1, 2])
-
-
-def increment_by_index_array(x: Any) -> None:
-    i = np.array([0, 0, 2])
-    x[i] += 1
-    np.add.at(x, i, 10)
-
-
-def view_sees_later_writes(x: Any) -> Any:
-    y = x[1:3]
-    x += 1
-    return y
-
-
-def copy_does_not(x: Any) -> Any:
-    y = x[1:3] + 0
-    x += 1
-    return y
-
-
-def two_copies(x: Any) -> Any:
-    a = x.copy()
-    x[0] = 1
-    b = x.copy()
-    x[0] = 2
-    return a, b
-
-
-def copy_then_change_source(dst: Any, src: Any) -> None:
-    dst[:] = src[:]
-    src += 1
-
-
-def out_overlaps_operands(x: Any) -> None:
-    np.add(x[:-1], x[1:], out=x[1:])
-    np.cumsum(x, out=x)
-
-
-def product_into_operand(x: Any) -> None:
-    np.matmul(x, x, out=x)
-
-
-def sum_into_row(x: Any) -> None:
-    np.sum(x, 0, out=x[1])
-
-
-def alias_and_empty_slices(x: Any) -> None:
-    y = x
-    y *= y
-    x[5:2] = 1
-    x[:0] += 1
-
-
-def zero_rank_view_and_scalar(x: Any) -> None:
-    z = x[2, ...]
-    z[...] = 5
-    s = x[3]
-    s += 5
-
-
-def loop_reads_what_it_wrote(x: Any) -> Any:
-    s = 0.0
-    for i in range(x.shape[0] - 1):
-        v = x[i]
-        x[i] = 2 * v
-        s += x[i + 1] * v
-    return s
-
-
-def ping_pong(n: int) -> Callable[[Any], Any]:
-    def f(a: Any) -> Any:
-        b = np.zeros(a.shape)
-        for _ in range(n):
-            b[1:-1] = 0.5 * (a[:-2] + a[2:])
-            a, b = b, a
-        return a
-
-    f.__name__ = f"ping_pong_{n}"
-    return f
-
-
-def running_sum(x: Any) -> None:
-    for i in range(1, x.shape[0]):
-        x[i] += x[i - 1]
-
-
-def running_sum_around(x: Any) -> None:
-    for i in range(x.shape[0]):
-        x[i] += x[i - 1]
-
-
-def add_own_product(g: Any, w: Any) -> None:
-    g += w @ g
-
-
-def views_of_flat_parameters(flat: Any) -> None:
-    first = flat[:2]
-    second = flat[2:6].reshape(2, 2)
-    first += 1
-    second += np.eye(2)
 
 
 def mask_moves_itself(x: Any) -> None:
     x[x > 2] = 0.0
     x[x < 1] += 5
-
-
-def interleaved_views(x: Any) -> None:
-    y = x[::2][: x.shape[0] // 2]
-    z = x[1::2]
-    y += z
-    z -= y
 
 
 def views_of_views(x: Any) -> Any:
@@ -205,18 +48,6 @@ def views_of_views(x: Any) -> Any:
     z = y[1:]
     z *= 3
     return y, z
-
-
-def add_broadcast_row(x: Any) -> None:
-    x += np.broadcast_to(x[0], x.shape)
-
-
-def shifted_copy_reshaped(x: Any) -> Any:
-    b = x + 1
-    b[1:] = b[:-1]
-    c = x + 1
-    c[1:] += c[:-1]
-    return b.reshape(1, -1), c.reshape(1, -1)
 
 
 def complex_parts(x: Any) -> None:
@@ -265,60 +96,92 @@ def turned_results_keep_their_order(x: Any) -> Any:
     return y, z, u, np.ascontiguousarray(x)
 
 
-PROGRAMS: list[tuple[str, Callable[..., Any], list[Any]]] = [
-    *[
-        (f"{f.__name__}, n = {n}", f, [ramp(n)])
-        for n in SIZES
-        for f in (
-            shift_up, shift_down, add_shifted, add_reversed, write_through_reversed_view, flatten_is_a_copy, swap_elements,
-            view_sees_later_writes, copy_does_not, two_copies, out_overlaps_operands, alias_and_empty_slices,
-            zero_rank_view_and_scalar, loop_reads_what_it_wrote, running_sum, running_sum_around, mask_moves_itself,
-            interleaved_views, views_of_views, shifted_copy_reshaped, sort_and_mix, views_of_flat_parameters,
-            increment_by_index_array,
-        )
-    ],
-    *[
-        (f"{f.__name__}, n = {n}", f, [square(n)])
-        for n in SIDES
-        for f in (
-            add_transposed, become_transposed, smooth_rows, reshape_is_view_or_copy, swap_elements, swap_rows_by_index_array,
-            product_into_operand, sum_into_row, add_broadcast_row, rows_in_place,
-            write_through_einsum, turned_results_keep_their_order,
-        )
-    ],
-    *[(f"copy_then_change_source, n = {n}", copy_then_change_source, [np.zeros(n), ramp(n)]) for n in SIZES],
-    *[(f"add_own_product, n = {n}", add_own_product, [ramp(n), np.ones((n, n))]) for n in SIDES],
-    *[(f"ping_pong {n} times", ping_pong(n), [ramp(m) ** 2]) for n in (0, 1, 3, 4) for m in (6, 101)],
-    ("reshape_is_view_or_copy of 2 rows", reshape_is_view_or_copy, [np.zeros((2, 3))]),
-    ("swap_elements of 3 rows", swap_elements, [ramp(6).reshape(3, 2)]),
-    ("swap_rows_by_index_array of 3 rows", swap_rows_by_index_array, [ramp(6).reshape(3, 2)]),
-    ("add_broadcast_row of 3 rows", add_broadcast_row, [ramp(6).reshape(3, 2)]),
-    ("complex_parts", complex_parts, [ramp(101) + 1j]),
-    ("mixed_indices", mixed_indices, [ramp(24).reshape(2, 3, 4)]),
-]  # fmt: skip
+MORE: list[tuple[Callable[..., Any], list[Any]]] = [
+    *[(f, [ramp(n)]) for n in SIZES for f in (mask_moves_itself, views_of_views, sort_and_mix)],
+    *[(f, [square(n)]) for n in SIDES for f in (rows_in_place, write_through_einsum, turned_results_keep_their_order)],
+    (complex_parts, [ramp(101) + 1j]),
+    (mixed_indices, [ramp(24).reshape(2, 3, 4)]),
+]
+"""Programs that are not on the page."""
 
 
-def copies(arrays: Sequence[Any]) -> list[Any]:
-    """Copies with the layout kept."""
-    return [np.copy(a, order="K") for a in arrays]
+def assert_same_effects(f: Callable[..., Any], given: Callable[[], list[Any]], backend: str) -> None:
+    """Results, contents of the arguments afterwards, kinds, what is what, and what shares memory with what.
 
-
-def assert_same_effects(f: Callable[..., Any], given: Sequence[Any], backend: str) -> None:
-    """Results, contents of the arguments afterwards, kinds, and what shares memory with what."""
-    ours, theirs = copies(given), copies(given)
+    Three calls: the second finds the program compiled, the third a C-level entry.
+    """
     compiled = pliant.jit(f, backend=backend)
-    made, wanted = optree.tree_leaves(compiled(*ours)), optree.tree_leaves(f(*theirs))
-    assert [type(m) for m in made] == [type(w) for w in wanted]
-    for x, y in zip((*made, *ours), (*wanted, *theirs), strict=True):
-        np.testing.assert_array_equal(x, y)
-    got = [np.shares_memory(m, x) for m in made for x in (*made, *ours)]
-    assert got == [np.shares_memory(w, y) for w in wanted for y in (*wanted, *theirs)]
+    for _ in range(3):
+        ours, theirs = given(), given()
+        made, wanted = optree.tree_leaves(compiled(*ours)), optree.tree_leaves(f(*theirs))
+        assert [type(m) for m in made] == [type(w) for w in wanted]
+        for x, y in zip((*made, *ours), (*wanted, *theirs), strict=True):
+            np.testing.assert_array_equal(x, y)
+            assert np.asarray(x).dtype == np.asarray(y).dtype
+        for related in (operator.is_, np.shares_memory):
+            got = [related(m, x) for m in made for x in (*made, *ours)]
+            assert got == [related(w, y) for w in wanted for y in (*wanted, *theirs)]
+
+
+SIZED = [(case, n) for case in CASES for n in case.sizes]
+NAMES = [f"{case.number} {case.f.__name__}, n = {n}" for case, n in SIZED]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("name", "f", "given"), PROGRAMS, ids=[p[0] for p in PROGRAMS])
-def test_writes_are_numpys(name: str, f: Callable[..., Any], given: list[Any], backend: str):
-    assert_same_effects(f, given, backend)
+@pytest.mark.parametrize(("case", "n"), SIZED, ids=NAMES)
+def test_writes_are_numpys(case: Case, n: int, backend: str):
+    assert_same_effects(case.f, lambda: case.given(n), backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("f", "given"), MORE, ids=[f"{f.__name__}, n = {given[0].shape[0]}" for f, given in MORE])
+def test_other_writes_are_numpys(f: Callable[..., Any], given: list[Any], backend: str):
+    assert_same_effects(f, lambda: [x.copy() for x in given], backend)
+
+
+SMOOTH = [case for case in CASES if case.is_smooth and not case.has_views_of_arguments]
+
+
+def total(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A number made of all that a program returns and leaves in its arguments, each element with another weight."""
+
+    def weighted(x: Any, start: int) -> Any:
+        return (x * np.cos(start + np.arange(np.size(x))).reshape(np.shape(x))).sum()
+
+    def g(*args: Any) -> Any:
+        made = optree.tree_leaves((f(*args), args))
+        return sum(weighted(np.asarray(m) ** 2, 100 * n) for n, m in enumerate(made))
+
+    return g
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=[f"{c.number} {c.f.__name__}" for c in SMOOTH])
+def test_gradients_through_writes_are_exact_and_write_nothing(case: Case):
+    n = case.sizes[1]
+    g, given = total(case.f), [x + 0.25 for x in case.given(n)]
+    before = [x.copy() for x in given]
+    for number in range(len(given)):
+        pliant.grad(g, number)(*given)
+        pliant.value_and_grad(g, number)(*given)
+        for x, y in zip(given, before, strict=True):
+            np.testing.assert_array_equal(x, y)
+        check_gradient(g, *given, argnums=number, rtol=1e-5, directions=2)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=[f"{c.number} {c.f.__name__}" for c in SMOOTH])
+def test_batches_and_pullbacks_of_writes_write_nothing(case: Case):
+    n = case.sizes[1]
+    g, rows = total(case.f), [[x + 0.25 * k for x in case.given(n)] for k in range(3)]
+    stacked = [np.stack(column) for column in zip(*rows, strict=True)]
+    before = [x.copy() for x in stacked]
+    made = pliant.vmap(g)(*stacked)
+    _, back = pliant.vjp(g, *rows[1])
+    slopes = back(1.0)
+    _, tangent = pliant.jvp(g, tuple(rows[1]), tuple(np.ones_like(x) for x in rows[1]))
+    for x, y in zip((*stacked, *rows[1]), (*before, *(b[1] for b in before)), strict=True):
+        np.testing.assert_array_equal(x, y)
+    np.testing.assert_allclose(made, [g(*row) for row in rows], rtol=1e-10)
+    np.testing.assert_allclose(sum(s.sum() for s in slopes), tangent, rtol=1e-9)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -346,7 +209,7 @@ def test_the_numbers_of_the_page_come_out():
         (3, [0, 3, 6.75, 5.5, 18, 0]),
         (4, [0, 3.375, 4.25, 12.375, 2.75, 25]),
     ):
-        np.testing.assert_array_equal(pliant.jit(ping_pong(n))(ramp(6) ** 2), wanted)
+        np.testing.assert_array_equal(pliant.jit(ping_pong(n))(ramp(6) ** 2, np.zeros(6)), wanted)
     x = ramp(6)
     pliant.jit(running_sum_around)(x)
     np.testing.assert_array_equal(x, [5, 6, 8, 11, 15, 20])

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DTypeError, ReadOnlyError, TracedValueError
+from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.tracing import Storage, current, type_of
 from pliant.frontend.view import ImagLens, Lens, RealLens, is_static, look, read, write
 
@@ -46,6 +46,10 @@ class Dispatch(Protocol):
 
     def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
         """A method of ndarray, bound to x."""
+        ...
+
+    def flat(self, x: TracedArray) -> Any:
+        """`x.flat`."""
         ...
 
 
@@ -122,6 +126,19 @@ class TracedArray:
     def shape(self) -> tuple[int, ...]:
         """Extent of each axis."""
         return self.type.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        if not self.lenses and (self.storage.index is not None or self.storage.source is not None):
+            raise UnsupportedError(
+                "x.shape = … of an array of the caller would change that array", hint="x = x.reshape(...)"
+            ).at(("here", here()))
+        made = self.reshape(shape)
+        if made.storage is not self.storage:
+            raise LayoutError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+            ).at(("here", here()))
+        self.lenses, self.memo = made.lenses, (None, None)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -278,6 +295,15 @@ class TracedArray:
         if self.type.kind != "c":
             raise DTypeError(f"{self.type} has no imaginary part to set").at(("here", here()))
         self.imag[...] = y
+
+    @property
+    def flat(self) -> Any:
+        """The elements in row-major order: to read, and to write."""
+        return self.dispatch.flat(self)
+
+    @flat.setter
+    def flat(self, y: Any) -> None:
+        self.dispatch.flat(self)[:] = y
 
     def _part(self, lens: Lens) -> TracedArray:
         return fresh(lens.get(self.value)) if self.is_scalar or self.is_weak else view(self, lens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast, final
@@ -13,6 +14,7 @@ from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.array import TracedArray
 from pliant.frontend.creation import adopt, has_traced
+from pliant.frontend.flat import Flat
 from pliant.frontend.functions import (
     ACCUMULATIONS,
     AT,
@@ -24,7 +26,7 @@ from pliant.frontend.functions import (
     UFUNCS,
 )
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
-from pliant.frontend.strides import has_order, keep_order, unsure_order
+from pliant.frontend.strides import has_order, keep_order, later_order
 
 ROW_MAJOR: Final = frozenset(
     (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
@@ -50,7 +52,7 @@ class Tables:
             made = ufunc.call(self.builders(which), which, args, **kwargs)
             if len(args) > which.nin or kwargs.get("out") is not None or not has_order(args):
                 return made
-            return keep_order(made, args) if which.signature is None else unsure_order(made, args)
+            return keep_order(made, which, args) if which.signature is None else later_order(made, which, args)
         if method == "reduce":
             return ufunc.reduce(REDUCTIONS, which, *args, **kwargs)
         if method == "outer":
@@ -80,7 +82,7 @@ class Tables:
             raise
         if not has_order(args):
             return made
-        return keep_order(made, args) if which.signature is None else unsure_order(made, args)
+        return keep_order(made, which, args) if which.signature is None else later_order(made, which, args)
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
@@ -103,7 +105,7 @@ class Tables:
             )
         try:
             made = found(*args, **kwargs)
-            return unsure_order(made, args) if func not in ROW_MAJOR and has_order(args) else made
+            return later_order(made, func, args, kwargs) if func not in ROW_MAJOR and has_order(args) else made
         except PliantError as error:
             error.at(("here", here()))
             raise
@@ -121,7 +123,7 @@ class Tables:
             and len(made.shape) > 1
             and not _is_leading(x, key)
         ):
-            return unsure_order(made, (x,))
+            return later_order(made, operator.getitem, (x, key))
         return made
 
     def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
@@ -132,6 +134,10 @@ class Tables:
             error.at(("written here", here()))
             raise
 
+    def flat(self, x: TracedArray) -> Flat:
+        """`x.flat`."""
+        return Flat(x)
+
     def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
         """A method of ndarray, bound to x; what `x.at` and the like are."""
         if name in PROPERTIES:
@@ -139,7 +145,12 @@ class Tables:
         found = METHODS.get(name)
         if found is None or name in ("copy", "flatten", "ravel", "reshape", "view", "__array__") or not has_order((x,)):
             return partial(found, x) if found is not None else None
-        return lambda *args, **kwargs: unsure_order(found(x, *args, **kwargs), (x, *args, *kwargs.values()))
+
+        def ordered(*args: Any, **kwargs: Any) -> Any:
+            made = found(x, *args, **kwargs)
+            return later_order(made, partial(_call_method, name), (x, *args), kwargs)
+
+        return ordered
 
 
 def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,6 +175,10 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     if made is None or any(is_array(m) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)
+
+
+def _call_method(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
+    return getattr(x, name)(*args, **kwargs)
 
 
 def _is_leading(x: TracedArray, key: Any) -> bool:

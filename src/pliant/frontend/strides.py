@@ -1,8 +1,8 @@
 """Which elements of its storage a view shows: decides, as NumPy does, whether a reshape is a view.
 
 NumPy lays out what a ufunc makes in the order of its operands' strides; so do we, in name: values
-have no strides, but reshapes and writes must see the same views. Where that order is not followed
-(other functions of arrays that are not row-major) it is UNSURE, and writing to such an array or to
+have no strides, but reshapes and writes must see the same views. For other functions NumPy is asked
+when it matters; where it cannot be asked the order is UNSURE, and writing to such an array or to
 its reshaped copy, while both live, is refused.
 """
 
@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from pliant.core.types import itemsize
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_array, is_sequence
+from pliant.frontend.order import UNSURE, Later, settle
 from pliant.frontend.tracing import strides_of as array_strides
-from pliant.frontend.view import DynamicLens, ImagLens, Lens, PermuteLens, RealLens, ReshapeLens, SliceLens
+from pliant.frontend.view import DTypeLens, DynamicLens, ImagLens, Lens, PermuteLens, RealLens, ReshapeLens, SliceLens
 
 Extents: TypeAlias = "tuple[int, ...]"
-
-UNSURE: Final = (None,)
-"""Strides of a storage that NumPy might lay out in another order."""
 
 
 def contiguous(shape: Extents) -> Extents:
@@ -39,15 +38,21 @@ def strides_of(x: TracedArray) -> Extents | None:
 
 
 def layout(x: TracedArray) -> tuple[Extents, Extents] | None:
-    """Shape and strides of a view in a row-major storage."""
+    """Shape and strides of a view in its storage, if they are known by now."""
     storage = x.storage
     shape = tuple(storage.concrete.shape) if storage.concrete is not None else storage.value.shape
-    if storage.strides is UNSURE:
+    if storage.strides is UNSURE or isinstance(storage.strides, Later):
         return None
     at: tuple[Extents, Extents] | None = shape, storage.strides or contiguous(shape)
     for lens in x.lenses:
         at = _through(lens, *at) if at is not None else None
     return at
+
+
+def settled(x: TracedArray) -> tuple[Extents, Extents] | None:
+    """Shape and strides of a view in its storage; NumPy is asked where they are not known yet."""
+    settle(x.storage)
+    return layout(x)
 
 
 def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
@@ -62,7 +67,19 @@ def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Ext
         return (lens.shape, new) if new is not None else None
     if isinstance(lens, RealLens | ImagLens):
         return shape, tuple(2 * s for s in strides)
+    if isinstance(lens, DTypeLens):
+        return _rescaled(shape, strides, itemsize(lens.before), itemsize(lens.dtype))
     return None
+
+
+def _rescaled(shape: Extents, strides: Extents, old: int, new: int) -> tuple[Extents, Extents] | None:
+    """Shape and strides, in elements, of the same bytes as elements of another size."""
+    if old == new:
+        return shape, strides
+    steps = [s * old for s in strides[:-1]]
+    if any([s % new for s in steps]):
+        return None
+    return (*shape[:-1], shape[-1] * old // new), (*(s // new for s in steps), 1)
 
 
 def reshaped(shape: Extents, strides: Extents, new: Extents) -> Extents | None:
@@ -89,13 +106,13 @@ def reshaped(shape: Extents, strides: Extents, new: Extents) -> Extents | None:
 
 def is_row_major(x: TracedArray) -> bool:
     """Whether a view's elements lie one after the other in its storage."""
-    found = layout(x)
+    found = settled(x)
     return found is not None and _agrees(*found, contiguous(found[0]))
 
 
 def is_column_major(x: TracedArray) -> bool:
     """Whether a view's elements lie one after the other in its storage, the first axis fastest."""
-    found = layout(x)
+    found = settled(x)
     if found is None:
         return False
     shape, strides = found
@@ -107,7 +124,8 @@ def _agrees(shape: Extents, strides: Extents, wanted: Extents) -> bool:
 
 
 def is_unsure(x: TracedArray) -> bool:
-    """Whether it is not known how NumPy lays out x."""
+    """Whether it cannot be found out how NumPy lays out x."""
+    settle(x.storage)
     return x.storage.strides is UNSURE
 
 
@@ -133,20 +151,24 @@ def _descends(found: tuple[Extents, Extents] | None) -> bool:
     return steps == sorted(steps, reverse=True)
 
 
-def keep_order(made: Any, args: Sequence[Any]) -> Any:
+def keep_order(made: Any, ufunc: Callable[..., Any], args: Sequence[Any]) -> Any:
     """What a ufunc made of operands, some of them not row-major, laid out as NumPy does it."""
-    for m in made if is_sequence(made) else (made,):
+    for number, m in enumerate(made if is_sequence(made) else (made,)):
         if type(m) is TracedArray and len(m.shape) > 1 and 0 not in m.shape:
-            m.storage.strides = _kept(m.shape, args)
+            kept = _kept(m.shape, args)
+            if kept is UNSURE:
+                kept = Later(settled, ufunc, args, number=number if is_sequence(made) else None)
+            m.storage.strides = kept
     return made
 
 
-def unsure_order(made: Any, args: Sequence[Any]) -> Any:
-    """What another function made, marked as laid out in an unknown order; views stay what they are."""
+def later_order(made: Any, call: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+    """What another function made, to be laid out as NumPy does it; views stay what they are."""
     olds = [a.storage for a in _arrays(args)]
-    for m in made if is_sequence(made) else (made,):
+    for number, m in enumerate(made if is_sequence(made) else (made,)):
         if type(m) is TracedArray and len(m.shape) > 1 and not m.lenses and not any(m.storage is s for s in olds):
-            m.storage.strides = UNSURE
+            place = number if is_sequence(made) else None
+            m.storage.strides = Later(settled, call, args, kwargs or {}, place)
     return made
 
 

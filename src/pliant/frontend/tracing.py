@@ -39,7 +39,7 @@ class Storage:
     is_written: bool = False
     version: int = 0
     entered: Value | None = None  # the parameter a captured array came in as
-    strides: tuple[Any, ...] | None = None
+    strides: Any = None  # of a caller's array that is not row-major, or what can find them out; see `order`
     is_touched: bool = False
     twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
 

@@ -14,10 +14,14 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.ir import Value
+from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
+from pliant.ops.bitcast import are_parts, bitcast, viewed
 from pliant.ops.block import read_block, update_block
+from pliant.ops.compare import equal
 from pliant.ops.complex import Complex, imag, real
 from pliant.ops.index import dynamic_slice, dynamic_update_slice
+from pliant.ops.select import select
 from pliant.ops.shape import Slice, permute, reshape
 from pliant.ops.update import UpdateSlice
 
@@ -158,6 +162,29 @@ class ImagLens(Lens):
 
     def put(self, whole: Value, part: Value) -> Value:
         return Complex()(real(whole), part)
+
+
+@final
+@dataclass(frozen=True)
+class DTypeLens(Lens):
+    """The same bytes as elements of another dtype; the last axis gets longer or shorter."""
+
+    before: str
+    dtype: str
+
+    def get(self, whole: Value) -> Value:
+        return viewed(whole, self.dtype)
+
+    def numpy(self, whole: Any) -> Any:
+        return whole.view(DTYPES[self.dtype])
+
+    def put(self, whole: Value, part: Value) -> Value:
+        made = viewed(part, whole.dtype)
+        if whole.type.kind != "f" or are_parts(whole.dtype, self.dtype):
+            return made
+        # elements that keep their bits keep their derivatives
+        bits = f"u{8 * itemsize(whole.dtype)}"
+        return select(equal(bitcast(made, bits), bitcast(whole, bits)), whole, made)
 
 
 @final

@@ -9,6 +9,7 @@ from pliant.core import ir
 from pliant.core.ir import Op, Value, const
 from pliant.core.types import Type
 from pliant.ops import (
+    bitcast,
     bits,
     block,
     compare,
@@ -46,6 +47,7 @@ from pliant.ops import (
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
+    bitcast,
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     block, index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     contract, einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,

@@ -54,6 +54,14 @@ def _float_to_int(w: Writer, a: str, b: str, x: str) -> str:
     return convert_real(w, via, b, w.op(f"freeze {llvm_type(via)} {raw}"))
 
 
+def bitcast(w: Writer, a: str, b: str, x: Val) -> str:
+    """The bits of a real number as a number of another dtype."""
+    assert isinstance(x, str)
+    if "bool" in (a, b):
+        return nonzero(w, a, x) if b == "bool" else w.op(f"zext i1 {x} to {llvm_type(b)}")
+    return w.op(f"bitcast {llvm_type(a)} {x} to {llvm_type(b)}")
+
+
 def nonzero(w: Writer, dtype: str, x: str) -> str:
     """Whether a real number differs from 0."""
     if dtype == "bool":

@@ -9,7 +9,7 @@ import math
 import sys
 from typing import Final
 
-from pliant.backends.llvm.conversion import convert
+from pliant.backends.llvm.conversion import bitcast, convert
 from pliant.backends.llvm.formulas import (
     abs_complex,
     abs_int,
@@ -66,13 +66,15 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
         made = op.infer(types[0])
         # Rounding f64 to f16 takes a library call that is not there; by way of f32 it rounds twice.
         return isinstance(made, Type) and not (made.dtype == "f16" and dtypes[0] in ("f64", "c128"))
-    return _rule(op.name, dtypes) is not None
+    return op.name == "bitcast" or _rule(op.name, dtypes) is not None
 
 
 def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val, ...]) -> Val:
     """Emit a primitive on scalars."""
     if op.name == "convert":
         return convert(w, dtypes[0], made, args[0])
+    if op.name == "bitcast":
+        return bitcast(w, dtypes[0], made, args[0])
     rule = _rule(op.name, dtypes)
     assert rule, f"no code for {op.name} on {dtypes}"
     if "f16" in dtypes and op.name != "select":

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import ReadOnlyError
+from pliant.core.types import itemsize
+from pliant.errors import ReadOnlyError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import cast_value, short
 from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
+from pliant.frontend.strides import settled
+from pliant.frontend.view import DTypeLens
 
 Method = Callable[..., Any]
 _class = type  # `view` has an argument of that name
@@ -83,17 +86,36 @@ def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
 
 
 def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
-    """ndarray.view without a new dtype."""
-    if dtype is not None and not (isinstance(dtype, np.dtype | str) or dtype in (bool, int, float, complex)):
-        is_scalar_type = isinstance(dtype, _class) and issubclass(dtype, np.generic)
-        if not is_scalar_type:
-            return shape.view(x)
-    if dtype is not None and short(dtype) != x.type.dtype:
-        raise unsupported(
-            f"a view of {x.type} as {short(dtype)} is not supported: bits have no derivative and no common meaning",
-            "use .astype(...) for numbers, .real and .imag for the parts of complex ones",
+    """ndarray.view: the same bytes as elements of another dtype."""
+    if dtype is None or (isinstance(dtype, _class) and issubclass(dtype, np.ndarray)):
+        return shape.view(x)
+    to = short(dtype)
+    if to == x.type.dtype:
+        return shape.view(x)
+    _check_view(x, itemsize(x.type.dtype), itemsize(to))
+    lens = DTypeLens(x.type.dtype, to)
+    return fresh(lens.get(x.value)) if x.is_scalar else shape.view(x, lens)
+
+
+def _check_view(x: TracedArray, old: int, new: int) -> None:
+    """ShapeError where NumPy cannot show x as elements of another size."""
+    if old == new:
+        return
+    if not x.shape:
+        message = "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+        raise ShapeError(message).at(("here", here()))
+    found = settled(x)
+    if found is None:
+        raise unsupported("a view as a dtype of another size, of an array of unknown strides", "copy it first")
+    if x.shape[-1] != 1 and x.size and found[1][-1] != 1:
+        message = "To change to a dtype of a different size, the last axis must be contiguous"
+        raise ShapeError(message).at(("here", here()))
+    if x.shape[-1] * old % new:
+        message = (
+            "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis "
+            f"of the array: {x.shape[-1]} elements of {old} bytes"
         )
-    return shape.view(x)
+        raise ShapeError(message).at(("here", here()))
 
 
 def setflags(x: TracedArray, write: Any = None, align: Any = None, uic: Any = None) -> None:
@@ -192,7 +214,6 @@ _LAYOUT = "where elements lie in memory is decided after tracing"
 
 PROPERTIES: dict[str, Callable[[TracedArray], Any]] = {
     "at": AtIndexer,
-    "flat": _refused("flat", "use x.ravel(), or x.reshape(-1)[i] = y to write"),
     "strides": _refused("strides", _LAYOUT),
     "flags": _refused("flags", _LAYOUT),
     "base": _refused("base", _LAYOUT),

@@ -14,7 +14,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, unsupported, xp
-from pliant.frontend.strides import is_column_major, is_row_major, is_unsure, layout, reshaped, separate
+from pliant.frontend.strides import is_column_major, is_row_major, is_unsure, reshaped, separate, settled
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
 
@@ -59,7 +59,7 @@ def _reshape_lenses(rank: int, shape: tuple[int, ...], order: str) -> tuple[Lens
 
 def _fits(x: TracedArray, shape: tuple[int, ...], order: str) -> bool:
     """Whether NumPy shows `x` under another shape without a copy."""
-    found = layout(x)
+    found = settled(x)
     if found is None:
         return False
     if order == "F":
