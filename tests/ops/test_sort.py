@@ -30,7 +30,13 @@ def test_nan_is_last_and_equal_elements_keep_their_order():
 
 def test_gradient_of_sort_goes_back_where_each_element_came_from():
     fn = reverse(trace(lambda x: sort(x, 0), Type("f64", (4,))), (True,))
-    assert_array_equal(run(fn, (np.array([3.0, 1, 3, 2]), np.array([1.0, 2, 3, 4])))[0], [3, 1, 4, 2])
+    assert_array_equal(run(fn, (np.array([3.0, 1, 4, 2]), np.array([1.0, 2, 3, 4])))[0], [3, 1, 4, 2])
+
+
+def test_equal_elements_share_the_derivative_of_sort():
+    fn = reverse(trace(lambda x: sort(x, 0), Type("f64", (6,))), (True,))
+    x, ct = np.array([3.0, 1, 3, 2, np.nan, 3]), np.array([1.0, 2, 3, 4, 8, 16])
+    assert_array_equal(run(fn, (x, ct))[0], [5, 1, 5, 2, 16, 5])
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (1,)])

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.core.ir import Namespace, Op, Tangents, Value, Values
+from pliant.core import ir
+from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
+from pliant.ops.base import fit
 from pliant.ops.compare import equal, less, less_equal, minimum, not_equal
-from pliant.ops.elementwise import Add
-from pliant.ops.index import take_along
+from pliant.ops.elementwise import Add, convert
+from pliant.ops.index import add_along, take_along
+from pliant.ops.scan import cumsum
 from pliant.ops.select import Select
-from pliant.ops.shape import lift
+from pliant.ops.shape import concatenate, lift, slice_axis
 
 
 def _check_axis(op: Op, axis: int, x: Type) -> None:
@@ -25,7 +28,7 @@ def _check_axis(op: Op, axis: int, x: Type) -> None:
 class Sort(Op):
     """The elements along `axis` in ascending order, NaN last.
 
-    The tangents of equal elements keep their order.
+    Equal elements share the derivative evenly, as those of a maximum do.
     """
 
     axis: int
@@ -45,7 +48,8 @@ class Sort(Op):
         if dx is None or not x.type.is_float:
             return self.apply(x), (None,)
         order = argsort(x, self.axis)
-        return (take_along(x, order, self.axis, unique=True),), (take_along(dx, order, self.axis, unique=True),)
+        y = take_along(x, order, self.axis, unique=True)
+        return (y,), (evened(y, take_along(dx, order, self.axis, unique=True), self.axis),)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Sort(self.axis + 1)(x)
@@ -141,6 +145,19 @@ def sort(x: Value, axis: int) -> Value:
 def argsort(x: Value, axis: int) -> Value:
     """The indices that sort along `axis`; equal elements keep their order."""
     return Argsort(axis)(x)
+
+
+def evened(y: Value, dy: Value, axis: int) -> Value:
+    """`dy` with its mean over each run of equal elements of the sorted `y`, along `axis`."""
+    n = y.shape[axis]
+    if n < 2:
+        return dy
+    is_new = not_equal(slice_axis(y, axis, 1, n - 1), slice_axis(y, axis, 0, n - 1))
+    first = ir.operators.zeros(y.type.with_dtype("i64").with_shape((*y.shape[:axis], 1, *y.shape[axis + 1 :])))
+    run = cumsum(concatenate((first, convert(is_new, "i64")), axis), axis)
+    zeros, ones = ir.operators.zeros(dy.type), fit(const(1, dy.dtype), dy.type)
+    total, count = (add_along(zeros, run, part, axis) for part in (dy, ones))
+    return take_along(total, run, axis) / take_along(count, run, axis)
 
 
 def searchsorted(a: Value, v: Value, side: str = "left") -> Value:
