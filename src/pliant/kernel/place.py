@@ -39,8 +39,8 @@ def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> in
     ends: dict[int, list[Buffer]] = {}
     seen, top = set[Buffer](), 0
     for number, step in enumerate(steps):
-        for buffer in writes(step):
-            if buffer in fixed or buffer.shared is not None or buffer in seen:
+        for buffer in dict.fromkeys([root_of(b) for b in writes(step)]):  # some lie in memory of a later one
+            if buffer in fixed or buffer in seen:
                 continue
             seen.add(buffer)
             size = size_of(buffer)
