@@ -20,13 +20,14 @@ from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent, Part, part_of
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of, with_type
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
 from pliant.frontend.kinds import as_tuple
-from pliant.frontend.sizes import Size, size_of, traced
+from pliant.frontend.sizes import Size, agreed, traced
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
+from pliant.ops.update import pad, slice_window
 
 HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x, 0)"
 
@@ -198,14 +199,17 @@ def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
     rank = max(map(len, shapes), default=0)
     found: list[Extent] = []
     for axis in range(-rank, 0):
-        wide = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1]
-        if any(size_of(n) != size_of(wide[0]) for n in wide):
-            different = " and ".join(dict.fromkeys(map(str, wide)))
+        wide = list(dict.fromkeys([s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1]))
+        both: Extent | None = wide[0] if wide else 1
+        for n in wide[1:]:
+            both = agreed(both, n) if isinstance(both, Size) and isinstance(n, Size) else None
+        if both is None:
+            counts = " and ".join(map(str, wide))
             raise ShapeError(
-                f"{name}: operands of {different} elements along axis {axis + rank} are not known to fit together",
+                f"{name}: operands of {counts} elements along axis {axis + rank} do not fit together",
                 hint="slice both with the same bounds",
             ).at(("here", here()), *((repr(x), x.whole.value.origin) for x in xs if isinstance(x, Bounded)))
-        found.append(wide[0] if wide else 1)
+        found.append(both)
     return tuple(found)
 
 
@@ -241,10 +245,12 @@ def elementwise(function: Callable[..., Any], args: Sequence[Any], options: dict
 
 
 def _greatest(extents: Sequence[Extent], xs: Sequence[Any]) -> tuple[int, ...]:
-    """The extents of the whole array for operands of these extents."""
-    rank = len(extents)
-    shapes = [whole_of(x).shape for x in xs]
-    return tuple(max([s[a - rank] for s in shapes if len(s) >= rank - a], default=1) for a in range(rank))
+    """The greatest extents that the result of operands can have."""
+    found: list[int] = []
+    for a, n in enumerate(extents, -len(extents)):
+        own = [(extents_of(x)[a], whole_of(x).shape[a]) for x in xs if len(extents_of(x)) >= -a]
+        found.append(min([m for k, m in own if isinstance(k, Size)]) if isinstance(n, Size) else n)
+    return tuple(found)
 
 
 def _spread(x: Any, extents: Sequence[Extent], shape: tuple[int, ...], xs: Sequence[Any]) -> Any:
@@ -252,6 +258,8 @@ def _spread(x: Any, extents: Sequence[Extent], shape: tuple[int, ...], xs: Seque
     derivative does not see what lies beyond."""
     whole, own = whole_of(x), extents_of(x)
     first = len(extents) - len(own)
+    if any(m > n for m, n in zip(whole.shape, shape[first:], strict=True)):
+        whole = whole[tuple(slice(n if m > n else None) for m, n in zip(whole.shape, shape[first:], strict=True))]
     axes = [a for a, n in enumerate(extents) if isinstance(n, Size) and (a < first or own[a - first] == 1)]
     if not axes or whole.concrete is not None or not whole.type.is_float:
         return whole
@@ -269,9 +277,25 @@ def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
     if not np.can_cast(made, x.dtype, casting):
         message = f"cannot cast {source.type.dtype} to {x.whole.type.dtype} with casting rule {casting!r}"
         raise DTypeError(message, hint="convert one side with .astype(...)").at(("written here", here()))
-    if common_extents("an assignment", (x, y)) != x.extents:
-        raise ShapeError(f"an array of {len(extents_of(y))} axes does not fit into {x}").at(("written here", here()))
-    x.whole.replace(with_type(cast_value(source.value, x.whole.type.dtype), x.whole.type))
+    extents, type = common_extents("an assignment", (x, y)), x.whole.type
+    if len(extents) != x.ndim or any(n == 1 != m for n, m in zip(x.extents, extents, strict=True)):
+        raise ShapeError(f"{y!r} does not fit into {x!r}").at(("written here", here()))
+    value = broadcast_value(_padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
+    if extents != x.extents:  # they agree, or there is an error at run time
+        mask = inside(extents, type.shape)
+        value = value if mask is None else select(mask, value, x.whole.value)
+    x.whole.replace(value)
+
+
+def _padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> Value:
+    """An operand with the greatest extents of what it is written to, along the axes it has of it."""
+    first = len(shape) - len(value.shape)
+    wanted = [
+        n if isinstance(k, Size) and m != 1 else m
+        for k, m, n in zip(extents[first:], value.shape, shape[first:], strict=True)
+    ]
+    value = slice_window(value, (0,) * len(wanted), (1,) * len(wanted), tuple(map(min, value.shape, wanted)))
+    return pad(value, (0,) * len(wanted), tuple(n - m for m, n in zip(value.shape, wanted, strict=True)))
 
 
 def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Bounded, Any], Any]:

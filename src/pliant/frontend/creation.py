@@ -17,7 +17,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import is_row_major, is_unsure, separate
@@ -121,6 +121,9 @@ class Maker:
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
                 # np.sum([x, y]): NumPy looks into no list
+                above = next((x for a in args if is_sequence(a) for x in a if is_above(cast("Any", type(x)))), None)
+                if above is not None:
+                    return above.__array_function__(function, (type(above),), args, options)
                 return TracedArray.dispatch.function(function, args, options)
             return TRACED.get(function, function)(*args, **options)
         seen = [_entered(a) for a in args]

@@ -17,6 +17,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.tracing import current
 from pliant.ops import compare
+from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
 from pliant.ops.rounding import floor_divide
@@ -190,6 +191,10 @@ def range_of(value: Value, depth: int = DEPTH) -> Range:
                 None if a is None or c is None else min(a, c),
                 None if b is None or d is None else max(b, d),
             )
+        case Agree():
+            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args)
+            lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
+            return max(lows, default=None), min(highs, default=None)
         case Convert():
             unsigned = args[0].dtype[0] in "bu"
             return (0 if unsigned else None), None
@@ -231,6 +236,14 @@ def inside(i: Size, n: Size) -> Size:
     if n.is_at_least(i + 1):
         return i
     return _atom(select(compare.less(i.value, n.value), i.value, const(NOWHERE, INT)))
+
+
+def agreed(a: Size, b: Size) -> Size | None:
+    """The common value of two sizes, which is an error at run time if they differ; None if they must."""
+    low, high = (a - b).range
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return None
+    return a if a == b else _atom(Agree()(a.value, b.value))
 
 
 def divided(a: Size, divisor: int) -> Size:

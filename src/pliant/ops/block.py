@@ -219,7 +219,8 @@ class Agree(Elementwise):
             raise ShapeError(self.failure)
         return x
 
-    def kernel(self, k: Any, i: Any, x: Any, y: Any) -> Any:
+    def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
+        x, y = xs
         return k.same(x(i if x.type.shape else ()), y(i if y.type.shape else ()), self.failure)
 
 
@@ -381,4 +382,8 @@ def block_addition_of_zeros(value: Value) -> Value | None:
 
 RULES = (
     agreement_of_same,
-    block_at_known_place, block_update_of_own_sum, block_update_of_own_read, block_addition_of_zeros)
+    block_at_known_place,
+    block_update_of_own_sum,
+    block_update_of_own_read,
+    block_addition_of_zeros,
+)

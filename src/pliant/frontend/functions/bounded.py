@@ -34,7 +34,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import Size, bound_of, size_of, traced
 from pliant.frontend.view import BlockLens
 from pliant.ops import einsum as products
-from pliant.ops.loop import start_of
+from pliant.ops.folds import start_of
 
 # --- reductions
 

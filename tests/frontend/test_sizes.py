@@ -1,0 +1,285 @@
+"""Slices whose bounds are known only at run time: NumPy's values, exact derivatives, batches, clear errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.errors import IndexRangeError, PliantError, ShapeError, TracedValueError, UnsupportedError
+from pliant.testing import check_gradient
+
+RNG = np.random.default_rng(0)
+N = 6
+X, Y = RNG.uniform(0.5, 1.5, N), RNG.uniform(0.5, 1.5, N)
+A, B = RNG.uniform(0.5, 1.5, (N, N)), RNG.uniform(0.5, 1.5, (N, N))
+
+READS = {
+    "sum": lambda x, a, k: np.sum(x[:k]),
+    "sum from": lambda x, a, k: x[k:].sum(),
+    "product": lambda x, a, k: np.prod(x[k:]),
+    "method": lambda x, a, k: (x[:k] * 2 - 1).sum(),
+    "quotient by a number outside": lambda x, a, k: np.sum(x[0] / x[:k] + 1 / x[:k] * x[1]),
+    "roots": lambda x, a, k: np.sum(np.sqrt(x[k:]) / np.log(x[k:] + 1)),
+    "flip": lambda x, a, k: np.sum(x[:k] * np.flip(x[:k]) * x[:k][::-1]),
+    "steps": lambda x, a, k: np.sum(x[k::2]) + np.sum(x[:k:3]) + np.sum(x[k::-1]),
+    "negative": lambda x, a, k: np.sum(x[-k:] * 2) + np.sum(x[:-k]),
+    "slice of a slice": lambda x, a, k: np.sum(x[:k][1:]) + np.sum(x[1:][:k]) + np.sum(x[:k][:-1] * x[:k][1:]),
+    "dot": lambda x, a, k: np.dot(x[:k], x[N - k :]) + x[:k] @ x[:k] + np.vdot(x[k:], x[k:]) + np.inner(x[:k], x[:k]),
+    "row and column": lambda x, a, k: a[k - 1, :k] @ a[:k, 2],
+    "matrix and vector": lambda x, a, k: np.sum(a[:, :k] @ x[:k]) + np.sum(x[:k] @ a[:k]) + np.sum(a[:k, :k] @ x[:k]),
+    "matrices": lambda x, a, k: np.sum((a[:, :k] @ a[:k]) ** 2) + np.sum((a[:k, k:] @ a[k:, :k]) ** 2),
+    "outer": lambda x, a, k: np.sum(np.outer(x[:k], 1 / x[k:]) ** 2) + np.sum(np.multiply.outer(x[:k], x[:k])),
+    "einsum": lambda x, a, k: np.sum(np.einsum("ij,j->i", a[k:, :k], x[:k]) ** 2),
+    "broadcast": lambda x, a, k: np.sum(x[:k, None] / a[:k] + a[0] / a[:k]),
+    "axis": lambda x, a, k: np.sum(a[:k].sum(axis=0) ** 2) + np.sum(1 / a[:k].sum(axis=1)) + a[:k].sum(1, keepdims=True).sum(),
+    "where": lambda x, a, k: np.sum(np.where(x[:k] > 1, x[:k], 1 / x[:k])) + np.sum(np.clip(x[:k], 0.8, 1.2)),
+    "cumsum": lambda x, a, k: np.sum(1 / np.cumsum(x[:k])) + np.sum(np.cumprod(x[:k])),
+    "diff": lambda x, a, k: np.sum(np.diff(x[:k]) ** 2),
+    "concatenate": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:k]]) * x),
+    "concatenate longer": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:3], x[:k]])[k:] ** 2),
+    "norm": lambda x, a, k: np.linalg.norm(x[: k + 1]),
+    "like": lambda x, a, k: np.sum((np.zeros_like(x[:k]) + x[:k]) * np.ones_like(x[:k])) + x[:k].copy().sum(),
+    "transpose": lambda x, a, k: np.sum(a[:k].T[1] * a[:k, 1]) + np.sum(np.transpose(a[k:]) @ a[k:, 0]),
+    "extent": lambda x, a, k: x[:k].shape[0] * x[0] + x[:k].size * np.sum(x[: x[k:].shape[0]]),
+    "integers": lambda x, a, k: np.sum(np.arange(N)[:k] * x[:k]) + np.sum((np.arange(N) > 2)[:k]),
+}  # fmt: skip
+
+NOT_EMPTY = {
+    "mean": lambda x, a, k: np.mean(x[:k]) + x[:k].mean() + np.sum(np.mean(a[:k], axis=0) ** 2),
+    "spread": lambda x, a, k: np.var(x[:k]) + a[:k].std() + np.ptp(x[:k]),
+    "extrema": lambda x, a, k: x[:k].max() * np.min(x[:k]) + np.sum(a[:k].max(axis=1)) + np.max(-x[:k]),
+    "places": lambda x, a, k: x[np.argmax(x[:k])] + x[np.argmin(x[:k])] * 2,
+    "elements": lambda x, a, k: x[:k][0] + x[:k][-1] + a[:k][k - 1, 0],
+}
+
+
+@pytest.mark.parametrize("name", [*READS, *NOT_EMPTY])
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_values_are_numpys_for_every_length(name: str, backend: str) -> None:
+    f = (READS | NOT_EMPTY)[name]
+    compiled = pliant.jit(f, backend=backend)
+    for k in range(name in NOT_EMPTY, N + 1):
+        with np.errstate(all="ignore"):
+            wanted = f(X, A, k) if not (name == "row and column" and k == 0) else None
+        if wanted is not None:
+            got = compiled(X, A, k)
+            assert np.asarray(got).dtype == np.asarray(wanted).dtype
+            assert_allclose(got, wanted, rtol=1e-12)
+
+
+def check_slopes(f: Any, gradient: Any, xs: tuple[Any, Any], k: int) -> None:
+    """The gradient with respect to both arrays, each along a direction, against differences."""
+    found = gradient(*xs, k)
+    for place in range(2):
+        d, step = RNG.normal(size=xs[place].shape), 1e-6
+        ends = [f(*(x + s * step * d if n == place else x for n, x in enumerate(xs)), k) for s in (1, -1)]
+        assert_allclose(np.sum(found[place] * d), (ends[0] - ends[1]) / (2 * step), rtol=2e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", [*READS, *NOT_EMPTY])
+def test_gradients_are_those_of_differences(name: str) -> None:
+    f = (READS | NOT_EMPTY)[name]
+    gradient = pliant.grad(f, argnums=(0, 1))
+    for k in (1, 3, N):
+        check_slopes(f, gradient, (X, A), k)
+
+
+@pytest.mark.parametrize("name", [*READS, *NOT_EMPTY])
+def test_a_batch_of_lengths_is_a_loop_over_them(name: str) -> None:
+    f = (READS | NOT_EMPTY)[name]
+    lengths = np.arange(1, N + 1)
+    got = pliant.vmap(f, in_axes=(None, None, 0))(X, A, lengths)
+    assert_allclose(got, [f(X, A, int(k)) for k in lengths], rtol=1e-12)
+    xs = RNG.uniform(0.5, 1.5, (len(lengths), N))
+    slopes = pliant.vmap(pliant.grad(f), in_axes=(0, None, 0))(xs, A, lengths)
+    single = pliant.grad(f)
+    assert_allclose(slopes, [single(x, A, k) for x, k in zip(xs, lengths, strict=True)], rtol=1e-9)
+
+
+def set_part(x: Any, y: Any, k: Any) -> None:
+    x[:k] = y[:k] * 2
+
+
+def add_flipped(x: Any, y: Any, k: Any) -> None:
+    x[:k] += 3 * np.flip(x[:k])
+
+
+def shift(x: Any, y: Any, k: Any) -> None:
+    x[1:k] = x[: k - 1]
+
+
+def shift_down(x: Any, y: Any, k: Any) -> None:
+    x[: N - 1 - k] = x[k : N - 1]
+
+
+def divide(x: Any, y: Any, k: Any) -> None:
+    x[k:] /= y[0]
+
+
+def fill(x: Any, y: Any, k: Any) -> None:
+    x[k:][1:] = 7
+    x[:k].fill(y[1])
+
+
+def view(x: Any, y: Any, k: Any) -> None:
+    part = x[k:]
+    part *= part
+    part[::-1][:1] -= 5
+
+
+def out(x: Any, y: Any, k: Any) -> None:
+    np.multiply(x[:k], y[:k], out=x[:k])
+
+
+WRITES = (set_part, add_flipped, shift, shift_down, divide, fill, view, out)
+
+
+@pytest.mark.parametrize("f", WRITES)
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_writes_are_numpys_for_every_length(f: Any, backend: str) -> None:
+    compiled = pliant.jit(f, backend=backend)
+    for k in range(1, N):
+        wanted, got = X.copy(), X.copy()
+        f(wanted, Y, k)
+        compiled(got, Y, k)
+        assert_allclose(got, wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("f", WRITES)
+def test_gradients_of_writes_are_those_of_differences(f: Any) -> None:
+    def loss(x: Any, y: Any, k: Any) -> Any:
+        x = x.copy()
+        f(x, y, k)
+        return np.sum(x * x * np.arange(1, N + 1))
+
+    gradient = pliant.grad(loss, argnums=(0, 1))
+    for k in range(1, N):
+        check_slopes(loss, gradient, (X, Y), k)
+
+
+def lu(a: Any) -> Any:
+    def step(k: Any, a: Any) -> Any:
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+        return a
+
+    return pliant.fori_loop(0, a.shape[0], step, a.copy())
+
+
+def cholesky(a: Any) -> Any:
+    a = a @ a.T
+
+    def row(i: Any, a: Any) -> Any:
+        def column(j: Any, a: Any) -> Any:
+            a[i, j] = (a[i, j] - np.dot(a[i, :j], a[j, :j])) / a[j, j]
+            return a
+
+        a = pliant.fori_loop(0, i, column, a, max_steps=a.shape[0])
+        a[i, i] = np.sqrt(a[i, i] - a[i, :i] @ a[i, :i])
+        return a
+
+    return pliant.fori_loop(0, a.shape[0], row, a)
+
+
+def trisolv(a: Any) -> Any:
+    def step(i: Any, x: Any) -> Any:
+        x[i] = (a[0, i] - a[i, :i] @ x[:i]) / a[i, i]
+        return x
+
+    return pliant.fori_loop(0, a.shape[0], step, np.zeros(a.shape[0]))
+
+
+def trmm(a: Any) -> Any:
+    def step(i: Any, b: Any) -> Any:
+        b[i] += a[i + 1 :, i] @ b[i + 1 :]
+        return b
+
+    return pliant.fori_loop(0, a.shape[0], step, 2 * a)
+
+
+def durbin(a: Any) -> Any:
+    r = a[0]
+
+    def step(k: Any, state: Any) -> Any:
+        y, alpha, beta = state
+        beta *= 1 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
+        y[:k] += alpha * np.flip(y[:k])
+        y[k] = alpha
+        return y, alpha, beta
+
+    y = np.zeros(r.shape[0])
+    y[0] = -r[0]
+    return pliant.fori_loop(1, r.shape[0], step, (y, -r[0], 1.0))[0]
+
+
+def gramschmidt(a: Any) -> Any:
+    q = np.zeros_like(a)
+
+    def step(k: Any, state: Any) -> Any:
+        a, q = state
+        q[:, k] = a[:, k] / np.sqrt(a[:, k] @ a[:, k])
+        a[:, k + 1 :] -= np.outer(q[:, k], q[:, k] @ a[:, k + 1 :])
+        return a, q
+
+    return pliant.fori_loop(0, a.shape[0], step, (a.copy(), q))[1]
+
+
+@pytest.mark.parametrize("f", [lu, cholesky, trisolv, trmm, durbin, gramschmidt])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_triangular_loops(f: Any, n: int) -> None:
+    a = RNG.uniform(0.2, 0.4, (n, n)) + np.eye(n)
+    for backend in ("reference", "llvm"):
+        assert_allclose(pliant.jit(f, backend=backend)(a), f(a), rtol=1e-12, atol=1e-14)
+    check_gradient(lambda a: np.sum(np.sin(f(a))), a)
+
+
+def test_a_window_of_known_length_is_a_view_like_any_other() -> None:
+    def f(x: Any, k: Any) -> Any:
+        x[k : k + 2] += 1
+        return x[k + 1 : k + 4] * np.array([1.0, 2, 3])
+
+    for k in range(3):
+        wanted, got = X.copy(), X.copy()
+        assert_allclose(pliant.jit(f)(got, k), f(wanted, k))
+        assert_allclose(got, wanted)
+    with pytest.raises(IndexRangeError, match="out of range"):
+        pliant.jit(lambda x, k: np.sum(x[k : k + 3]))(X, 4)
+
+
+def test_an_element_beyond_the_length_is_an_error() -> None:
+    f = pliant.jit(lambda x, k, i: x[:k][i])
+    assert f(X, 3, 2) == X[2]
+    assert f(X, 3, -1) == X[2]
+    with pytest.raises(IndexRangeError, match="out of range"):
+        f(X, 3, 3)
+
+
+def test_extents_that_agree_at_run_time_are_fine() -> None:
+    f = pliant.jit(lambda x, y, k, m: np.sum(x[:k] * y[m:]))
+    assert_allclose(f(X, Y, 2, 4), X[:2] @ Y[4:])
+    with pytest.raises(ShapeError, match="differ"):
+        f(X, Y, 2, 3)
+
+
+ERRORS = [
+    (lambda x, y, k: x[:k] + y, ShapeError, "do not fit together"),
+    (lambda x, y, k: np.sum(x[:k] * y[k + 1 :]), ShapeError, "known only at run time, differ"),
+    (lambda x, y, k: x[:k], UnsupportedError, "returning"),
+    (lambda x, y, k: len(x[:k]), TracedValueError, "len"),
+    (lambda x, y, k: [v for v in x[:k]], TracedValueError, "iteration"),
+    (lambda x, y, k: np.sort(x[:k]), UnsupportedError, "np.sort"),
+    (lambda x, y, k: x[:k].reshape(-1, 1), UnsupportedError, "reshape"),
+    (lambda x, y, k: x[: np.sum(y)], PliantError, "must be integers"),
+    (lambda x, y, k: x[:k, None][np.array([0, 1])], UnsupportedError, "index array"),
+]
+
+
+@pytest.mark.parametrize(("f", "kind", "text"), ERRORS)
+def test_what_needs_the_length_is_refused(f: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        pliant.jit(f)(X, Y, 3)
