@@ -16,6 +16,7 @@ settings.register_profile("quick", max_examples=30, deadline=None, suppress_heal
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
 settings.register_profile("fuzz", settings.get_profile("quick"), max_examples=5000)
 os.environ.setdefault("PLIANT_VERIFY", "1")  # after every pass
+os.environ.setdefault("PLIANT_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "code"))
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 

@@ -1,5 +1,6 @@
 """Pliant: plain NumPy in, compiled values, gradients and batches out."""
 
+from pliant import cache
 from pliant.api import (
     grad,
     hessian,
@@ -14,9 +15,10 @@ from pliant.api import (
     vjp,
     vmap,
 )
+from pliant.branches import cond, switch
 from pliant.compiled import disable_jit
 from pliant.control import checkpoint, custom_derivative, stop_gradient
-from pliant.control_flow import associative_scan, cond, fori_loop, map, reduce, scan, switch, while_loop
+from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.indexed import at
@@ -27,6 +29,7 @@ __all__ = [
     "PliantError",
     "associative_scan",
     "at",
+    "cache",
     "checkpoint",
     "cond",
     "custom_derivative",

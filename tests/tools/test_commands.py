@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import numpy as np
 import pytest
 
+import pliant
 from pliant import ops
 from pliant.core.ir import Op
 from pliant.errors import ArgumentError
@@ -80,3 +82,17 @@ def test_wrong_places_and_types_are_explained(tmp_path: Path) -> None:
 def test_the_package_is_a_command() -> None:
     out = subprocess.run([sys.executable, "-m", "pliant", "--help"], capture_output=True, text=True, check=True).stdout
     assert "coverage" in out
+
+
+def test_cache_tells_what_is_kept_and_drops_it(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "kept"))
+    pliant.jit(lambda x: x + 8.25)(np.ones(3))
+    assert main(["cache"]) == 0
+    assert main(["cache", "--clear"]) == 0
+    shown, dropped = capsys.readouterr().out.splitlines()
+    assert shown.startswith("1 programs, ")
+    assert shown.endswith(str(tmp_path / "kept"))
+    assert dropped == "1 programs dropped"
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    assert main(["cache"]) == 0
+    assert "the cache is off" in capsys.readouterr().out

@@ -31,6 +31,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     coverage = commands.add_parser("coverage", help="primitives and their rules, and the functions of NumPy")
     coverage.add_argument("--markdown", action="store_true", help="as a page of the documentation")
+    kept = commands.add_parser("cache", help="the machine code that is kept on disk")
+    kept.add_argument("--clear", action="store_true", help="drop it")
     for name, what in (("dump", "the program a function is traced to"), ("explain", "what is done to a program")):
         command = commands.add_parser(name, help=what)
         command.add_argument("function", help="FILE.py:function")
@@ -53,7 +55,16 @@ def explain(chosen: argparse.Namespace) -> str:
     return str(pliant.explain(function_at(chosen.function), *map(zeros, chosen.types)))
 
 
+def cache(chosen: argparse.Namespace) -> str:
+    """What is kept on disk, or how much of it was dropped."""
+    if chosen.clear:
+        return f"{pliant.cache.clear()} programs dropped"
+    found = pliant.cache.info()
+    return f"{found.programs} programs, {found.bytes} bytes, in {found.folder or 'no folder: the cache is off'}"
+
+
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], str]]] = {
+    "cache": cache,
     "coverage": coverage,
     "dump": dump,
     "explain": explain,

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.values import llvm_type
 from pliant.kernel.ir import Affine, Matrix, Product, Var
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
+    from pliant.backends.llvm.module import Module
 
 SERIAL: Final = 2**23  # multiplications that one thread does in about a millisecond
 LETTER: Final = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
@@ -69,6 +71,8 @@ def emit_product(e: Emitter, step: Product) -> None:
         emit_gemm(e, step, (left, right, out))
 
     alone = m * n * k <= SERIAL and threads_of_blas()
+    if alone:
+        declared_threads(e.module)
     before = e.op(f"call i32 {e.module.helper('one_thread', one_thread)}()") if alone else ""
     e.nested(loops, call)
     if alone:
@@ -77,14 +81,20 @@ def emit_product(e: Emitter, step: Product) -> None:
 
 
 @lru_cache
-def threads_of_blas() -> tuple[int, int] | None:
-    """The addresses of OpenBLAS's functions that tell and set its number of threads."""
+def threads_of_blas() -> tuple[str, str] | None:
+    """The symbols of OpenBLAS's functions that tell and set its number of threads."""
     library = bundled()
     names = ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_")
     if library is None or not all([hasattr(library, name) for name in names]):
         return None
     get, put = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in names)
-    return (get, put) if get and put else None
+    return (symbol("pliant_blas_threads", get), symbol("pliant_set_blas_threads", put)) if get and put else None
+
+
+def declared_threads(module: Module) -> None:
+    """Declare what tells and sets BLAS's number of threads."""
+    get, put = threads_of_blas() or ("", "")
+    module.declared[get], module.declared[put] = f"declare i32 @{get}()", f"declare void @{put}(i32)"
 
 
 def one_thread(name: str) -> str:
@@ -93,13 +103,13 @@ def one_thread(name: str) -> str:
     OpenBLAS shares even small products among threads, and then waits for all of them: on a busy
     machine a hundred times longer than one thread takes.
     """
-    get, put = threads_of_blas() or (0, 0)
+    get, put = threads_of_blas() or ("", "")
     return f"""define internal i32 @{name}() #0 {{
-  %count = call i32 inttoptr (i64 {get} to ptr)()
+  %count = call i32 @{get}()
   %many = icmp sgt i32 %count, 1
   br i1 %many, label %set, label %end
 set:
-  call void inttoptr (i64 {put} to ptr)(i32 1)
+  call void @{put}(i32 1)
   br label %end
 end:
   ret i32 %count
@@ -109,12 +119,12 @@ end:
 
 def as_before(name: str) -> str:
     """LLVM code that gives BLAS its threads back; a call that found one leaves it at that."""
-    _, put = threads_of_blas() or (0, 0)
+    _, put = threads_of_blas() or ("", "")
     return f"""define internal void @{name}(i32 %count) #0 {{
   %many = icmp sgt i32 %count, 1
   br i1 %many, label %set, label %end
 set:
-  call void inttoptr (i64 {put} to ptr)(i32 %count)
+  call void @{put}(i32 %count)
   br label %end
 end:
   ret void
@@ -170,8 +180,9 @@ def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:
             places.append(e.module.constant(f"i8 {ord(a)}"))
         else:
             places.append(f"ptr {a}")
-    function = e.op(f"inttoptr i64 {address} to ptr")
-    return f"call void {function}({', '.join(places)})"
+    function = symbol(f"pliant_{name}_{ints}", address)
+    e.module.declared[function] = f"declare void @{function}({', '.join(['ptr'] * len(places))})"
+    return f"call void @{function}({', '.join(places)})"
 
 
 assert sys.maxsize > 2**32, "Pliant's native backend needs a 64-bit Python"

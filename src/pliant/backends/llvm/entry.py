@@ -79,7 +79,7 @@ class _Holder:
         self.arena = ctypes.c_void_p(None)
         self.fail = executable.fail
         text = writer.text(id(fallback), id(self.fail), ctypes.addressof(self.arena))
-        self.code = Code(text, 1)
+        self.code = Code(text, 1, keep=False)  # it holds addresses of this process
         self.method = _MethodDef(b"pliant_entry", self.code.address("entry"), FASTCALL, None)
 
     def builtin(self) -> Callable[..., Any]:

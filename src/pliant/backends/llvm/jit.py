@@ -8,9 +8,13 @@ import threading
 from functools import lru_cache
 from typing import Any, Final, final
 
+import llvmlite
 import llvmlite.binding
 
+from pliant.backends.store import key_of, store
+
 llvm: Final[Any] = llvmlite.binding  # it has no types
+VERSIONS: Final = f"pliant code 1, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
 
 
@@ -59,20 +63,40 @@ def host_target() -> Target:
 class Code:
     """Executable code of one module; the code lives as long as this does."""
 
-    def __init__(self, text: str, effort: int = 2) -> None:
-        target = host_target()
+    def __init__(self, text: str, effort: int = 2, *, keep: bool = True) -> None:
+        """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there."""
+        machine = host_target().machine()
         with _lock:
-            module: Any = llvm.parse_assembly(text)
-            machine = target.machine()
-            optimise(module, machine, effort)
-            self.optimised = module
-            self.machine = machine
-            self.engine: Any = llvm.create_mcjit_compiler(module, machine)
+            kept = store() if keep else None
+            key = key_of(VERSIONS, str(effort), text) if kept else ""
+            found = kept.get(key) if kept else None
+            if found is None:
+                found = compiled(text, machine, effort)
+                if kept:
+                    kept.put(key, found)
+            self.engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+            self.engine.add_object_file(llvm.ObjectFileRef.from_data(found))
             self.engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Where a function lies."""
         return int(self.engine.get_function_address(name))
+
+
+def compiled(text: str, machine: Any, effort: int) -> bytes:
+    """Machine code of a module."""
+    module: Any = llvm.parse_assembly(text)
+    optimise(module, machine, effort)
+    return bytes(machine.emit_object(module))
+
+
+@lru_cache
+def symbol(name: str, address: int) -> str:
+    """The name under which code finds a function of a library that is loaded; code names no addresses, so
+    that another process can use it."""
+    with _lock:
+        llvm.add_symbol(name, address)
+    return name
 
 
 def optimise(module: Any, machine: Any, effort: int) -> None:

@@ -1,0 +1,42 @@
+"""Machine code kept on disk between processes: look at it, and clear it.
+
+Code is kept in the user's cache folder, readable by its owner only, named by all that it depends
+on: the program, the processor, the versions of LLVM and Pliant. `PLIANT_CACHE` names another
+folder; set to nothing, it turns the cache off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from pliant.backends.store import folder, store
+
+
+@final
+@dataclass(frozen=True)
+class Info:
+    """What is kept: in which folder (None: the cache is off), how many programs, bytes in all."""
+
+    folder: Path | None
+    programs: int
+    bytes: int
+
+
+def info() -> Info:
+    """What is kept now.
+
+    >>> import pliant
+    >>> pliant.cache.info().programs >= 0
+    True
+    """
+    kept = store()
+    sizes = [status.st_size for _, status in kept.entries()] if kept else []
+    return Info(folder() if kept else None, len(sizes), sum(sizes))
+
+
+def clear() -> int:
+    """Drop everything that is kept; how many programs that were. What is loaded stays usable."""
+    kept = store()
+    return kept.shrink(-1) if kept else 0
