@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError, DifferentiationError, DTypeError, ShapeError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.testing import check_gradient
 
 RNG = np.random.default_rng(0)
@@ -160,14 +160,62 @@ def test_while_loops_end_by_their_condition() -> None:
     assert counts.tolist() == [sqrt(a)[1] for a in (1.0, 2.0, 100.0)]
 
 
-def test_while_loops_have_a_reverse_mode_where_they_are_bounded() -> None:
-    with pytest.raises(DifferentiationError, match="max_steps"):
-        pliant.grad(lambda a: sqrt(a)[0])(3.0)
+def test_while_loops_have_a_reverse_mode() -> None:
+    np.testing.assert_allclose(pliant.grad(lambda a: sqrt(a)[0])(3.0), 0.5 / np.sqrt(3))
+    np.testing.assert_allclose(pliant.hessian(lambda a: sqrt(a)[0])(3.0), -0.25 * 3**-1.5)
+    slopes = pliant.vmap(pliant.grad(lambda a: sqrt(a)[0]))(np.array([2.0, 400.0]))
+    np.testing.assert_allclose(slopes, [0.5 / np.sqrt(2), 0.5 / 20])
+
+
+def test_while_loops_stop_after_the_most_steps() -> None:
     bounded = lambda a: sqrt(a, 20)[0]  # noqa: E731
     same(lambda a: sqrt(a, 20), 3.0)
     np.testing.assert_allclose(pliant.grad(bounded)(3.0), 0.5 / np.sqrt(3))
     np.testing.assert_allclose(pliant.vmap(pliant.grad(bounded))(np.array([2.0, 4.0])), [0.5 / np.sqrt(2), 0.25])
     assert same(lambda a: sqrt(a, 2), 3.0)[1] == 2
+
+
+def adaptive(rate: Any) -> Any:
+    """y' = -rate·y over [0, 1] by Heun's method, with steps that halve and grow by the error."""
+
+    def step(state: Any) -> Any:
+        t, y, h = state
+        h = np.minimum(h, 1.0 - t)
+        slope = -rate * y
+        ahead = y + h * slope
+        after = y + 0.5 * h * (slope - rate * ahead)
+        error = np.abs(after - ahead)
+
+        def accept(t: Any, y: Any, h: Any) -> Any:
+            return t + h, after, 1.5 * h
+
+        return pliant.cond(error < 1e-3, accept, lambda t, y, h: (t, y, 0.5 * h), t, y, h)
+
+    return pliant.while_loop(lambda s: s[0] < 1.0, step, (0.0, 1.0, 0.3))[1]
+
+
+def test_adaptive_steps_have_the_gradient_of_differences() -> None:
+    same(adaptive, 2.0)
+    step = 1e-6  # so small that the same steps are accepted
+    slope = (adaptive(2.0 + step) - adaptive(2.0 - step)) / (2 * step)
+    np.testing.assert_allclose(pliant.grad(adaptive)(2.0), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 17])
+@pytest.mark.parametrize("most", [None, 20])
+def test_loops_of_a_traced_number_of_steps_have_gradients(n: int, most: int | None) -> None:
+    def f(n: Any, x: Any) -> Any:
+        def step(i: Any, y: Any) -> Any:
+            y[i % 3] = y[(i + 1) % 3] * np.sin(x[i % 3]) + 0.1
+            return y
+
+        return np.sum(pliant.fori_loop(0, n, step, x * x, max_steps=most) ** 2)
+
+    x = np.array([0.3, 0.8, 1.2])
+    same(f, n, x)
+    check_gradient(f, n, x, argnums=1)
+    batch = pliant.vmap(pliant.grad(f, argnums=1))(np.array([n, 4]), np.stack([x, x]))
+    np.testing.assert_allclose(batch[0], pliant.grad(f, argnums=1)(n, x))
 
 
 def branches(p: Any, x: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Loops and branches said outright: outside of tracing plain Python on NumPy arrays, inside a program's
-own `loop`, `while_loop` and `cond`.
+"""Loops said outright: outside of tracing plain Python on NumPy arrays, inside a program's own `loop` and
+`while_loop`.
 
 What a body reads from enclosing scopes it may read; what it changes it returns. Arrays given to a
 body may be written there, and nobody outside sees it.
@@ -12,21 +12,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pliant.branches import copied, over_same
 from pliant.compiled import Compiled, function_of
-from pliant.core.ir import Function, Value, Values, param, scope
+from pliant.core.ir import Function, Value, param
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.kinds import is_sequence
-from pliant.frontend.number import Kind, kind_of, with_kind
+from pliant.frontend.number import Kind
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
 from pliant.frontend.tracing import is_tracing
-from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.while_loop import WhileLoop
@@ -34,6 +34,7 @@ from pliant.ops.while_loop import WhileLoop
 Tree: TypeAlias = Any
 
 INDEX = Kind(Type("i64"), is_scalar=True, is_weak=True)
+LONGEST = 4096  # steps; memory for so many is set aside where their number is known only at run time
 
 
 def scan(
@@ -103,7 +104,8 @@ def reduce(f: Callable[[Any, Any], Any], init: Tree, xs: Tree) -> Tree:
 def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, max_steps: int | None = None) -> Tree:
     """The state after `state = body(i, state)` for i in range(lo, hi).
 
-    Where lo or hi are known only at run time, reverse mode needs `max_steps`, a bound on hi - lo.
+    max_steps: do no more, if lo or hi are known only at run time. Reverse mode then has memory for that
+    many steps; without it its memory grows with the steps that are run.
 
     >>> import pliant
     >>> pliant.fori_loop(0, 4, lambda i, total: total + i, 0)
@@ -111,35 +113,55 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, 
     """
     function_of(body)
     if not is_tracing():
-        state = _copied(init)
+        state = copied(init)
         for i in range(int(lo), int(hi)):
             state = body(i, state)
         return state
-    first, last, inner = as_traced(lo), as_traced(hi), traced_step(body)
-    if first.concrete is None or last.concrete is None:
-
-        def going(state: Tree) -> Any:
-            return state[0] < hi
-
-        low, high = size_of(first).range[0], size_of(last).range[1]
-
-        def step(state: Tree) -> Tree:
-            note_range(state[0], low, None if high is None else high - 1)
-            return state[0] + 1, inner(state[0], state[1])
-
-        return while_loop(going, step, (lo, init), max_steps=max_steps)[1]
-    start, steps = int(first), max(int(last) - int(first), 0)
+    first, last = as_traced(lo), as_traced(hi)
+    most = _most_steps(first, last) if max_steps is None else max_steps
+    if most is None:
+        return _counting(lo, hi, body, init)
+    start, inner = first.concrete, traced_step(body)
 
     def run(state: Tree, i: Any) -> Any:
-        note_range(i, 0, max(steps - 1, 0))
-        return inner(i + start if start else i, state), None
+        note_range(i, 0, last - first - 1)
+        return inner(i if start is not None and not start.any() else i + lo, state), None
 
     state, closed, _ = settle("fori_loop", body, run, State.of(init), [INDEX])
     count = len(state.values)
     params = closed.fn.params
-    fn = Function(closed.fn.name, (params[count], *params[:count], *params[count + 1 :]), closed.fn.results)
-    loop = Loop(steps, ("carry",) * count + ("const",) * len(closed.free), ("last",) * count, fn)
-    return state.rebuild(loop.apply(*state.values, *closed.free))
+    ins: list[In] = ["carry" for _ in range(count)]
+    ins.extend("const" for _ in closed.free)
+    operands: list[Value] = [*state.values, *closed.free]
+    inside: list[Value] = [params[count], *params[:count], *params[count + 1 :]]
+    if first.concrete is None or last.concrete is None:
+        ins.append("count")
+        operands.append(value_of(last - first, "i64"))
+        inside.append(param(INDEX.type, "n"))
+    loop = Loop(most, tuple(ins), ("last",) * count, Function(closed.fn.name, tuple(inside), closed.fn.results))
+    return state.rebuild(loop.apply(*operands))
+
+
+def _most_steps(first: TracedArray, last: TracedArray) -> int | None:
+    """The number of steps from first to last, or a small bound on it."""
+    most = (size_of(last) - size_of(first)).range[1]
+    if first.concrete is not None and last.concrete is not None:
+        return max(int(last) - int(first), 0)
+    return None if most is None or most > LONGEST else max(most, 0)
+
+
+def _counting(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree) -> Tree:
+    """`fori_loop` for any number of steps."""
+    inner = traced_step(body)
+
+    def going(state: Tree) -> Any:
+        return state[0] < hi
+
+    def step(state: Tree) -> Tree:
+        note_range(state[0], lo, hi - 1)
+        return state[0] + 1, inner(state[0], state[1])
+
+    return while_loop(going, step, (lo, init))[1]
 
 
 def while_loop(
@@ -147,8 +169,8 @@ def while_loop(
 ) -> Tree:
     """The state after `while cond(state): state = body(state)`.
 
-    max_steps: stop after that many steps even if the condition holds. With it there is a reverse
-    mode, whose memory grows with max_steps; without it only forward mode.
+    max_steps: stop after that many steps even if the condition holds. Reverse mode runs the loop a
+    second time, and its memory grows with the number of steps.
 
     >>> import pliant
     >>> pliant.while_loop(lambda n: n < 100, lambda n: 2 * n, 1)
@@ -157,10 +179,12 @@ def while_loop(
     function_of(cond)
     function_of(body)
     if not is_tracing():
-        state, done = _copied(init), 0
+        state, done = copied(init), 0
         while (max_steps is None or done < max_steps) and bool(cond(state)):
             state, done = body(state), done + 1
         return state
+    if max_steps is not None:
+        return _bounded(cond, body, init, max_steps)
     inner = traced_step(body)
 
     def run(state: Tree) -> Any:
@@ -168,68 +192,22 @@ def while_loop(
 
     state, closed, _ = settle("while_loop", body, run, State.of(init), [])
     test = _condition(cond, state)
-    free, (test_fn, body_fn) = _over_same((test, closed), len(state.values))
-    count = len(state.values)
-    if max_steps is None:
-        loop = WhileLoop(test_fn, body_fn, ("carry",) * count + ("const",) * len(free))
-        return state.rebuild(loop.apply(*state.values, *free))
-    with scope():
-        index, ps = param(Type("i64"), "i"), tuple([param(p.type) for p in body_fn.params])
-        stay = Function("stay", body_fn.params, body_fn.params[:count])
-        step = Function("step", (index, *ps), Cond(body_fn, stay).apply(*test_fn(*ps), *ps))
-    bounded = Loop(max_steps, ("carry",) * count + ("const",) * len(free), ("last",) * count, step)
-    return state.rebuild(bounded.apply(*state.values, *free))
+    free, (test_fn, body_fn) = over_same((test, closed), len(state.values))
+    loop = WhileLoop(test_fn, body_fn, ("carry",) * len(state.values) + ("const",) * len(free))
+    return state.rebuild(loop.apply(*state.values, *free))
 
 
-def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Tree:
-    """`then(*operands)` if `pred` holds, else `otherwise(*operands)`; only one of them is run.
+def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, most: int) -> Tree:
+    """`while_loop` of at most so many steps."""
+    test, inner = traced_step(cond), traced_step(body)
 
-    Both return the same structure of arrays of the same shapes; dtypes are promoted. Under `vmap`
-    over pred both are run, and the results are selected.
+    def going(state: Tree) -> Any:
+        return np.logical_and(state[0] < most, test(state[1]))
 
-    >>> import numpy as np, pliant
-    >>> pliant.jit(lambda x: pliant.cond(x > 0, np.sqrt, np.negative, x))(4.0)
-    np.float64(2.0)
-    """
-    function_of(then)
-    function_of(otherwise)
-    if not is_tracing():
-        return (then if bool(pred) else otherwise)(*_copied(operands))
-    condition = as_traced(pred)
-    if condition.shape:
-        raise ShapeError(f"cond: expected one condition, got {condition.type}").at(("here", here()))
-    if condition.concrete is not None:
-        return (then if bool(condition) else otherwise)(*operands)
-    state = State.of(operands)
-    parts, kinds = _agreed((then, otherwise), state)
-    free, branches = _over_same(parts, len(state.values))
-    results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
-    values = iter(results)
-    made = [x if k is None else with_kind(next(values), k) for x, k in zip(parts[0].leaves, kinds, strict=True)]
-    return unflatten(parts[0].structure, made)
+    def step(state: Tree) -> Tree:
+        return state[0] + 1, inner(state[1])
 
-
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Tree:
-    """`branches[index](*operands)`; an index outside the list is taken as the nearest one inside.
-
-    >>> import numpy as np, pliant
-    >>> pliant.switch(1, [np.sin, np.negative], 2.0)
-    np.float64(-2.0)
-    """
-    if not branches:
-        raise ArgumentError("switch: expected at least one branch")
-    if len(branches) == 1:
-        return branches[0](*operands)
-    middle = len(branches) // 2
-    low, high = branches[:middle], branches[middle:]
-
-    def lower(i: Any, *xs: Any) -> Tree:
-        return switch(i, low, *xs)
-
-    def upper(i: Any, *xs: Any) -> Tree:
-        return switch(i - middle, high, *xs)
-
-    return cond(index < middle, lower, upper, index, *operands)
+    return while_loop(going, step, (0, init))[1]
 
 
 def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:
@@ -296,12 +274,6 @@ def _pair(out: Any) -> tuple[Any, Any]:
     return out[0], out[1]
 
 
-def _copied(tree: Tree) -> Tree:
-    """The tree with copies of its arrays: bodies may write what they are given."""
-    leaves, structure = flatten(tree)
-    return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
-
-
 def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse: bool) -> tuple[Tree, Tree]:
     """`scan` as Python and NumPy do it."""
 
@@ -311,7 +283,7 @@ def _plain_scan(f: Callable[..., Any], init: Tree, xs: Tree, steps: int, reverse
     if not steps:  # what f would make is known only by tracing it
         return Compiled(traced, original=f)(init, xs)
     leaves, structure = flatten(xs)
-    state, columns, made = _copied(init), list[list[Any]](), None
+    state, columns, made = copied(init), list[list[Any]](), None
     for i in range(steps)[:: -1 if reverse else 1]:
         row = [np.array(x[i]) if np.ndim(x) > 1 else x[i] for x in leaves]
         state, y = _pair(f(state, unflatten(structure, row)))
@@ -342,58 +314,4 @@ def _condition(test: Callable[[Any], Any], state: State) -> Closed:
     return trace_closed(holds, *state.templates())
 
 
-def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[list[Closed], list[Kind | None]]:
-    """The branches as functions of the operands, which return the same kinds."""
-    targets: list[Kind | None] | None = None
-    parts = list[Closed]()
-    for _ in range(2):
-        parts = [trace_closed(_branch(f, state, targets), *state.templates()) for f in branches]
-        first, second = parts
-        if first.structure != second.structure or len(first.leaves) != len(second.leaves):
-            raise ArgumentError(f"cond: one branch returns {first.structure}, the other {second.structure}")
-        kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
-        if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
-            return parts, kinds
-        targets = kinds
-    raise AssertionError("branches that were converted have the same types")
-
-
-def _branch(f: Callable[..., Any], state: State, targets: list[Kind | None] | None) -> Callable[..., Any]:
-    def branch(*leaves: Any) -> Any:
-        out = traced_step(f)(*state.tree(leaves))
-        if targets is None:
-            return out
-        made, structure = flatten(out)
-        cast = [x if k is None else with_kind(value_of(x, k.type.dtype), k) for x, k in zip(made, targets, strict=True)]
-        return unflatten(structure, cast)
-
-    branch.__name__ = getattr(f, "__name__", "branch").strip("<>")
-    return branch
-
-
-def _common(n: int, x: Any, y: Any) -> Kind | None:
-    """The kind that both branches' n-th results become."""
-    if type(x) is not TracedArray or type(y) is not TracedArray:
-        if type(x) is type(y) and bool(x == y):
-            return None
-        raise ArgumentError(f"cond: result {n} is {x!r} in one branch and {y!r} in the other")
-    joined = kind_of(x).joined(kind_of(y))
-    if joined is None:
-        raise ShapeError(f"cond: result {n} is {x.type} in one branch and {y.type} in the other").at(("here", here()))
-    return joined
-
-
-def _over_same(parts: Sequence[Closed], count: int) -> tuple[Values, list[Function]]:
-    """What any of the functions reads from outside, and each as a function of all of it."""
-    free = tuple(dict.fromkeys(v for part in parts for v in part.free))
-    fns = list[Function]()
-    for part in parts:
-        with scope():
-            ps: Values = tuple([param(p.type, str(getattr(p.op, "hint", ""))) for p in part.fn.params[:count]])
-            more: dict[Value, Value] = {v: param(v.type) for v in free}
-            results = part.fn(*ps, *(more[v] for v in part.free))
-            fns.append(Function(part.fn.name, (*ps, *more.values()), results))
-    return free, fns
-
-
-__all__ = ["associative_scan", "cond", "fori_loop", "map", "reduce", "scan", "switch", "while_loop"]
+__all__ = ["associative_scan", "fori_loop", "map", "reduce", "scan", "while_loop"]

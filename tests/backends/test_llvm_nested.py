@@ -22,7 +22,7 @@ from pliant.transforms.jvp import jvp
 from pliant.transforms.vmap import vmap
 from tests.ops.test_cond import BRANCHES
 from tests.ops.test_loop import LOOPS
-from tests.ops.test_while_loop import newton
+from tests.ops.test_while_loop import REPEATED, newton
 
 RNG = np.random.default_rng(0)
 
@@ -77,6 +77,18 @@ def test_while_loops_are_native() -> None:
     agree(fn, xs)
     agree(jvp(fn, (True, True, False)), [*xs, np.float64(1.0), np.float64(0.5)])
     agree(vmap(fn, 3, (True, True, False)), [np.array([1.0, 2.0, 50.0]), np.ones(3), np.int64(0)])
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 700])
+@pytest.mark.parametrize("name", REPEATED)
+def test_derivatives_of_while_loops_are_native(name: str, count: int) -> None:
+    """A tape grows past its first memory in 700 steps."""
+    op = REPEATED[name]
+    count = count if name == "rotates" else min(count, 17)
+    for fn in transformed(trace(op.apply, *(p.type for p in op.body.params))).values():
+        xs = [sample(RNG, p.type, 0.2, 0.6) if p.type.is_float else np.zeros(p.type.shape, int) for p in fn.params]
+        xs[0] = np.full_like(xs[0], count)
+        agree(fn, xs)
 
 
 def program(f: Callable[..., Any], *xs: Any) -> tuple[Function, list[Any]]:

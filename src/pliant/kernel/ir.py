@@ -580,6 +580,7 @@ class Run:
     """A loop or a branch: `parts` are the programs of the functions it holds, in their order.
 
     scratch: bytes for what the parts keep, and for carries that change places, as `roles` says.
+    homes: where in it carries lie that are no results, and where the next ones are made.
     """
 
     node: Node
@@ -590,6 +591,7 @@ class Run:
     roles: Roles | None
     carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
+    homes: tuple[tuple[int, int], ...] = ()
 
     @property
     def reads(self) -> set[Buffer]:

@@ -9,8 +9,10 @@ from pliant.core.ir import Function, Node
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, is_small, origin_of, owners, roles_of
 from pliant.kernel.ir import Buffer, Host, Program, Run
+from pliant.kernel.retrace import retraced
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
+from pliant.ops.retrace import Retrace
 from pliant.ops.while_loop import WhileLoop
 
 Build: TypeAlias = Callable[[Function, Pairs], Program]
@@ -31,6 +33,8 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
         case Cond() as op:
             parts, pairs = branches_of(op, build)
             carries, length, first = [(p, r) for p, r in pairs], 1, -1
+        case Retrace() as op:
+            return retraced(node, op, args, outs, build)
         case _:
             return None
     if any([isinstance(step, Host) for part in parts for step in part.steps]):

@@ -21,14 +21,15 @@ from pliant.ops import (
     einsum,
     elementwise,
     fft,
-    folds,
     index,
     least_squares,
     loop,
     loop_rules,
     matrix,
+    paired,
     power,
     reduce,
+    retrace,
     rounding,
     scan,
     scatter_extremum,
@@ -50,7 +51,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     block, index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
-    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, while_loop,
+    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, while_loop,
 )  # fmt: skip
 
 

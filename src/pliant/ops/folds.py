@@ -86,9 +86,14 @@ def extremum(kind: str, combine: Callable[[Any, Any], Value]) -> Fold:
 
 def routed(value: Value, like: Value) -> Value:
     """A value whose tangent is that of `like`."""
-    type = value.type
-    body = trace(lambda value, like: value, type, type)
-    return CustomJvp(body, trace(lambda value, like, d, along: along, type, type, type, type))(value, like)
+
+    def same(value: Value, like: Value) -> Value:
+        return value
+
+    def tangent(value: Value, like: Value, own: Value, other: Value) -> Value:
+        return other
+
+    return CustomJvp(trace(same, *(value.type,) * 2), trace(tangent, *(value.type,) * 4))(value, like)
 
 
 FOLDS: Final = {
@@ -100,5 +105,3 @@ FOLDS: Final = {
     "all": simple("all", logical_and),
 }
 SMOOTH: Final = {"prod": FOLDS["prod"], "max": extremum("max", maximum), "min": extremum("min", minimum)}
-
-RULES = ()

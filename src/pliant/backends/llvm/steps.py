@@ -12,6 +12,7 @@ from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.nested import copy, emit_run
+from pliant.backends.llvm.tape import emit_retrace
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import (
     Affine,
@@ -36,6 +37,7 @@ from pliant.kernel.ir import (
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import regions
 from pliant.kernel.spill import compact
+from pliant.ops.retrace import Retrace
 
 LONGEST_FUNCTION = 1000  # scalars
 TILE = 32  # steps of both loops where one array is walked along and another across
@@ -122,6 +124,8 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Routine():
             emit_routine(e, step)
             e.return_if_failed()
+        case Run() if isinstance(step.node.op, Retrace):
+            emit_retrace(e, step, step.node.op, emit_segment)
         case Run():
             emit_run(e, step, emit_segment)
         case Copy():

@@ -10,20 +10,12 @@ from typing import final
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.memory import region_of
+from pliant.kernel.check.retraced import Effect, check_retrace
 from pliant.kernel.ir import Buffer, Program, Roles, Run
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
+from pliant.ops.retrace import Retrace
 from pliant.ops.while_loop import WhileLoop
-
-
-@final
-@dataclass(frozen=True)
-class Effect:
-    """What a program does to memory: the parameters whose content is lost, and for each result the
-    parameter in whose memory it lies at the end, or None."""
-
-    clobbered: frozenset[int]
-    places: tuple[int | None, ...]
 
 
 @final
@@ -41,7 +33,7 @@ def check_run(step: Run, effects: Sequence[Effect]) -> None:
     match step.node.op:
         case Loop() as op:
             carries = [Carry(p, r, p - 1) for p, r in op.carries]
-            _check_loop(step, step.parts[0], effects[0], carries, op.length)
+            _check_loop(step, step.parts[0], effects[0], carries, None if "count" in op.ins else op.length)
         case WhileLoop() as op:
             test, body = effects
             if test.clobbered or test.places != (None,):
@@ -49,6 +41,10 @@ def check_run(step: Run, effects: Sequence[Effect]) -> None:
             _check_loop(step, step.parts[1], body, [Carry(p, r, p) for p, r in op.carries], None)
         case Cond():
             _check_branches(step, effects)
+        case Retrace() as op:
+            check_retrace(step, op, effects)
+            back = [Carry(p, r, len(op.ins) + r) for p, r in op.carries_back]
+            _check_loop(step, step.parts[2], effects[2], back, None)
         case _:
             raise fault(step.outs[0], f"is made by {step.node.op.name}, which the verifier does not know")
     if step.scratch.type.bytes < max([part.arena for part in step.parts]):

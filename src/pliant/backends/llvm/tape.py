@@ -1,0 +1,188 @@
+"""LLVM code of a loop of unknown length that is run forward with a tape, then back over it.
+
+The tape is memory of its own, which doubles when it is full, and is given back at the end of the step,
+also when an index was out of range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, final
+
+from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.nested import Carries, EmitSegment, Part, copy, load_error, move, name_of
+from pliant.kernel.carries import is_in_place, is_small
+from pliant.kernel.ir import Buffer, Run
+from pliant.kernel.retrace import row_of
+from pliant.ops.retrace import Retrace
+
+FIRST_BYTES: Final = 4096  # of a tape; then it doubles
+
+
+@final
+class Tape:
+    """Rows in memory that grows."""
+
+    def __init__(self, e: Emitter, saved: tuple[Buffer, ...]) -> None:
+        self.e = e
+        self.starts, self.width = row_of(saved)
+        self.memory, self.count, self.room = e.alloca("ptr"), e.alloca("i64"), e.alloca("i64")
+        e.line(f"store ptr null, ptr {self.memory}")
+        e.line(f"store i64 0, ptr {self.count}")
+        e.line(f"store i64 0, ptr {self.room}")
+
+    @property
+    def length(self) -> str:
+        """How many rows there are."""
+        return self.e.op(f"load i64, ptr {self.count}")
+
+    def append(self) -> list[str]:
+        """A new row at the end: the addresses of its parts."""
+        e, count = self.e, self.length
+        if self.width:
+            full = e.op(f"icmp eq i64 {count}, {e.op(f'load i64, ptr {self.room}')}")
+            e.unless(e.op(f"xor i1 {full}, true"), self._grow)
+        e.line(f"store i64 {e.op(f'add nuw nsw i64 {count}, 1')}, ptr {self.count}")
+        return self._row(count)
+
+    def pop(self) -> list[str]:
+        """The last row, taken off: the addresses of its parts."""
+        count = self.e.op(f"sub nuw nsw i64 {self.length}, 1")
+        self.e.line(f"store i64 {count}, ptr {self.count}")
+        return self._row(count)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        if self.width:
+            self.e.module.declared["free"] = "declare void @free(ptr) nounwind"
+            self.e.line(f"call void @free(ptr {self.e.op(f'load ptr, ptr {self.memory}')})")
+
+    def _grow(self) -> None:
+        e = self.e
+        e.module.declared["realloc"] = "declare ptr @realloc(ptr, i64) nounwind"
+        twice = e.op(f"shl i64 {e.op(f'load i64, ptr {self.room}')}, 1")
+        room = e.op(f"call i64 @llvm.umax.i64(i64 {twice}, i64 {max(FIRST_BYTES // self.width, 1)})")
+        size = e.op(f"mul i64 {room}, {self.width}")
+        memory = e.op(f"call ptr @realloc(ptr {e.op(f'load ptr, ptr {self.memory}')}, i64 {size})")
+        e.line(f"store ptr {memory}, ptr {self.memory}")
+        e.line(f"store i64 {room}, ptr {self.room}")
+
+    def _row(self, number: str) -> list[str]:
+        if not self.width:
+            return [self.memory for _ in self.starts]
+        memory = self.e.op(f"load ptr, ptr {self.memory}")
+        row = self.e.op(f"getelementptr i8, ptr {memory}, i64 {self.e.op(f'mul i64 {number}, {self.width}')}")
+        return [self.e.op(f"getelementptr i8, ptr {row}, i64 {start}") for start in self.starts]
+
+
+@final
+class Held:
+    """The carries of the loop on the way forward, which nobody outside sees."""
+
+    def __init__(self, e: Emitter, step: Run, op: Retrace, part: Part) -> None:
+        self.e, self.part, self.carries = e, part, op.carries
+        self.body = step.parts[1]
+        self.local = dict[int, tuple[str, str]]()
+        homes = iter(step.homes)
+        for p, r in op.carries:
+            type, source = self.body.params[p].type, e.base(step.args[p])
+            if is_small(type):
+                held = made = e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
+                if not is_in_place(self.body, p, r):
+                    made = e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
+                self.local[r] = held, made
+                move(e, held, source, type)
+            else:
+                held, made = (self.place(step, at) for at in next(homes))
+                copy(e, held, source, type.bytes)
+            part.put(part.param(p), held)
+            part.put(part.result(r), made)
+
+    def place(self, step: Run, at: int) -> str:
+        """An address in scratch memory."""
+        return self.e.op(f"getelementptr inbounds i8, ptr {self.e.base(step.scratch)}, i64 {at}")
+
+    def after(self) -> None:
+        """The end of a step: small ones move, of large ones the addresses do."""
+        part = self.part
+        for p, r in self.carries:
+            if r in self.local:
+                held, made = self.local[r]
+                if held != made:
+                    move(self.e, held, made, self.body.params[p].type)
+            elif not is_in_place(self.body, p, r):
+                old, new = part.get(part.param(p)), part.get(part.result(r))
+                part.put(part.param(p), new)
+                part.put(part.result(r), old)
+
+
+def emit_retrace(e: Emitter, step: Run, op: Retrace, segment: EmitSegment) -> None:
+    """Forward while the condition holds, then back."""
+    e.begin_step([])
+    scratch = e.base(step.scratch)
+    test, ahead, back = (Part(e, program, name_of(e), segment, scratch) for program in step.parts)
+    tape = Tape(e, step.parts[1].results[len(op.carries) :])
+    can_fail = any([part.can_fail for part in (test, ahead, back)])
+    _forward(e, step, op, (test, ahead), tape, can_fail=can_fail)
+    for k, n in enumerate(op.reads):
+        back.put(back.param(op.saved + k), e.base(step.args[n]))
+    carries = Carries(e, step, [(p, r, len(op.ins) + r) for p, r in op.carries_back])
+    carries.begin(back)
+
+    def more() -> str:
+        left = e.op(f"icmp ne i64 {tape.length}, 0")
+        return _unless_failed(e, left) if can_fail else left
+
+    def once() -> None:
+        for n, at in enumerate(tape.pop()):
+            back.put(back.param(n), at)
+        back.call()
+        carries.after(back)
+
+    repeat(e, more, once)
+    carries.end(back, known=False)
+    tape.free()
+    e.end_step()
+
+
+def _forward(e: Emitter, step: Run, op: Retrace, parts: tuple[Part, Part], tape: Tape, *, can_fail: bool) -> None:
+    test, ahead = parts
+    flag = e.alloca("i8")
+    test.put(test.result(0), flag)
+    for n, kind in enumerate(op.ins):
+        if kind == "const":
+            for part in parts:
+                part.put(part.param(n), e.base(step.args[n]))
+    held = Held(e, step, op, ahead)
+
+    def going() -> str:
+        for p, _ in op.carries:
+            test.put(test.param(p), ahead.get(ahead.param(p)))
+        test.call()
+        holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
+        return _unless_failed(e, holds) if can_fail else holds
+
+    def once() -> None:
+        for n, at in enumerate(tape.append()):
+            ahead.put(ahead.result(len(op.carries) + n), at)
+        ahead.call()
+        held.after()
+
+    repeat(e, going, once)
+
+
+def repeat(e: Emitter, going: Callable[[], str], body: Callable[[], None]) -> None:
+    """Run a body as long as a condition, computed anew each time, holds."""
+    head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
+    e.line(f"br label %{head}")
+    e.label(head)
+    e.line(f"br i1 {going()}, label %{run}, label %{done}")
+    e.label(run)
+    body()
+    e.line(f"br label %{head}")
+    e.label(done)
+
+
+def _unless_failed(e: Emitter, condition: str) -> str:
+    """A condition, and that no index was out of range so far."""
+    return e.op(f"and i1 {condition}, {e.op(f'icmp eq i64 {e.op(load_error())}, 0')}")

@@ -1,0 +1,137 @@
+"""Branches said outright: outside of tracing plain Python, inside a program's own `cond`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pliant.compiled import function_of
+from pliant.core.ir import Function, Value, Values, param, scope
+from pliant.core.origin import here
+from pliant.errors import ArgumentError, ShapeError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, kind_of, with_kind
+from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.state import State, traced_step
+from pliant.frontend.tracing import is_tracing
+from pliant.ops.cond import Cond
+
+Tree: TypeAlias = Any
+
+
+def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Tree:
+    """`then(*operands)` if `pred` holds, else `otherwise(*operands)`; only one of them is run.
+
+    Both return the same structure of arrays of the same shapes; dtypes are promoted. Under `vmap`
+    over pred both are run, and the results are selected.
+
+    >>> import numpy as np, pliant
+    >>> pliant.jit(lambda x: pliant.cond(x > 0, np.sqrt, np.negative, x))(4.0)
+    np.float64(2.0)
+    """
+    function_of(then)
+    function_of(otherwise)
+    if not is_tracing():
+        return (then if bool(pred) else otherwise)(*copied(operands))
+    condition = as_traced(pred)
+    if condition.shape:
+        raise ShapeError(f"cond: expected one condition, got {condition.type}").at(("here", here()))
+    if condition.concrete is not None:
+        return (then if bool(condition) else otherwise)(*operands)
+    state = State.of(operands)
+    parts, kinds = _agreed((then, otherwise), state)
+    free, branches = over_same(parts, len(state.values))
+    results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
+    values = iter(results)
+    made = [x if k is None else with_kind(next(values), k) for x, k in zip(parts[0].leaves, kinds, strict=True)]
+    return unflatten(parts[0].structure, made)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Tree:
+    """`branches[index](*operands)`; an index outside the list is taken as the nearest one inside.
+
+    >>> import numpy as np, pliant
+    >>> pliant.switch(1, [np.sin, np.negative], 2.0)
+    np.float64(-2.0)
+    """
+    if not branches:
+        raise ArgumentError("switch: expected at least one branch")
+    if len(branches) == 1:
+        return branches[0](*operands)
+    middle = len(branches) // 2
+    low, high = branches[:middle], branches[middle:]
+
+    def lower(i: Any, *xs: Any) -> Tree:
+        return switch(i, low, *xs)
+
+    def upper(i: Any, *xs: Any) -> Tree:
+        return switch(i - middle, high, *xs)
+
+    return cond(index < middle, lower, upper, index, *operands)
+
+
+def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[list[Closed], list[Kind | None]]:
+    """The branches as functions of the operands, which return the same kinds."""
+    targets: list[Kind | None] | None = None
+    parts = list[Closed]()
+    for _ in range(2):
+        parts = [trace_closed(_branch(f, state, targets), *state.templates()) for f in branches]
+        first, second = parts
+        if first.structure != second.structure or len(first.leaves) != len(second.leaves):
+            raise ArgumentError(f"cond: one branch returns {first.structure}, the other {second.structure}")
+        kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
+        if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
+            return parts, kinds
+        targets = kinds
+    raise AssertionError("branches that were converted have the same types")
+
+
+def _branch(f: Callable[..., Any], state: State, targets: list[Kind | None] | None) -> Callable[..., Any]:
+    def branch(*leaves: Any) -> Any:
+        out = traced_step(f)(*state.tree(leaves))
+        if targets is None:
+            return out
+        made, structure = flatten(out)
+        cast = [x if k is None else with_kind(value_of(x, k.type.dtype), k) for x, k in zip(made, targets, strict=True)]
+        return unflatten(structure, cast)
+
+    branch.__name__ = getattr(f, "__name__", "branch").strip("<>")
+    return branch
+
+
+def _common(n: int, x: Any, y: Any) -> Kind | None:
+    """The kind that both branches' n-th results become."""
+    if type(x) is not TracedArray or type(y) is not TracedArray:
+        if type(x) is type(y) and bool(x == y):
+            return None
+        raise ArgumentError(f"cond: result {n} is {x!r} in one branch and {y!r} in the other")
+    joined = kind_of(x).joined(kind_of(y))
+    if joined is None:
+        raise ShapeError(f"cond: result {n} is {x.type} in one branch and {y.type} in the other").at(("here", here()))
+    return joined
+
+
+def over_same(parts: Sequence[Closed], count: int) -> tuple[Values, list[Function]]:
+    """What any of the functions reads from outside, and each as a function of all of it."""
+    free = tuple(dict.fromkeys(v for part in parts for v in part.free))
+    fns = list[Function]()
+    for part in parts:
+        with scope():
+            ps: Values = tuple([param(p.type, str(getattr(p.op, "hint", ""))) for p in part.fn.params[:count]])
+            more: dict[Value, Value] = {v: param(v.type) for v in free}
+            results = part.fn(*ps, *(more[v] for v in part.free))
+            fns.append(Function(part.fn.name, (*ps, *more.values()), results))
+    return free, fns
+
+
+def copied(tree: Tree) -> Tree:
+    """The tree with copies of its arrays: bodies may write what they are given."""
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
+
+
+__all__ = ["cond", "copied", "over_same", "switch"]
