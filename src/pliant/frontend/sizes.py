@@ -81,6 +81,13 @@ class Size:
     @property
     def range(self) -> Range:
         """Least and greatest value; None where nothing is known."""
+        low, high = self._interval()
+        near, far = self._limit(is_upper=False)._interval()[0], self._limit(is_upper=True)._interval()[1]
+        lows, highs = ([x for x in pair if x is not None] for pair in ((low, near), (high, far)))
+        return max(lows, default=None), min(highs, default=None)
+
+    def _interval(self) -> Range:
+        """The range, from those of the atoms each by itself."""
         low: int | None = self.start
         high: int | None = self.start
         for atom, factor in self.terms:
@@ -88,6 +95,19 @@ class Size:
             low = None if low is None or a is None else low + a * factor
             high = None if high is None or b is None else high + b * factor
         return low, high
+
+    def _limit(self, *, is_upper: bool) -> Size:
+        """A size that this one is at most, or at least, in terms of atoms that were met before: of the index
+        of an inner loop, what is known is in terms of that of the outer one."""
+        found = self
+        for _ in range(DEPTH):
+            last = next((t for t in reversed(found.terms) if _bound(*t, is_upper=is_upper)), None)
+            if last is None:
+                break
+            bound = _bound(*last, is_upper=is_upper)
+            assert bound
+            found = found - Size(0, (last,)) + bound * last[1]
+        return found
 
     def is_at_least(self, other: Size | int) -> bool:
         """Whether it is known to be no less."""
@@ -106,8 +126,14 @@ class Fact:
     """When an atom was first met, and what is known of it."""
 
     number: int
-    low: int | None = None
-    high: int | None = None
+    low: Size | None = None
+    high: Size | None = None
+
+
+def _bound(atom: Value, factor: int, *, is_upper: bool) -> Size | None:
+    """What bounds factor·atom from above or below, for the atom."""
+    fact = _fact(atom)
+    return fact.high if is_upper == (factor > 0) else fact.low
 
 
 def _fact(value: Value) -> Fact:
@@ -125,11 +151,12 @@ def _name(value: Value) -> str:
     return hint or (names[0] if len(names) == 1 else "a traced integer")
 
 
-def note_range(x: Any, low: int | None, high: int | None) -> None:
-    """Remember that a traced integer, such as the index of a loop, is always between low and high, both included."""
-    value = as_traced(x).value
-    before = _fact(value)
-    current().outermost.facts[value] = Fact(before.number, low, high)
+def note_range(x: Any, low: Any, high: Any) -> None:
+    """Remember that a traced integer, such as the index of a loop, is always between low and high, both
+    included: integers, known or traced, or None where nothing is known."""
+    value = x if isinstance(x, Value) else as_traced(x).value
+    bounds = [None if b is None else size_of(b) for b in (low, high)]
+    current().outermost.facts[value] = Fact(_fact(value).number, *bounds)
 
 
 def size_of(x: Any) -> Size:
@@ -171,8 +198,8 @@ def taken_apart(value: Value, depth: int = DEPTH) -> Size:
 def range_of(value: Value, depth: int = DEPTH) -> Range:
     """What is known of an i64 value's range."""
     fact: Any = current().outermost.facts.get(value)
-    if fact is not None and (fact.low, fact.high) != (None, None):
-        return fact.low, fact.high
+    if fact is not None and depth and (fact.low, fact.high) != (None, None):
+        return fact.low and fact.low.range[0], fact.high and fact.high.range[1]
     op, args = value.op, value.args
     if isinstance(op, Const):
         return int(op.value.real), int(op.value.real)
@@ -252,10 +279,10 @@ def divided(a: Size, divisor: int) -> Size:
         return a
     if a.known is not None:
         return Size(a.known // divisor)
-    made = _atom(floor_divide(a.value, const(divisor, INT)))
+    value = floor_divide(a.value, const(divisor, INT))
     low, high = a.range
-    note_range(traced(made), None if low is None else low // divisor, None if high is None else high // divisor)
-    return made
+    note_range(value, None if low is None else low // divisor, None if high is None else high // divisor)
+    return _atom(value)
 
 
 def traced(size: Size) -> Any:
