@@ -16,11 +16,11 @@ import numpy as np
 
 from pliant.backends import backend_named
 from pliant.errors import ArgumentError
-from pliant.frontend.alias import groups_of
 from pliant.frontend.capture import Guards, callee
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, targets, written_over
 from pliant.frontend.program import Program, trace_program
+from pliant.frontend.returns import apart, returns_of
 from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
 from pliant.frontend.tracing import current, thread
 from pliant.pipeline import optimise
@@ -123,12 +123,10 @@ class Fast:
     program: Program | None = None  # one that writes: what to do with its results
 
     def writing(self, compiled: Compiled, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of a program that writes small arguments, which do not overlap."""
+        """A call of a program that writes what its code did not compute in place, or that returns views."""
         leaves, structure = (list(args), None) if self.structure is None else flatten((args, kwargs))
         is_same = structure == self.structure and len(leaves) == self.number and not (kwargs and structure is None)
-        if not is_same or groups_of([*leaves, *program.met], program.watched):
-            return compiled.general(args, kwargs)
-        results = self.run(*leaves, *self.captured)
+        results: Any = self.run(*leaves, *self.captured) if is_same else _MISSED
         if results is _MISSED:
             return compiled.general(args, kwargs)
         program.check_writes(leaves)
@@ -150,10 +148,6 @@ class Fast:
 
 
 _MISSED: Final = object()  # what a C-level entry of a tree returns where it does not fit
-
-
-def _missed(*given: Any) -> Any:
-    return _MISSED
 
 
 @final
@@ -237,44 +231,29 @@ class Compiled:
         kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
         if make is None or "" in kinds or program.narrowed or program.leaves != tuple(range(len(leaves))):
             return None
-        number = len(leaves)
-        if program.written:
-            return self._fast_writing(make, entry, args, leaves, structure, kinds)
-        if not program.is_simple:
-            return None
-        tree = program.result_tree()
-        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
-        is_plain = is_flat and tree is not None
-        kinds += ["array"] * len(program.captured)
-        places = tree if tree is not None else tuple(o.place for o in program.outputs)
-
-        def fallback(*given: Any) -> Any:
-            return self.general(given[:number], {}) if is_plain else _MISSED
-
-        run = make(entry.run, kinds, places, fallback, scalars=program.has_scalars)
-        if run is None:
-            return None
-        guards = program.guards if program.guards.entries else None
-        made = None if tree is not None else program.structure
-        return Fast(run, number, program.captured, guards, None if is_flat else structure, made)
-
-    def _fast_writing(
-        self, make: Callable[..., Any], entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any,
-        kinds: list[str],
-    ) -> Fast | None:  # fmt: skip
-        """A C-level entry that computes what is written; the rest is done in Python."""
-        program = entry.program
         # other strides would make other reshapes views
         is_plain = all(x.flags.c_contiguous for x in leaves if isinstance(x, np.ndarray))
-        if program.groups or program.changed or not is_plain:
+        if program.watched and (program.groups or program.changed or not is_plain):
             return None
-        run = make(entry.run, [*kinds, *["array"] * len(program.captured)], "tuple", _missed, scalars=False)
+        number, returns = len(leaves), returns_of(program)
+        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
+        is_direct = is_flat and returns is not None and returns.structure is None
+        kinds += ["array"] * len(program.captured)
+
+        def fallback(*given: Any) -> Any:
+            return self.general(given[:number], {}) if is_direct else _MISSED
+
+        tree, scalars = ("tuple", False) if returns is None else (returns.tree, returns.has_scalars)
+        if returns is None and not program.written:
+            return None
+        run = make(entry.run, kinds, tree, fallback, scalars=scalars, apart=apart(program))
         if run is None:
             return None
-        number = len(leaves)
-        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
         guards = program.guards if program.guards.entries else None
-        return Fast(run, number, program.captured, guards, None if is_flat else structure, program, program)
+        known = None if is_flat else structure
+        if returns is None:
+            return Fast(run, number, program.captured, guards, known, program, program)
+        return Fast(run, number, program.captured, guards, known, returns.structure)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

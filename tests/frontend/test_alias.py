@@ -287,3 +287,37 @@ def test_calls_of_every_layout_and_pattern_in_a_row(n: int):
     readonly.flags.writeable = False
     with pytest.raises(ReadOnlyError):
         g(matrix(n), readonly)
+
+
+def test_calls_of_a_compiled_program_see_new_overlaps_in_every_order():
+    def f(a: Any, b: Any, c: Any) -> Any:
+        b += a
+        return b, c + 1
+
+    x = np.arange(40.0)
+    compiled = pliant.jit(f)
+    for _ in range(4):
+        compiled(x[:10], x[10:20].copy(), x[20:30])
+    assert compiled.fast is not None
+    for starts in ((0, 10, 20), (0, 5, 20), (0, 10, 15), (12, 10, 30), (0, 0, 0), (0, 20, 10)):
+        ours, theirs = x.copy(), x.copy()
+        made = compiled(*(ours[s : s + 10] for s in starts))
+        wanted = f(*(theirs[s : s + 10] for s in starts))
+        np.testing.assert_array_equal(ours, theirs)
+        for m, w in zip(made, wanted, strict=True):
+            np.testing.assert_array_equal(m, w)
+        assert np.shares_memory(made[0], ours)
+
+
+def test_a_written_argument_that_is_returned_is_the_argument_itself():
+    def f(x: Any, g: Any) -> Any:
+        x -= 0.1 * g
+        return x, {"g": g}
+
+    compiled = pliant.jit(f)
+    x, g = np.ones(5), np.ones(5)
+    for _ in range(5):
+        same, table = compiled(x, g)
+        assert same is x
+        assert table["g"] is g
+    np.testing.assert_allclose(x, np.full(5, 0.5))

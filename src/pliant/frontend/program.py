@@ -54,32 +54,6 @@ class Program:
         """Whether names outside are bound as they were, and arrays overlap as they did."""
         return self.guards.hold() and (not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups)
 
-    @property
-    def has_scalars(self) -> bool:
-        """Whether results of rank 0 are NumPy scalars."""
-        return any(o.kind == "scalar" for o in self.outputs)
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether every returned leaf is a fresh array, or every one of rank 0 a NumPy scalar."""
-        kinds = {o.kind for o in self.outputs}
-        ranks = {o.kind for o in self.outputs if o.kind != "static" and isinstance(o.place, int) and self._rank(o) == 0}
-        is_new = kinds <= {"array", "scalar"} and not any(o.lenses for o in self.outputs)
-        is_alone = bool(self.outputs) and len(self.outputs) == len(self.fn.results)
-        is_apart = not self.watched or len(self.leaves) + len(self.met) == 1
-        is_pure = not self.written and self.changed is None
-        return is_new and is_alone and is_pure and is_apart and len(ranks) <= 1
-
-    def _rank(self, output: Output) -> int:
-        return self.fn.results[int(output.place)].type.rank if output.kind in ("array", "scalar") else -1
-
-    def result_tree(self) -> Any:
-        """Nested tuples of result numbers, if that is all a simple program returns; else None."""
-        if not self.outputs:
-            return None
-        tree = unflatten(self.structure, [o.place for o in self.outputs])
-        return tree if _is_tuples(tree) else None
-
     def check_writes(self, leaves: Sequence[Any]) -> None:
         """Refuse, before anything runs, what could not be written, or computed, as NumPy would."""
         for i, dtype in self.narrowed:
@@ -145,10 +119,6 @@ class Program:
         if self.changed is not None:
             made = [o.made(leaves, self.met, results) for o in self.changed.outputs]
             replace_items(tree, unflatten(self.changed.structure, made))
-
-
-def _is_tuples(tree: Any) -> bool:
-    return type(tree) is int or (type(tree) is tuple and all(map(_is_tuples, kinds.as_tuple(tree))))
 
 
 def _dtype(leaf: Any) -> Any:

@@ -101,7 +101,7 @@ def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, .
     if type(made) is not Value:
         return None
     result = fresh(made if made.dtype == dtype else cast_value(made, dtype))
-    return result if is_row_major or not has_order(args) else keep_order(result, args)
+    return result if is_row_major or not has_order(args) else keep_order(result, ufunc, args)
 
 
 def _loop_of(

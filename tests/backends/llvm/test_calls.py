@@ -165,3 +165,35 @@ def test_the_lean_entry_falls_back_for_an_index_out_of_range():
     assert made(np.arange(10.0), np.array([4])) == 4
     with pytest.raises(IndexRangeError):
         made(np.arange(10.0), np.array([10]))
+
+
+def test_the_lean_entry_returns_arguments_and_none():
+    f = compiled(lambda x, y: add(x, y), VECTOR, VECTOR)
+    made = make_entry(f, ["array", "array"], (0, (-1, None), -2), fallback)
+    x, y = np.ones(10), np.ones(10)
+    before = [sys.getrefcount(o) for o in (x, y, None)]
+    total, (first, nothing), second = made(x, y)
+    np.testing.assert_array_equal(total, np.full(10, 2))
+    assert first is x
+    assert second is y
+    assert nothing is None
+    del first, second
+    for _ in range(100):
+        made(x, y)
+    assert [sys.getrefcount(o) for o in (x, y)] == before[:2]
+
+
+def test_the_lean_entry_leaves_arrays_that_overlap_to_the_fallback():
+    f = compiled(lambda x, y: add(x, y), VECTOR, VECTOR)
+    made = make_entry(f, ["array", "array"], "single", fallback, apart=[(0, 1)])
+    x = np.ones(30)
+    for first, second, meets in (
+        (0, 10, False),
+        (10, 0, False),
+        (0, 20, False),
+        (0, 9, True),
+        (5, 0, True),
+        (3, 3, True),
+    ):
+        answer = made(x[first : first + 10], x[second : second + 10])
+        assert (type(answer) is tuple) == meets

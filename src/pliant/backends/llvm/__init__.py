@@ -47,10 +47,11 @@ class LLVM:
         return Executable(program, code, order, lean)
 
     def entry(
-        self, executable: Executable, kinds: Sequence[str], tree: Any, fallback: Callable[..., Any], *, scalars: bool
-    ) -> Callable[..., Any] | None:
+        self, executable: Executable, kinds: Sequence[str], tree: Any, fallback: Callable[..., Any], *, scalars: bool,
+        apart: Pairs = (),
+    ) -> Callable[..., Any] | None:  # fmt: skip
         """A C-level callable for an executable; see `make_entry`."""
-        return make_entry(executable, kinds, tree, fallback, scalars=scalars)
+        return make_entry(executable, kinds, tree, fallback, scalars=scalars, apart=apart)
 
     def describe(self, fn: Function) -> str:
         """The steps that `fn` becomes, and the memory they take."""

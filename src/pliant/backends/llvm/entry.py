@@ -23,7 +23,7 @@ from pliant.backends.llvm.steps import Segment
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import REAL_OF, Type
 
-Tree: TypeAlias = "int | tuple[Any, ...]"
+Tree: TypeAlias = "int | tuple[Any, ...] | None"
 
 FASTCALL: Final = 0x0080
 ALIGNED_CONTIGUOUS: Final = 0x0101
@@ -42,20 +42,22 @@ def make_entry(
     fallback: Callable[..., Any],
     *,
     scalars: bool = True,
+    apart: Sequence[tuple[int, int]] = (),
 ) -> Callable[..., Any] | None:
     """A builtin that runs `executable` on its positional arguments; None if that is not possible.
 
     arg_kinds: for each parameter "array", or the Python type of a number: "float", "int", "bool",
-    "complex". result_tree: "single", "tuple", or nested tuples of result numbers. Results of rank 0
-    are NumPy scalars, or arrays if not `scalars`. `fallback` is called with the same arguments
-    whenever they are not exactly of these kinds, and when an index is out of range.
+    "complex". result_tree: "single", "tuple", or nested tuples of result numbers, of arguments, the
+    first as -1, and of None. Results of rank 0 are NumPy scalars, or arrays if not `scalars`. apart:
+    pairs of arguments that may have no byte in common. `fallback` is called with the same arguments
+    whenever they are not exactly of these kinds, or not apart, and when an index is out of range.
     """
     if not layout_is_known() or not all([isinstance(s, Segment) for s in executable.order]) or not executable.code:
         return None
     count = len(executable.program.results)
     trees: dict[Any, Tree] = {"single": 0, "tuple": tuple(range(count))}
     tree = trees[result_tree] if isinstance(result_tree, str) else result_tree
-    writer = _EntryWriter(executable, tuple(arg_kinds), tree, scalars)
+    writer = _EntryWriter(executable, tuple(arg_kinds), tree, scalars, apart)
     holder = _Holder(executable, fallback, writer)
     return holder.builtin()
 
@@ -98,8 +100,12 @@ class _Holder:
 class _EntryWriter:
     """The LLVM text of one entry."""
 
-    def __init__(self, executable: Executable, kinds: tuple[str, ...], tree: Tree, scalars: bool) -> None:
+    def __init__(
+        self, executable: Executable, kinds: tuple[str, ...], tree: Tree, scalars: bool,
+        apart: Sequence[tuple[int, int]],
+    ) -> None:  # fmt: skip
         self.executable, self.kinds, self.tree, self.scalars = executable, kinds, tree, scalars
+        self.apart = [pair for pair in apart if all([kinds[n] == "array" for n in pair])]
         program = executable.program
         self.params = [b.type for b in program.params]
         self.results = [b.type for b in program.results]
@@ -149,13 +155,14 @@ class _EntryWriter:
         """The module; addresses of the Python callables for other arguments and for errors, and of the arena's."""
         self.equal("i64", "%count", str(len(self.kinds)))
         addresses = [self.argument(n, kind, t) for n, (kind, t) in enumerate(zip(self.kinds, self.params, strict=True))]
+        self.separate(addresses)
         table = self.local(f"[{1 + len(self.params) + len(self.results)} x ptr]")
         error = self.local("[2 x i64]")
         self.line(f"store i64 0, ptr {error}")
         slot = f"inttoptr (i64 {arena} to ptr)"
         work = self.take_arena(slot)
         outs = [self.result(n, t) for n, t in enumerate(self.results)]
-        places = [self.load("ptr", o, DATA) if kind == "array" else o for kind, o in outs]
+        places = [o if kind == "scalar" else self.load("ptr", o, DATA) for kind, o in outs]
         for number, place in enumerate([work, *addresses, *places]):
             self.line(f"store ptr {place}, ptr {self.at(table, 8 * number)}")
         self.run(table, error)
@@ -207,6 +214,16 @@ class _EntryWriter:
         for code in codes:
             self.call("void", "Py_DecRef", f"ptr {code}")
         self.line(f"ret ptr {made}")
+
+    def separate(self, addresses: Sequence[str]) -> None:
+        """Go on only if arrays that must lie apart share no byte."""
+        ends = {n: self.at(addresses[n], self.params[n].bytes) for pair in self.apart for n in pair}
+        for pair in self.apart:
+            if all([self.params[n].bytes for n in pair]):
+                (i, j) = pair
+                before = self.op(f"icmp ule ptr {ends[i]}, {addresses[j]}")
+                after = self.op(f"icmp ule ptr {ends[j]}, {addresses[i]}")
+                self.require(self.op(f"or i1 {before}, {after}"))
 
     def argument(self, number: int, kind: str, type: Type) -> str:
         """Check one argument; the address of its data."""
@@ -293,9 +310,7 @@ class _EntryWriter:
     def result(self, number: int, type: Type) -> tuple[str, str]:
         """A new array, or a place for a number, or the argument that a result is made in."""
         if number in self.pinned:
-            given = self.load("ptr", "%args", 8 * self.pinned[number])
-            self.call("void", "Py_IncRef", f"ptr {given}")
-            return "array", given
+            return "argument", self.load("ptr", "%args", 8 * self.pinned[number])
         if self.scalars and not type.rank:
             return "scalar", self.local("[16 x i8]")
         shape = self.local(f"[{max(type.rank, 1)} x i64]")
@@ -324,8 +339,12 @@ class _EntryWriter:
 
     def build(self, tree: Tree, outs: list[tuple[str, str]]) -> str:
         """The returned object."""
+        if tree is None:
+            return self.another(constant(id(None)))
         if isinstance(tree, int):
-            kind, out = outs[tree]
+            kind, out = ("argument", self.load("ptr", "%args", 8 * ~tree)) if tree < 0 else outs[tree]
+            if kind == "argument":
+                return self.another(out)
             if kind == "array":
                 return out
             descr = constant(id(self.dtypes[self.results[tree].dtype]))
@@ -336,6 +355,11 @@ class _EntryWriter:
         for number, part in enumerate(parts):
             self.line(f"store ptr {part}, ptr {self.at(made, ITEMS + 8 * number)}")
         return made
+
+    def another(self, thing: str) -> str:
+        """One more reference to an object."""
+        self.call("void", "Py_IncRef", f"ptr {thing}")
+        return thing
 
 
 def constant(address: int) -> str:
