@@ -28,6 +28,7 @@ from pliant.core.verify import verify
 from pliant.ops.base import Elementwise
 from pliant.ops.boxes import add_in_boxes
 from pliant.ops.dead_writes import drop_dead_writes
+from pliant.ops.ranges import decide
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
@@ -62,11 +63,12 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
+RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, SIMPLIFY, DEAD_WRITES, DEAD)
-COMPILE = (INLINE, DEAD, SIMPLIFY, DEAD_WRITES, BOXES, DEAD)
+BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, DEAD)
+COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

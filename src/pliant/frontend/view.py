@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.core.ir import Value
+from pliant.core.ir import Const, Value, const
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
 from pliant.ops.bitcast import are_parts, bitcast, viewed
@@ -221,16 +221,49 @@ def look(array: Any, lenses: tuple[Lens, ...]) -> Any:
 
 def read(value: Value, lenses: tuple[Lens, ...]) -> Value:
     """The part of `value` that the lenses show."""
-    for lens in lenses:
+    for lens in in_blocks(value.shape, lenses):
         value = lens.get(value)
     return value
 
 
 def write(value: Value, lenses: tuple[Lens, ...], part: Value) -> Value:
     """`value` with the part that the lenses show replaced."""
+    lenses = in_blocks(value.shape, lenses)
     wholes = [value]
     for lens in lenses[:-1]:
         wholes.append(lens.get(wholes[-1]))
     for whole, lens in zip(reversed(wholes), reversed(lenses), strict=True):
         part = lens.put(whole, part)
     return part
+
+
+def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...]) -> tuple[Lens, ...]:
+    """The lenses of an array, where a window at a traced place, and a slice before it, are one block.
+
+    Rows `x[i, j]` are left as they are: they are gathered, and scattered.
+    """
+    match lenses:
+        case (SliceLens(start, step, length), DynamicLens(starts, lengths), *rest):
+            axes = zip(starts, start, step, length, shape, strict=True)
+            if not all([isinstance(i.op, Const) or (s, d, m) == (0, 1, n) for i, s, d, m, n in axes]):
+                return lenses
+        case (DynamicLens(starts, lengths), *rest):
+            start, step = (0,) * len(shape), (1,) * len(shape)
+        case _:
+            return lenses
+    moved = [_moved(i, s, d) for i, s, d in zip(starts, start, step, strict=True)]
+    wholes = [(_number(i), d, m) == (0, 1, n) for i, d, m, n in zip(moved, step, lengths, shape, strict=True)]
+    rows = wholes.index(True) if True in wholes else len(wholes)
+    if all(wholes[rows:]) and all([m == 1 for m in lengths[:rows]]):
+        return lenses if not any(start) else (DynamicLens(tuple(moved), lengths), *rest)
+    return (BlockLens(tuple(moved), tuple([const(m, "i64") for m in lengths]), lengths, step), *rest)
+
+
+def _number(i: Value) -> int | None:
+    return int(i.op.value.real) if isinstance(i.op, Const) else None
+
+
+def _moved(i: Value, start: int, step: int) -> Value:
+    """start + step·i."""
+    number = _number(i)
+    return i if number is None else const(start + step * number, "i64")

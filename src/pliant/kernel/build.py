@@ -36,6 +36,7 @@ from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
+from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
 
 
@@ -49,19 +50,23 @@ def build(
     must: bool = False,
     free: Sequence[int] = (),
     sharing: bool = True,
+    ranges: Ranges | None = None,
 ) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
     `calls(…)`: whether it calls a library instead.
 
     sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
-    may be overwritten. sharing: whether values share memory at all.
+    may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
     fn = expand(fn, can)
     sites = [] if sites is None else sites
-    fusion = Fusion(
-        fn, can, calls, lambda held, pairs: build(held, can, calls, sites=sites, owned=pairs, sharing=sharing), owned
-    )
+    known = ranges_of(fn, ranges or {})
+
+    def build_held(held: Function, pairs: Pairs) -> Program:
+        return build(held, can, calls, sites=sites, owned=pairs, sharing=sharing, ranges=known)
+
+    fusion = Fusion(fn, can, calls, build_held, owned)
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
@@ -72,9 +77,9 @@ def build(
     for step in program.steps:
         match step:
             case Nest():
-                record_nest(step, fusion.buffers, program.sites)
+                record_nest(step, fusion.buffers, program.sites, known)
             case Fill():
-                record_fill(step, fusion.buffers, program.sites)
+                record_fill(step, fusion.buffers, program.sites, known)
             case Routine():
                 step.site = len(program.sites)
                 op, origin = step.node.op, step.node.origin
@@ -140,7 +145,7 @@ def order(fusion: Fusion, program: Program, homes: dict[Buffer, Buffer]) -> None
     program.steps = reads_first(program.steps, homes)
 
 
-def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
+def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
     """Record the scalars of all roots of a nest, then order its loops."""
     nest.vars = tuple([Var(n) for n in nest.space])
     if 0 in nest.space:
@@ -149,7 +154,7 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site]) -> 
     # value that came to lie in memory only after this nest.
     own = {root.value for root in nest.roots if root.owns}
     read = {v: buffers[v] for root in nest.roots for v in root.leaves if v not in own}
-    recorder = Recorder(read, sites, nest.body)
+    recorder = Recorder(read, sites, nest.body, ranges)
     at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
     for root in nest.roots:
         record_root(root, nest, recorder, at_point)
@@ -180,9 +185,9 @@ def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> 
     root.offset = offset_of(index, root.value.shape)
 
 
-def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site]) -> None:
+def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
     """Record the statements of a filling rule."""
-    recorder = Recorder({v: buffers[v] for v in step.leaves}, sites, step.body)
+    recorder = Recorder({v: buffers[v] for v in step.leaves}, sites, step.body, ranges)
     recorder.node = step.node
     fill = fill_of(step.node.op)
     assert fill

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
@@ -84,14 +84,15 @@ class Affine:
             return atom if factor == 1 and isinstance(atom, Var) else None
         return None
 
-    def range(self) -> tuple[int, int] | None:
-        """Least and greatest value, if it is made of loop variables only."""
+    def range(self, spans: Mapping[Scalar, tuple[int, int]] | None = None) -> tuple[int, int] | None:
+        """Least and greatest value, if it is made of loop variables, and of scalars whose `spans` are known."""
         low = high = self.start
         for atom, factor in self.terms:
-            if not isinstance(atom, Var):
+            span = (0, max(atom.extent, 1) - 1) if isinstance(atom, Var) else spans.get(atom) if spans else None
+            if span is None:
                 return None
-            edge = factor * (max(atom.extent, 1) - 1)
-            low, high = low + min(edge, 0), high + max(edge, 0)
+            edges = factor * span[0], factor * span[1]
+            low, high = low + min(edges), high + max(edges)
         return low, high
 
 

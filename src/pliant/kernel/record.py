@@ -40,6 +40,7 @@ from pliant.kernel.ir import (
 )
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.compare import Less
+from pliant.ops.ranges import Range, Ranges
 from pliant.ops.select import Select
 
 IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
@@ -86,8 +87,11 @@ class Source:
 class Recorder:
     """Records scalars into regions. Equal elements are recorded once per region."""
 
-    def __init__(self, buffers: Mapping[Value, Buffer], sites: list[Site], region: Region) -> None:
-        self.buffers, self.sites, self.region = buffers, sites, region
+    def __init__(
+        self, buffers: Mapping[Value, Buffer], sites: list[Site], region: Region, ranges: Ranges | None = None
+    ) -> None:
+        self.buffers, self.sites, self.region, self.ranges = buffers, sites, region, ranges or {}
+        self.spans: dict[Scalar, Range] = {}  # of numbers of rank 0
         self.reads: set[Buffer] = set()
         self.node: Node | None = None
         self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
@@ -144,6 +148,8 @@ class Recorder:
             todo.pop()
         found_one = self.find((value, index))
         assert found_one is not None
+        if value in self.ranges:
+            self.spans[found_one] = self.ranges[value]
         return found_one
 
     def element(self, value: Value, index: Index) -> Scalar:
@@ -219,7 +225,7 @@ class Recorder:
     def checked(self, i: Affine | Scalar | int, extent: int, axis: int) -> Affine:
         """An index that is noted as an error, and then 0, where it lies outside its axis."""
         i = affine(i)
-        span = i.range()
+        span = i.range(self.spans)
         if span and span[0] >= 0 and span[1] < extent:
             return i
         origin = self.node.origin if self.node else None

@@ -1,0 +1,165 @@
+"""What is known of whole numbers before they are: the range that each stays in.
+
+A loop's index lies between 0 and its last step, so `a[i - 1]` with i from `range(1, n)` needs no test
+whether the index is negative, and none whether it is in bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from pliant.core.ir import (
+    Const,
+    Function,
+    Node,
+    Op,
+    Param,
+    Value,
+    functions_of,
+    map_functions,
+    nodes,
+    rebuild,
+    scope,
+)
+from pliant.core.origin import at
+from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
+from pliant.ops.cond import Cond
+from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
+from pliant.ops.loop import Loop
+from pliant.ops.select import Select
+from pliant.ops.while_loop import WhileLoop
+
+Range: TypeAlias = tuple[int, int]
+Ranges: TypeAlias = Mapping[Value, Range]
+
+
+def ranges_of(fn: Function, given: Ranges) -> dict[Value, Range]:
+    """The ranges of numbers of rank 0 of `fn`, with those `given` of its parameters; and those of the
+    parameters of the functions that its primitives hold."""
+    found = {p: given[p] for p in fn.params if p in given}
+    for node in nodes(fn.results):
+        for param, range in _inside(node, found):
+            old = found.get(param, range)
+            found[param] = min(old[0], range[0]), max(old[1], range[1])
+        if len(node.types) != 1 or node.types[0].shape or node.types[0].dtype[0] not in "iub":
+            continue
+        range = _range(node, found)
+        if range is not None and _fits(range, node.types[0].dtype):
+            found[node.values[0]] = range
+    return found
+
+
+def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
+    """Ranges of parameters of functions that a primitive holds."""
+    match node.op:
+        case Loop() as op:
+            yield op.body.params[0], (0, max(op.length - 1, 0))
+            same = [kind == "const" for kind in op.ins]
+            rows = [(op.body.params[1:], same)]
+        case Cond() as op:
+            rows = [(branch.params, [True] * len(branch.params)) for branch in op.branches]
+        case WhileLoop() as op:
+            same = [kind == "const" for kind in op.ins]
+            rows = [(op.test.params, same), (op.body.params, same)]
+        case _:
+            rows = []
+    for params, kept in rows:
+        for p, a, is_same in zip(params, node.args[len(node.args) - len(params) :], kept, strict=True):
+            if is_same and a in found:
+                yield p, found[a]
+
+
+def _range(node: Node, found: Ranges) -> Range | None:
+    """The range of a node's result from those of its operands."""
+    op = node.op
+    if isinstance(op, Const):
+        return int(op.value.real), int(op.value.real)
+    known = [found.get(a) for a in node.args]
+    match known:
+        case [cond, yes, no] if isinstance(op, Select):
+            return yes if cond == (1, 1) else no if cond == (0, 0) else yes and no and _around(*yes, *no)
+        case [(_, _) as x] if type(op) in UNARY:
+            return UNARY[type(op)](x)
+        case [(_, _) as x, (_, _) as y] if type(op) in BINARY:
+            return BINARY[type(op)](x, y)
+        case _:
+            return None
+
+
+def _fits(range: Range, dtype: str) -> bool:
+    """Whether numbers of a range are numbers of a dtype: others wrap around."""
+    if dtype == "bool":
+        return range[0] >= 0 and range[1] <= 1
+    bits = min(int(dtype[1:]), 63)
+    low, high = (0, 2**bits) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    return low <= range[0] and range[1] < high
+
+
+def _around(*numbers: int) -> Range:
+    return min(numbers), max(numbers)
+
+
+def _less(x: Range, y: Range) -> Range:
+    return int(x[1] < y[0]), int(x[0] < y[1])
+
+
+def _at_most(x: Range, y: Range) -> Range:
+    return int(x[1] <= y[0]), int(x[0] <= y[1])
+
+
+def _equal(x: Range, y: Range) -> Range:
+    return int(x == y and x[0] == x[1]), int(x[0] <= y[1] and y[0] <= x[1])
+
+
+def _not_equal(x: Range, y: Range) -> Range:
+    low, high = _equal(x, y)
+    return 1 - high, 1 - low
+
+
+UNARY: Final[dict[type[Op], Callable[[Range], Range]]] = {
+    Neg: lambda x: (-x[1], -x[0]),
+    Convert: lambda x: x,
+}
+BINARY: Final[dict[type[Op], Callable[[Range, Range], Range]]] = {
+    Add: lambda x, y: (x[0] + y[0], x[1] + y[1]),
+    Sub: lambda x, y: (x[0] - y[1], x[1] - y[0]),
+    Mul: lambda x, y: _around(x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]),
+    Maximum: lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
+    Minimum: lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
+    Less: _less,
+    Greater: lambda x, y: _less(y, x),
+    LessEqual: _at_most,
+    GreaterEqual: lambda x, y: _at_most(y, x),
+    Equal: _equal,
+    NotEqual: _not_equal,
+}
+
+
+def decide(fn: Function, given: Ranges | None = None) -> Function:
+    """`fn` without choices whose condition always holds, or never, by the ranges of whole numbers; in
+    the functions its primitives hold too."""
+    order = nodes(fn.results)
+    known = ranges_of(fn, given or {})
+    decided = {v for v in known if isinstance(v.op, Select) and known.get(v.args[0]) in ((0, 0), (1, 1))}
+    if not decided and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
+        return fn
+
+    def inner(held: Function) -> Function:
+        return decide(held, known)
+
+    env: dict[Value, Value] = {p: p for p in fn.params}
+    with scope():
+        for node in order:
+            value = node.values[0]
+            if isinstance(node.op, Param):
+                continue
+            if value in decided:
+                env[value] = env[value.args[1 if known[value.args[0]] == (1, 1) else 2]]
+                continue
+            with at(node.origin):
+                op = map_functions(node.op, inner)
+                args = tuple([env[a] for a in node.args])
+                outs = rebuild(node, args) if op is node.op else op.apply(*args)
+            env.update(zip(node.values, outs, strict=True))
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
