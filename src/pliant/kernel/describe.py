@@ -27,7 +27,8 @@ def lines_of(step: Step, label: str) -> list[str]:
             return [f"{label} {step.node.op.name}: fills {step.out.type}{kept} {place_of(step.out)}"]
         case Product():
             m, n, k = step.sizes
-            return [f"{label} BLAS: {m}×{k} times {k}×{n} → {step.out.type} {place_of(step.out)}"]
+            added = " added" if step.start else ""
+            return [f"{label} BLAS: {m}×{k} times {k}×{n}{added} → {step.out.type} {place_of(step.out)}"]
         case Routine():
             return [f"{label} LAPACK: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
         case Run():

@@ -14,9 +14,10 @@ from typing import TypeAlias, final
 
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
 from pliant.core.types import Type
+from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.nested import Build, Pairs, run_of
-from pliant.kernel.product import product_of
+from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.index import Scatter
@@ -58,8 +59,11 @@ class Fusion:
         self.nests: dict[tuple[int, ...], list[int]] = {}
         self.leaves: dict[int, set[Value]] = {}
         self.pointwise: dict[Value, Root] = {}
+        self.sums = sums_of(fn, owned, self.uses)
+        passed = {node for part in self.sums.values() for node in part.passed}
         for node in self.order:
-            self.visit(node)
+            if node not in passed:
+                self.visit(node)
         kept = {r: self.buffers[fn.params[p]] for p, r in owned if fn.results[r] is fn.params[p]}
         found = enumerate(_with_seen(fn.results))
         self.out = [same(kept[n]) if n in kept else self.result(v, seen) for n, (v, seen) in found]
@@ -71,12 +75,15 @@ class Fusion:
         if isinstance(op, Param | Const):
             return
         types = tuple([a.type for a in node.args])
+        if node in self.sums:
+            self.accumulate(node, self.sums[node])
+            return
         if functions_of(op) and not fill_of(op):
             self.nested(node)
             return
-        product = product_of(node, self.materialise) if self.can(op, types) else None
-        if product:
-            self.append(product, node, (product.out,), product.reads)
+        step = product_of(node, self.materialise) if self.can(op, types) else None
+        if step:
+            self.append(step, node, (step.out,), step.reads)
         elif self.calls(op, types):
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
@@ -91,6 +98,12 @@ class Fusion:
             self.fill(node)
         else:
             self.pull(node)
+
+    def accumulate(self, node: Node, part: Sum) -> None:
+        """A product that is added to an array."""
+        step = product(part.op, part.x, part.y, Buffer(node.types[0], node.values[0]), self.materialise)
+        step.start = self.materialise(part.start)
+        self.append(step, node, (step.out,), step.reads)
 
     def fill(self, node: Node) -> None:
         """A primitive that fills its result in an order of its own."""

@@ -17,18 +17,30 @@ SMALLEST = 2048  # multiplications; below, a loop in the program is faster than 
 
 def product_of(node: Node, materialise: Callable[[Value], Buffer]) -> Product | None:
     """A contraction as a BLAS call, its operands brought into memory; None if it is to be a loop."""
+    if not is_product(node):
+        return None
+    assert isinstance(node.op, Dot)
+    x, y = node.args
+    return product(node.op, x, y, Buffer(node.types[0], node.values[0]), materialise)
+
+
+def is_product(node: Node) -> bool:
+    """Whether a node is a contraction large enough for BLAS, of a dtype that it has."""
     op = node.op
     if not isinstance(op, Dot) or node.types[0].dtype not in ("f32", "f64", "c64", "c128"):
-        return None
-    x, y = node.args
-    b, m, n, k = op.sizes(x, y)
-    if b * m * n * k < SMALLEST or max(m, n) * k < 64 or max(m, n, k) > 2**31 - 1:
-        return None
+        return False
+    b, m, n, k = op.sizes(*node.args)
+    return b * m * n * k >= SMALLEST and max(m, n) * k >= 64 and max(m, n, k) <= 2**31 - 1
+
+
+def product(op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Value], Buffer]) -> Product:
+    """A contraction as a BLAS call that leaves its result in a buffer."""
+    _, m, n, k = op.sizes(x, y)
     free_x, free_y = op.free(x, y)
     left = _matrix(x, op.batch_axes[0], free_x, op.contract[0], materialise)
     right = _matrix(y, op.batch_axes[1], op.contract[1], free_y, materialise)
     batch = tuple(x.shape[a] for a in op.batch_axes[0])
-    return Product(left, right, Buffer(node.types[0], node.values[0]), batch, (m, n, k))
+    return Product(left, right, out, batch, (m, n, k))
 
 
 def _matrix(

