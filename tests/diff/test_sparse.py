@@ -15,6 +15,7 @@ from scipy.optimize._numdiff import group_columns
 import pliant.diff as diff
 from pliant.diff import FiniteDifferences, KnownPattern, Pliant, SecondOrder, Sparse
 from pliant.diff.coloring import column_colors, row_colors, star_colors
+from pliant.diff.sparsity import hessian_sparsity, jacobian_sparsity
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, PLIANT, STEP, TORCH
 
@@ -61,7 +62,7 @@ JACOBIANS = [in_place, periodic, gathered, scattered, stacked, halves, constant]
 
 
 def dense(x: Any, f: Any) -> Any:
-    return np.asarray(diff.jacobian(f, Pliant(), x)).reshape(-1, x.size)
+    return np.asarray(diff.jacobian(f, Pliant("forward"), x)).reshape(-1, x.size)
 
 
 @pytest.mark.parametrize("f", JACOBIANS, ids=lambda f: f.__name__)
@@ -89,10 +90,10 @@ def test_a_pattern_does_not_depend_on_the_values_at_preparation():
 
 def test_what_is_not_known_exactly_depends_on_all_it_reads():
     def f(x: Any) -> Any:
-        return np.sort(x[:3]) * x[3]
+        return np.linalg.solve(x[:4].reshape(2, 2), x[4:6]) * x[6]
 
     pattern = diff.prepare_jacobian(f, Sparse(Pliant()), np.zeros(9)).sparsity.pattern.toarray()
-    np.testing.assert_array_equal(pattern, [[True] * 4 + [False] * 5] * 3)
+    np.testing.assert_array_equal(pattern, [[True] * 7 + [False] * 2] * 2)
 
 
 def chain(x: Any) -> Any:
@@ -208,3 +209,161 @@ def test_columns_take_no_more_colours_than_scipys_groups(density: float):
     pattern = scipy.sparse.random_array((60, 60), density=density, format="csr", rng=RNG) != 0
     groups = group_columns(pattern.toarray().astype(int), np.arange(60))
     assert column_colors(pattern.tocsr()).max() <= groups.max() + 1
+
+
+def product(x: Any) -> Any:
+    m = x.reshape(3, 3)
+    return np.tril(m)[:2] @ (m * np.eye(3))
+
+
+def scanned(x: Any) -> Any:
+    return np.cumsum(x.reshape(3, 3), axis=1)[:, ::-1] * np.cumprod(x.reshape(3, 3), axis=0)
+
+
+def sorted_rows(x: Any) -> Any:
+    return np.sort(x.reshape(3, 3), axis=1) * x[:3]
+
+
+def taken_by_value(x: Any) -> Any:
+    return np.take_along_axis(x.reshape(3, 3), np.argsort(x.reshape(3, 3), axis=1), axis=1)
+
+
+def stepped(x: Any) -> Any:
+    import pliant
+
+    def step(i: Any, u: Any) -> Any:
+        return pliant.at(u, i + 1).set(u[i] * u[i + 1])
+
+    return pliant.fori_loop(2, 6, step, x)
+
+
+def folded(x: Any) -> Any:
+    import pliant
+
+    carry, rows = pliant.scan(lambda c, row: (c + row[0], c * row[1]), x[0], x[1:].reshape(4, 2))
+    return np.concatenate([rows, carry.reshape(1)])
+
+
+def branched(x: Any) -> Any:
+    import pliant
+
+    return pliant.cond(x[0] > 0, lambda u: u[1:4] * 2, lambda u: u[4:7] ** 2, x)
+
+
+def repeated(x: Any) -> Any:
+    import pliant
+
+    return pliant.while_loop(lambda u: np.sum(u) < 0.0, lambda u: u * x[:3], x[3:6])
+
+
+INSIDE = [product, scanned, sorted_rows, taken_by_value, stepped, folded, branched, repeated]
+
+
+def any_sign(f: Any, x: Any) -> Any:
+    """Where the Jacobian is not zero at one of several points: all that generic points can show."""
+    points = [x * np.array(signs) for signs in RNG.choice([-1.0, 1.0], size=(12, 9))] + [RNG.permutation(x)]
+    return sum((dense(p, f) != 0).astype(int) for p in points) > 0
+
+
+@pytest.mark.parametrize("f", INSIDE, ids=lambda f: f.__name__)
+def test_patterns_inside_operations_miss_nothing(f: Any):
+    pattern = diff.prepare_jacobian(f, Sparse(Pliant("forward")), np.zeros(9)).sparsity.pattern.toarray()
+    found = any_sign(f, X)
+    assert not np.any(found & ~pattern)
+    np.testing.assert_allclose(
+        diff.jacobian(f, Sparse(Pliant("forward")), X).toarray(), dense(X, f), rtol=1e-12, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("f", [scanned, stepped, folded, branched], ids=lambda f: f.__name__)
+def test_patterns_inside_operations_are_exact(f: Any):
+    pattern = diff.prepare_jacobian(f, Sparse(Pliant()), np.zeros(9)).sparsity.pattern.toarray()
+    np.testing.assert_array_equal(pattern, any_sign(f, X))
+
+
+def test_lines_that_are_sorted_stay_apart():
+    pattern = diff.prepare_jacobian(sorted_rows, Sparse(Pliant()), np.zeros(9)).sparsity.pattern.toarray()
+    blocks = np.kron(np.eye(3), np.ones((3, 3))) + np.tile(np.eye(3, 9), (3, 1)) > 0
+    np.testing.assert_array_equal(pattern, blocks)
+
+
+def test_rows_of_a_product_stay_apart():
+    def f(x: Any, a: Any) -> Any:
+        return x.reshape(3, 3) @ a
+
+    pattern = diff.prepare_jacobian(f, Sparse(Pliant()), np.zeros(9), diff.Constant(np.zeros((3, 2)))).sparsity.pattern
+    np.testing.assert_array_equal(pattern.toarray(), np.kron(np.eye(3), np.ones((2, 3))))
+
+
+def test_a_long_loop_is_followed_as_one_step():
+    import pliant
+
+    def f(x: Any) -> Any:
+        def step(i: Any, u: Any) -> Any:
+            return u * x[:3] + np.roll(u, 1) * (i % 2)
+
+        return pliant.fori_loop(0, 30_000, step, x[3:6])
+
+    pattern = diff.prepare_jacobian(f, Sparse(Pliant()), np.zeros(9)).sparsity.pattern.toarray()
+    np.testing.assert_array_equal(pattern, [[True] * 6 + [False] * 3] * 3)
+
+
+@pytest.mark.parametrize("system", [PLIANT, DIFFERENCES, JAX_])
+def test_a_pattern_follows_the_indices_it_was_found_with(system: Any):
+    order = np.array([0, 1, 2])
+
+    def by_constant(x: Any, i: Any) -> Any:
+        return x[i] ** 2
+
+    def by_captured(x: Any) -> Any:
+        return x[order] ** 2
+
+    prep = diff.prepare_jacobian(by_constant, Sparse(system), X, diff.Constant(order))
+    captured = diff.prepare_jacobian(by_captured, Sparse(system), X)
+    for new in ([0, 1, 2], [5, 5, 8], [2, 1, 0]):
+        order[:] = new
+        expected = np.zeros((3, 9))
+        expected[np.arange(3), new] = 2 * X[new]
+        made = diff.jacobian(by_constant, Sparse(system), X, diff.Constant(order), prep=prep)
+        np.testing.assert_allclose(made.toarray(), expected, rtol=1e-6, atol=1e-9)
+        made = diff.jacobian(by_captured, Sparse(system), X, prep=captured)
+        np.testing.assert_allclose(made.toarray(), expected, rtol=1e-6, atol=1e-9)
+
+
+def arrowhead(x: Any) -> Any:
+    from pliant.diff import namespace
+
+    xp = namespace(x)
+    return xp.concatenate([xp.reshape(xp.sum(x * x), (1,)), x[1:] ** 2 * x[0]])
+
+
+@pytest.mark.parametrize("system", [PLIANT, JAX_, diff.Mixed(diff.FiniteDifferences(), Pliant("reverse"))])
+def test_an_arrowhead_takes_three_colours_in_both_directions(system: Any):
+    prep = diff.prepare_jacobian(arrowhead, Sparse(system), np.zeros(50))
+    assert prep.sparsity.ncolors == 3
+    x = RNG.normal(size=50)
+    y, made = diff.value_and_jacobian(arrowhead, Sparse(system), x, prep=prep)
+    np.testing.assert_allclose(y, arrowhead(x))
+    np.testing.assert_allclose(made.toarray(), dense(x, arrowhead), rtol=1e-6, atol=1e-8)
+    checked = Sparse(system, verify=True)
+    np.testing.assert_allclose(
+        diff.jacobian(arrowhead, checked, x).toarray(), dense(x, arrowhead), rtol=1e-6, atol=1e-8
+    )
+
+
+@given(patterns(), st.sampled_from(["natural", "largest"]), st.sampled_from(["columns", "rows", "both"]))
+def test_every_entry_is_read_from_the_colours_of_any_direction(pattern: Any, order: Any, direction: Any):
+    matrix = pattern.toarray() * RNG.normal(size=pattern.shape)
+    sparsity = jacobian_sparsity(pattern, order, direction)
+    forward, backward = sparsity.seeds
+    made = sparsity.matrix(np.concatenate([(forward @ matrix.T).reshape(-1), (backward @ matrix).reshape(-1)]))
+    np.testing.assert_allclose(made.toarray(), matrix, atol=1e-15)
+
+
+@given(patterns(symmetric=True), st.sampled_from(["natural", "largest"]))
+def test_every_entry_is_read_from_star_colours(pattern: Any, order: Any):
+    matrix = RNG.normal(size=pattern.shape)
+    matrix = pattern.toarray() * (matrix + matrix.T)
+    sparsity = hessian_sparsity(pattern, order)
+    made = sparsity.matrix((sparsity.seeds[0] @ matrix).reshape(-1))
+    np.testing.assert_allclose(made.toarray(), matrix, atol=1e-15)

@@ -39,7 +39,8 @@ from pliant.diff.preparations import (
 )
 from pliant.diff.prepare import Prep
 from pliant.diff.second_order import Mixed, SecondOrder
-from pliant.diff.sparse import FromProgram, KnownPattern, Sparse, Sparsity
+from pliant.diff.sparse import FromProgram, KnownPattern, Sparse
+from pliant.diff.sparsity import Sparsity
 from pliant.diff.system import Abilities, System
 from pliant.diff.systems import (
     JAX,

@@ -16,7 +16,8 @@ from pliant.diff.contexts import Constant
 from pliant.diff.functional import Functional, Template
 from pliant.diff.layout import Given, Layout, flatten, leaf_type, split
 from pliant.diff.second_order import parts_of
-from pliant.diff.sparse import Sparse, Sparsity, sparse_program
+from pliant.diff.sparse import Sparse, sparse_program
+from pliant.diff.sparsity import Sparsity
 from pliant.diff.system import Arrays, System, is_sparse
 from pliant.diff.systems.pliant import NestedError
 from pliant.errors import ArgumentError, PreparationError, ShapeError
@@ -307,7 +308,8 @@ def prepare(of: Call, on_mismatch: Literal["error", "reprepare"] = "error") -> P
     if on_mismatch not in ("error", "reprepare"):
         raise ArgumentError(f"on_mismatch: expected 'error' or 'reprepare', got {on_mismatch!r}")
     spec, given = of.operator, of.given
-    outer, inner = parts_of(_dense(of.system), order=spec.order, is_forward=spec.is_forward)
+    dense = of.system.system if isinstance(of.system, Sparse) else of.system
+    outer, inner = parts_of(dense, order=spec.order, is_forward=spec.is_forward)
     for part in (outer, inner):
         part.require()
     if spec.order == 2:
@@ -316,16 +318,18 @@ def prepare(of: Call, on_mismatch: Literal["error", "reprepare"] = "error") -> P
     if of.y is not None:
         leaves, structure = flatten(of.y)
         filled = tuple(map(_template, leaves)), structure
-    functional = Functional(of.f, given.layout, inner, of.has_aux, filled, tuple(map(_template, given.caches)))
+    caches = tuple(map(_template, given.caches))
+
+    @functools.cache
+    def functional_of(system: System) -> Functional:
+        return Functional(of.f, given.layout, system, of.has_aux, filled, caches)
+
     if isinstance(of.system, Sparse):
-        run, sparsity = sparse_program(of.system, spec.name, (outer, inner), functional, given)
-        return Prep(of.signature, functional, outer, run, on_mismatch, sparsity)
+        made = sparse_program(of.system, spec.name, functional_of, given)
+        return Prep(of.signature, made.functional, made.outer, made.run, on_mismatch, made.sparsity)
+    functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
     return Prep(of.signature, functional, outer, outer.compile(program), on_mismatch, program=program)
-
-
-def _dense(system: Any) -> Any:
-    return system.system if isinstance(system, Sparse) else system
 
 
 def _template(x: Any) -> Template:

@@ -6,28 +6,40 @@ of the matrix is read directly from one of the compressed derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast, final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 
 from pliant.compiled import Compiled
 from pliant.diff import programs
-from pliant.diff.coloring import Order, column_colors, row_colors, star_colors
+from pliant.diff.coloring import Order
 from pliant.diff.functional import Functional
 from pliant.diff.layout import Given
 from pliant.diff.pattern import dependence, sp
-from pliant.diff.system import Arrays, Flat, System, shape
+from pliant.diff.second_order import Mixed, parts_of
+from pliant.diff.sparsity import Direction, Sparsity, hessian_sparsity, jacobian_sparsity
+from pliant.diff.system import Arrays, Flat, System, dtype_name, shape
 from pliant.diff.systems.pliant import Pliant
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 
 
-class Detector(Protocol):
-    """Finds sparsity patterns: boolean csr_arrays of raveled results by raveled x."""
+@final
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A boolean csr_array of raveled results by raveled x, and whether it still holds for the
+    constants of a call: index arrays among them decide it."""
 
-    def pattern(self, functional: Functional, given: Given, order: int) -> Any:
-        """Of the Jacobian (order 1) or the Hessian (order 2) of a function."""
+    matrix: Any
+    holds: Callable[[Arrays], bool] = lambda constants: True
+
+
+class Detector(Protocol):
+    """Finds sparsity patterns."""
+
+    def pattern(self, functional: Functional, given: Given, order: int) -> Pattern:
+        """Of the Jacobian (order 1) or the Hessian (order 2) of a function, given for Pliant."""
         ...
 
 
@@ -39,22 +51,30 @@ class FromProgram:
     f must be one that Pliant can trace, whatever system differentiates it.
     """
 
-    def pattern(self, functional: Functional, given: Given, order: int) -> Any:
+    def pattern(self, functional: Functional, given: Given, order: int) -> Pattern:
         """Of the Jacobian or the Hessian."""
-        system = Pliant()
-        functional = Functional(
-            functional.f, functional.layout, system, functional.has_aux, functional.y, functional.caches
-        )
+        system = functional.system
 
         def traced(xs: Arrays, constants: Arrays) -> Any:
             fn: Flat = functional.bind(constants)
             return (fn(xs) if order == 1 else programs.gradient_of(system, fn)(xs))[0]
 
-        # at ones: a program has one pattern, but indices that are constants have their values
         program = Compiled(traced).program(given.actives, given.constants)
-        arrays = program.arguments([*given.actives, *given.constants])
-        (pattern,) = dependence(program.fn, arrays, len(given.actives))
-        return pattern
+
+        def arguments(constants: Arrays) -> list[Any]:
+            return program.arguments([*given.actives, *constants])
+
+        made = dependence(program.fn, arguments(given.constants), len(given.actives))
+        found = arguments(given.constants)
+        assumed = {n: np.array(found[n]) for n in made.assumed}
+
+        def holds(constants: Arrays) -> bool:
+            if not program.guards.hold():
+                return False
+            now = arguments(constants) if assumed else ()
+            return all([np.array_equal(now[n], value) for n, value in assumed.items()])
+
+        return Pattern(made.sets[0], holds)
 
 
 @final
@@ -64,15 +84,18 @@ class KnownPattern:
 
     matrix: Any
 
-    def pattern(self, functional: Functional, given: Given, order: int) -> Any:
+    def pattern(self, functional: Functional, given: Given, order: int) -> Pattern:
         """The matrix."""
-        return sp.csr_array(self.matrix) != 0
+        return Pattern(sp.csr_array(self.matrix) != 0)
 
 
 @final
 @dataclass(frozen=True)
 class Sparse:
     """`system`, with `jacobian` and `hessian` as `scipy.sparse.csr_array`s of raveled y and x.
+
+    Columns, rows, or some rows and then columns are differentiated together, whichever takes fewer
+    colours in the modes that the system has; `Mixed` brings a mode from each of two.
 
     detector: where the pattern comes from. order: of the greedy colouring. verify: every call
     compares the matrix with one more derivative, along a random direction; this finds patterns
@@ -89,7 +112,7 @@ class Sparse:
            [0., 3., 2.]])
     """
 
-    system: System
+    system: Any
     detector: Detector = FromProgram()
     order: Order = "natural"
     verify: bool = False
@@ -102,125 +125,129 @@ class Sparse:
 
 SPARSE_OPERATORS: Final = ("jacobian", "hessian")
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class Sparsity:
-    """What a sparse preparation knows: the pattern, the colours, and where each entry is read.
-
-    seeds: one row per colour. take: entry k of the matrix is element take[k] of the raveled
-    compressed derivatives, of shape (colours, rows) or (colours, columns).
-    """
-
-    pattern: Any
-    colors: Any
-    is_forward: bool
-    seeds: Any
-    take: Any
-
-    @property
-    def ncolors(self) -> int:
-        """How many derivatives one matrix takes."""
-        return len(self.seeds)
-
-    def matrix(self, compressed: Any) -> Any:
-        """The matrix of the compressed derivatives."""
-        data = compressed.reshape(-1)[self.take]
-        return sp.csr_array((data, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape)
-
-
-def jacobian_sparsity(pattern: Any, order: Order, mode: str) -> Sparsity:
-    """Columns or rows together, whichever takes fewer colours in the modes there are."""
-    pattern = _canonical(pattern)
-    choices: list[tuple[Any, bool]] = []
-    if mode != "reverse":
-        choices.append((column_colors(pattern, order), True))
-    if mode != "forward":
-        choices.append((row_colors(pattern, order), False))
-    colors, is_forward = min(choices, key=lambda choice: _count(choice[0]))
-    rows, columns = _row_numbers(pattern), pattern.indices
-    take = colors[columns] * pattern.shape[0] + rows if is_forward else colors[rows] * pattern.shape[1] + columns
-    return Sparsity(pattern, colors, is_forward, _seeds(colors), take)
-
-
-def hessian_sparsity(pattern: Any, order: Order) -> Sparsity:
-    """Star colouring: entry (i, j) is read from j's colour in row i, or from i's in row j."""
-    pattern = _canonical(pattern + pattern.T)
-    colors = star_colors(pattern, order)
-    rows, columns, n = _row_numbers(pattern), pattern.indices, pattern.shape[0]
-    place = rows * max(_count(colors), 1) + colors[columns]
-    _, inverse, counts = np.unique(place, return_inverse=True, return_counts=True)
-    alone = counts[inverse] == 1  # no other column of that colour meets this row
-    take = cast("Any", np.where(alone, colors[columns] * n + rows, colors[rows] * n + columns))
-    return Sparsity(pattern, colors, True, _seeds(colors), take)
-
-
-def _canonical(pattern: Any) -> Any:
-    made = sp.csr_array(pattern, dtype=bool)
-    made.sum_duplicates()
-    made.eliminate_zeros()
-    made.sort_indices()
-    return made
-
-
-def _count(colors: Any) -> int:
-    return int(colors.max(initial=-1)) + 1
-
-
-def _row_numbers(pattern: Any) -> Any:
-    counts = pattern.indptr[1:] - pattern.indptr[:-1]
-    return cast("Any", np.arange(pattern.shape[0])).repeat(counts)
-
-
-def _seeds(colors: Any) -> Any:
-    """One 0/1 row per colour."""
-    return (colors[None, :] == np.arange(_count(colors))[:, None]).astype(np.float64)
-
-
 Run = Callable[[Arrays, Any, Arrays, Any], Any]
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class SparseProgram:
+    """A sparse operator, ready to run: what a preparation is made of."""
+
+    functional: Functional
+    outer: System
+    run: Run
+    sparsity: Sparsity
+
+
 def sparse_program(
-    of: Sparse, operator: str, parts: tuple[System, System], functional: Functional, given: Given
-) -> tuple[Run, Sparsity]:
-    """The program with the matrix as its last part, and what it knows."""
+    of: Sparse, operator: str, functional_of: Callable[[System], Functional], given: Given
+) -> SparseProgram:
+    """A sparse operator, made anew where a pattern does not hold for the constants of a call."""
+    count = len(given.constants)
+    pattern, made = _found(of, operator, functional_of, given)
+    latest = [(pattern, made.run)]
+
+    def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+        pattern, current = latest[0]
+        if not pattern.holds(constants[:count]):
+            renewed = replace(given, constants=constants[:count])
+            pattern, other = _found(of, operator, functional_of, renewed)
+            current = other.run
+            latest[0] = pattern, current
+        return current(xs, seeds, constants, key)
+
+    return replace(made, run=run)
+
+
+def _found(
+    of: Sparse, operator: str, functional_of: Callable[[System], Functional], given: Given
+) -> tuple[Pattern, SparseProgram]:
+    """The pattern, and the program with the matrix as its last part."""
     if operator not in SPARSE_OPERATORS:
         raise UnsupportedError(f"{of.name}: {operator} has no sparse form", hint="use the system itself")
     if len(given.actives) != 1 or str(given.actives[0].dtype).startswith("complex"):
         raise UnsupportedError(f"{of.name}: expected one real array x, and no Active", hint="use the system itself")
-    outer, inner = parts
-    pattern = of.detector.pattern(functional, given, 1 if operator == "jacobian" else 2)
-    if pattern.shape[1] != np.size(given.actives[0]):
-        raise ShapeError(
-            f"{of.name}: the pattern has {pattern.shape[1]} columns, x has {np.size(given.actives[0])} elements"
-        )
-    if operator == "jacobian":
-        able = outer.abilities
-        mode = outer.mode if able.forward and able.reverse else "forward" if able.forward else "reverse"
-        sparsity = jacobian_sparsity(pattern, of.order, mode)
-        program = _compressed_jacobian(outer, functional, sparsity.is_forward)
-    else:
-        sparsity = hessian_sparsity(pattern, of.order)
-        program = _compressed_hessian(outer, inner, functional)
-    return _run(of, outer, outer.compile(program), sparsity), sparsity
+    pattern = of.detector.pattern(functional_of(Pliant()), given, 1 if operator == "jacobian" else 2)
+    width, size = pattern.matrix.shape[1], np.size(given.actives[0])
+    if width != size:
+        raise ShapeError(f"{of.name}: the pattern has {width} columns, x has {size} elements")
+    return pattern, (_jacobian if operator == "jacobian" else _hessian)(of, functional_of, pattern.matrix)
 
 
-def _run(of: Sparse, outer: System, compiled: Run, sparsity: Sparsity) -> Run:
-    """Compress, differentiate, decompress, and with verify= compare along one more direction."""
-    seeds = sparsity.seeds
-    if of.verify:
-        seeds = np.concatenate([seeds, np.random.default_rng(0).normal(size=(1, seeds.shape[1]))])
+def _jacobian(of: Sparse, functional_of: Callable[[System], Functional], pattern: Any) -> SparseProgram:
+    """One pass over f for the column colours, and one for the row colours, as far as there are any."""
+    forward = of.system.forward if isinstance(of.system, Mixed) else of.system
+    reverse = of.system.reverse if isinstance(of.system, Mixed) else of.system
+    sparsity = jacobian_sparsity(pattern, of.order, _direction(forward, reverse))
+    passes: list[_Pass] = []
+    for system, seeds, is_forward in zip((forward, reverse), sparsity.seeds, (True, False), strict=True):
+        if len(seeds) or (is_forward and not sparsity.ncolors):  # an empty matrix too has a value to come with
+            functional = functional_of(system)
+            program = _compressed_jacobian(system, functional, is_forward)
+            passes.append(_Pass(system, functional, system.compile(program), _checked(seeds, of.verify), is_forward))
+    first = passes[0]
+    return SparseProgram(first.functional, first.system, _run(of, passes, sparsity), sparsity)
+
+
+def _direction(forward: System, reverse: System) -> Direction:
+    if not forward.abilities.forward or (forward is reverse and forward.mode == "reverse"):
+        return "rows"
+    if not reverse.abilities.reverse or (forward is reverse and forward.mode == "forward"):
+        return "columns"
+    return "both"
+
+
+def _hessian(of: Sparse, functional_of: Callable[[System], Functional], pattern: Any) -> SparseProgram:
+    """One product per colour."""
+    outer, inner = parts_of(of.system, order=2, is_forward=True)
+    sparsity, functional = hessian_sparsity(pattern, of.order), functional_of(inner)
+    program = _compressed_hessian(outer, inner, functional)
+    one = _Pass(outer, functional, outer.compile(program), _checked(sparsity.seeds[0], of.verify), True)
+    return SparseProgram(functional, outer, _run(of, [one], sparsity), sparsity)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """Derivatives of f along some seeds: the colours, and one more if they are verified."""
+
+    system: System
+    functional: Functional
+    compiled: Run
+    seeds: Any
+    is_forward: bool
+
+    def __call__(self, xs: Arrays, constants: Arrays, key: Any) -> Any:
+        """(ys, aux, earlier parts, derivatives [seeds, elements])."""
+        seeds = self.seeds.astype(dtype_name(xs[0]))
+        ys, aux, parts = self.compiled(xs, ((seeds,),), constants, key)
+        made = np.asarray(self.system.numpy(parts[-1][0]))
+        return ys, aux, parts[:-1], made.reshape(len(seeds), -1)
+
+
+def _checked(seeds: Any, verify: bool) -> Any:
+    """The seeds, with a random one below them if the pattern is verified."""
+    if not verify:
+        return seeds
+    return np.concatenate([seeds, np.random.default_rng(0).normal(size=(1, seeds.shape[1]))])
+
+
+def _run(of: Sparse, passes: Sequence[_Pass], sparsity: Sparsity) -> Run:
+    """Differentiate along the colours, read the entries, and with verify= compare along one more."""
+    first, *others = passes
+    extra = int(of.verify)
 
     def run(xs: Arrays, _: Any, constants: Arrays, key: Any) -> Any:
-        dtype = str(xs[0].dtype).rpartition(".")[2]
-        ys, aux, parts = compiled(xs, ((seeds.astype(dtype),),), constants, key)
-        compressed = np.asarray(outer.numpy(parts[-1][0]))
-        compressed = compressed.reshape(len(seeds), -1)
-        matrix = sparsity.matrix(compressed[: sparsity.ncolors])
-        if of.verify:
-            along = matrix @ seeds[-1] if sparsity.is_forward else matrix.T @ seeds[-1]
-            _compare(along, compressed[-1], outer.abilities.tolerance[1])
-        return ys, aux, (*parts[:-1], (matrix,))
+        ys, aux, parts, made = first(xs, constants, key)
+        blocks = [made]
+        for other in others:
+            count = first.functional.layout.roles.count("constant")
+            blocks.append(other(xs, *other.functional.inputs(xs, constants[:count]))[-1])
+        matrix = sparsity.matrix(np.concatenate([block[: len(block) - extra].reshape(-1) for block in blocks]))
+        for one, block in zip(passes, blocks if of.verify else (), strict=of.verify):
+            along = matrix @ one.seeds[-1] if one.is_forward else matrix.T @ one.seeds[-1]
+            _compare(along, block[-1], one.system.abilities.tolerance[1])
+        return ys, aux, (*parts, (matrix,))
 
     return run
 
