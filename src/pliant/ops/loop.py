@@ -21,6 +21,7 @@ from pliant.core.build import abstract, hint_of, trace
 from pliant.core.ir import Function, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import Type
 from pliant.ops.base import Movement
+from pliant.ops.block import ReadBlock
 from pliant.ops.compare import less
 from pliant.ops.custom import pick, spread
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
@@ -267,14 +268,17 @@ def swap_first(x: Value) -> Value:
 
 def is_read_in_part(p: Value, ys: Values) -> bool:
     """Whether something reads a smaller part of an array, whose cotangent is then mostly zero."""
+    same = {p}  # and what holds the same elements in another order
     for node in nodes(ys):
-        if p not in node.args:
+        if same.isdisjoint(node.args):
             continue
-        if isinstance(node.op, Movement | Indexed) and node.types[0].size < p.type.size:
-            return True
+        if isinstance(node.op, Movement | Indexed | ReadBlock) and node.args[0] in same:
+            if node.types[0].size < p.type.size:
+                return True
+            same.update(node.values if node.types[0].size == p.type.size else ())
         if isinstance(node.op, Loop):
             inner = node.op
-            held = [n for n, a in enumerate(node.args) if a is p and inner.ins[n] == "const"]
+            held = [n for n, a in enumerate(node.args) if a in same and inner.ins[n] == "const"]
             if any([is_read_in_part(inner.body.params[n + 1], inner.body.results) for n in held]):
                 return True
     return False

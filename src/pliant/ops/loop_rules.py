@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from pliant.core.ir import Function, Param, Value, nodes
+from pliant.ops.block import AddBlock
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import Add
@@ -123,10 +124,10 @@ def _is_only_added_to(body: Function, place: int, k: int) -> bool:
 def _accumulator(value: Value) -> Value | None:
     """What a value is a sum with, as far as its maker says."""
     op, args = value.op, value.args
-    if isinstance(op, ScatterAdd | AddSlice):
+    if isinstance(op, ScatterAdd | AddSlice | AddBlock):
         return args[0]
     if isinstance(op, Add):
-        found = [a for a in args if isinstance(a.op, Param | ScatterAdd | AddSlice | Loop | Add)]
+        found = [a for a in args if isinstance(a.op, Param | ScatterAdd | AddSlice | AddBlock | Loop | Add)]
         return found[0] if found else None
     if isinstance(op, Loop) and op.outs[value.index] == "last":
         place = next(p for p, k in op.carries if k == value.index)
