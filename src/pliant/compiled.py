@@ -6,7 +6,7 @@ import functools
 import gc
 import inspect
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,6 +17,7 @@ import numpy as np
 from pliant.backends import backend_named
 from pliant.errors import ArgumentError
 from pliant.frontend.capture import Guards, callee
+from pliant.frontend.donation import Donation
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, targets, written_over
 from pliant.frontend.program import Program, trace_program
@@ -69,6 +70,7 @@ class Entry:
     uses: Iterator[int] = field(default_factory=count)
     scratch: list[dict[int, Any]] = field(default_factory=list[dict[int, Any]])  # free ones; pop and append are atomic
     codes: dict[Pairs, Any] = field(default_factory=dict[Pairs, Any])
+    donation: Donation | None = None
 
     @property
     def run(self) -> Any:
@@ -83,9 +85,14 @@ class Entry:
 
     def call(self, tree: Any, leaves: list[Any], outs: list[Any] | None = None) -> Any:
         """Run, write what the function writes, and make what it returns; the results are also left in `outs`."""
-        program = self.program
+        program, donation = self.program, self.donation
         arguments = program.arguments(leaves)
+        if donation:
+            donation.check(leaves)
+            arguments = donation.arguments(arguments)
         results = self.run(arguments) if outs is None else self.into(arguments, outs)
+        if donation:
+            results = donation.results(leaves, arguments, results)
         made = program.finish(leaves, results, arguments, outs)
         program.update(tree, leaves, results)
         return made
@@ -206,7 +213,7 @@ class Compiled:
         program = entry.program
         program.check_writes(leaves)
         made = entry.call((args, kwargs), leaves)
-        if next(entry.uses) == 1 and not self.static:  # the second call: more will follow
+        if next(entry.uses) == 1 and not self.static and not self.donate:  # the second call: more will follow
             self.fast = self._fast(entry, args, leaves, structure)
         return made
 
@@ -275,14 +282,17 @@ class Compiled:
                 if entry.program.fits(leaves):
                     return entry
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
-            entry = self._made(program, backend)
+            entry = self._made(program, backend, leaf_names(self.names, tree) if self.donate else [])
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
         return entry
 
-    def _made(self, program: Program, backend: str) -> Entry:
-        """A program with its code."""
+    def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
+        """A program with its code; `names` of the leaves, if some may be donated."""
         fn, compiler = optimise(program.fn), backend_named(backend)
-        entry = Entry(program, lambda pairs: compiler.compile(fn, pinned=pairs))
+        given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
+        donation = Donation(program, given) if given else None
+        free = tuple(donation.params.values()) if donation else ()
+        entry = Entry(program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation)
         entry.code(())
         return entry
 

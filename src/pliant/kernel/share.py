@@ -82,7 +82,16 @@ class _Sharing:
         """Place the results, and what they are made from."""
         for out in self.program.results:
             if out.shared is None:
-                self.settle(out, self.homes.of.get(out, out))
+                self.settle(out, self.homes.of.get(out) or self.donor(out) or out)
+
+    def donor(self, out: Buffer) -> Buffer | None:
+        """A parameter that nobody needs after the call, in whose memory a result may lie."""
+        fitting = [p for p in self.program.params if p in self.homes.free and p.type == out.type]
+        for home in fitting:
+            if home not in self.taken and out in self.maker and not self.enter(out, home):
+                self.taken.add(home)
+                return home
+        return None
 
     def settle(self, out: Buffer, home: Buffer) -> None:
         """Let a result lie in its home, or by itself, and what it is made from in the same place."""
@@ -118,6 +127,7 @@ class _Sharing:
                 and (is_base or self.is_direct(number, buffer, source))
                 and not self.write_over(number, buffer, source)
             ):
+                self.taken.add(source)
                 return source
         return None
 
