@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -132,10 +132,13 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
     program = _trace_once(f, leaves, structure, names, groups, met)
+    watched = program.watched
     for _ in range(RETRACES):
-        needed = groups_of([*leaves, *program.met], program.watched)
+        # Of arrays known to be one, a write of one to the other is none: it is watched still.
+        watched = tuple(sorted({*program.watched, *[n for n in watched if n < len(leaves)]}))
+        needed = groups_of([*leaves, *program.met], watched)
         if needed == groups:
-            return program
+            return replace(program, watched=watched)
         for group in needed:
             refuse(group)
         groups, met = needed, program.met

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from pliant.kernel.check import check
 from pliant.kernel.fuse import Can
 from pliant.kernel.ir import Program
 from pliant.kernel.nested import Pairs
+from pliant.kernel.poison import poison
 
 
 def build_verified(
@@ -25,12 +27,17 @@ def build_verified(
 ) -> Program:
     """As `build`, with `owned` results where they must be.
 
-    If the verifier finds a load that would not find its array, warns, and builds without sharing.
+    If the verifier finds a load that would not find its array, warns, and builds without sharing. With
+    PLIANT_SHARING=0 nothing shares memory; with PLIANT_POISON=1 memory that holds nothing is NaN.
     """
+    sharing = sharing and os.environ.get("PLIANT_SHARING", "1") != "0"
+    is_poisoned = os.environ.get("PLIANT_POISON", "0") not in ("", "0")
     writable = {*free, *[p for p, _ in owned]}
 
     def build_checked(*, sharing: bool) -> Program:
         program = build(fn, can, calls, owned=owned, must=True, free=free, sharing=sharing)
+        if is_poisoned:
+            poison(program, [program.params[n] for n in free])
         check(program, [program.params[n] for n in writable])
         return program
 
