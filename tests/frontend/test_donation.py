@@ -53,9 +53,9 @@ def test_a_donated_array_that_is_used_again_is_an_error_while_it_holds_a_result(
 def test_a_donated_array_may_not_overlap_another_argument():
     f = pliant.jit(lambda x, y: x + y, donate="x")
     x = np.ones(10)
-    for a, b in ((x, x), (x[:6], x[4:]), (x[:5], x)):
-        with pytest.raises((ArgumentError, ValueError), match="shares memory|shape"):
-            f(a, b[: a.shape[0]])
+    for a, b in ((x, x), (x[:6], x[4:]), (x[:5], x[:5])):
+        with pytest.raises(ArgumentError, match="shares memory"):
+            f(a, b)
     np.testing.assert_array_equal(x, np.ones(10))
 
 

@@ -33,7 +33,7 @@ from pliant.kernel.ir import (
 from pliant.kernel.overlap import FREE, Sweep, sweep_of
 from pliant.kernel.rows import reads_by_row, stored_by_row
 from pliant.kernel.schedule import scalars
-from pliant.kernel.spill import delayed, is_same, spilled
+from pliant.kernel.spill import delayed, is_same, may_fail, spilled
 
 SMALL: Final = 64  # bytes; less is not worth the search
 
@@ -113,6 +113,8 @@ class _Sharing:
         begins = [source for source, is_base in self.operands(number, buffer) if is_base]
         if last > number or (last == number and begins and begins != [home]):
             return f"{name_of(home)} is read after it is written"
+        if home not in self.homes.free and self.homes.must and may_fail(self.steps[number]):
+            return self.late(number, buffer)
         return self.write_over(number, buffer, home) if last == number else ""
 
     def before(self, buffer: Buffer, home: Buffer) -> Buffer | None:
@@ -209,6 +211,15 @@ class _Sharing:
                 return f"{name_of(source)} is an operand of the library call that makes it"
             case _:
                 return f"{name_of(source)} is read in another order than it is written in"
+
+    def late(self, number: int, buffer: Buffer) -> str:
+        """Write what the caller sees only when nothing can fail any more: a window afterwards; else why not."""
+        step, reason = self.steps[number], "an index may be out of range in the same loops"
+        root = root_for(step, buffer) if isinstance(step, Nest) else None
+        if not isinstance(step, Nest) or root is None or root.base is None:
+            return reason
+        self.after.setdefault(number, []).append(spilled(step, root, reason))
+        return ""
 
     def sweep(self, number: int, nest: Nest, root: Root, source: Buffer) -> str:
         """Order the loops of a nest so that it can write a root where it reads an operand; why that

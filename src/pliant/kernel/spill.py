@@ -5,8 +5,25 @@ from __future__ import annotations
 import math
 
 from pliant.core.types import Type
-from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Var, numbers
+from pliant.kernel.ir import (
+    Affine,
+    Buffer,
+    Checked,
+    Delay,
+    Fill,
+    Load,
+    Nest,
+    Root,
+    Routine,
+    Rows,
+    Scalar,
+    Step,
+    Stop,
+    Var,
+    numbers,
+)
 from pliant.kernel.overlap import Sweep
+from pliant.kernel.schedule import regions, scalars
 
 
 def delayed(nest: Nest, root: Root, sweep: Sweep) -> None:
@@ -32,14 +49,44 @@ def spilled(nest: Nest, root: Root, reason: str) -> Nest:
     held.reason = reason
     loops = {v: Var(v.extent) for v in nest.vars}
     mover = Nest(tuple([v.extent for v in nest.vars]), vars=tuple(loops.values()))
-    target = Affine(root.offset.start, tuple([(loops[a], f) for a, f in root.offset.terms if a in loops]))
+    place = [(loops.get(a) if isinstance(a, Var) else a, f) for a, f in root.offset.terms]
+    target = Affine(root.offset.start, tuple([(a, f) for a, f in place if a]))
+    mover.body.body += needed([*nest.limits.values(), *[a for a, _ in place if isinstance(a, Scalar)]], nest)
     load = Load(held, compact(tuple(loops.values())))
     load.region, load.number = mover.body, next(numbers)
     mover.body.body.append(load)
+    mover.limits = {loops[v]: end for v, end in nest.limits.items()}
     mover.roots = [Root(root.value, None, root.buffer, root.base, scalar=load, offset=target)]
-    mover.reads = {held, *([root.base] if root.base else [])}
+    mover.reads = {s.buffer for s in mover.body.body if isinstance(s, Load)} | ({root.base} if root.base else set())
     root.buffer, root.base, root.offset = held, None, compact(nest.vars)
     return mover
+
+
+def needed(wanted: list[Scalar], nest: Nest) -> list[Scalar]:
+    """The scalars of a nest that some of them are computed from, in their order."""
+    found, todo = set[Scalar](), wanted
+    while todo:
+        scalar = todo.pop()
+        if scalar not in found:
+            found.add(scalar)
+            todo += [*scalar.operands(), *[a for i in scalar.indices() for a, _ in i.terms if isinstance(a, Scalar)]]
+    return [s for s in nest.body.body if s in found]
+
+
+def may_fail(step: Step) -> bool:
+    """Whether a step may find out that an index is wrong, or worse, when it has written a part."""
+    match step:
+        case Nest():
+            return any([isinstance(s, Checked) for s in scalars(step.body)])
+        case Rows():
+            return any([may_fail(nest) for nest in step.nests])
+        case Fill():
+            begin = next((n + 1 for n, s in enumerate(step.body.body) if isinstance(s, Stop)), 0)
+            rest = step.body.body[begin:]
+            parts = [*rest, *[s for top in rest for region in regions(top) for s in scalars(region)]]
+            return any([isinstance(s, Checked) for s in parts])
+        case _:
+            return isinstance(step, Routine)
 
 
 def compact(loops: tuple[Var, ...]) -> Affine:
