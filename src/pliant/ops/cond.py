@@ -8,8 +8,8 @@ from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, nodes, scope, substitute
-from pliant.core.types import Type
+from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, scope, substitute
+from pliant.core.types import DTYPES, Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
 from pliant.ops.region import cut, reached, read_by, read_with
@@ -72,7 +72,7 @@ class Cond(Holder):
 
     def linearize(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         """The branch that is run also returns what its derivative reads; residuals of the other are
-        zeros, in the same results where the types are the same."""
+        unset, in the same results where the types are the same."""
         active = [d is not None for d in dxs[1:]]
         moved = self.reached(active, floats=True)
         parts = [_Part.of(fn, active, moved) for fn in self.branches]
@@ -101,9 +101,9 @@ class Cond(Holder):
         return None, *spread(back, wanted)
 
     def batch(self, n: int, batched: tuple[bool, ...], condition: Value, *xs: Value) -> Values:
-        then, otherwise = (vmap(fn, n, batched[1:]) for fn in self.branches)
         if not batched[0]:
-            return Cond(then, otherwise).apply(condition, *xs)
+            return Cond(*(vmap(fn, n, batched[1:]) for fn in self.branches)).apply(condition, *xs)
+        then, otherwise = (vmap(cleared(fn), n, batched[1:]) for fn in self.branches)
 
         def choose(x: Value, y: Value) -> Value:
             return select(broadcast(condition, x.shape, (0,)), x, y)
@@ -116,6 +116,28 @@ class Cond(Holder):
         read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in small), strict=True)]
         small = [replace(fn, params=pick(fn.params, read)) for fn in small]
         return spread(Cond(*small).apply(xs[0], *pick(xs[1:], read)), used)
+
+
+@final
+@dataclass(frozen=True)
+class Unset(Op):
+    """Memory that nobody reads, as a value of a type: what a branch leaves where the other one keeps something.
+
+    number: tells those of one branch apart. Problems in a batch may take both branches, and read it
+    before they choose: there it is zero.
+    """
+
+    type: Type
+    number: int
+
+    def infer(self, *xs: Type) -> Type:
+        return self.type
+
+    def array(self, xp: Namespace, *xs: Any) -> Any:
+        return xp.zeros(self.type.shape, dtype=getattr(xp, DTYPES[self.type.dtype]))
+
+    def fill(self, k: Any, out: Any) -> None:
+        """Nothing."""
 
 
 @final
@@ -137,13 +159,13 @@ class _Part:
             return cls(fn, ys, cut(read_with(dys, dxs), set(fn.params)), dxs, dys)
 
     def ahead(self, slots: Sequence[Type]) -> Function:
-        """`(x…) → (y…, residual or zeros per slot…)`."""
+        """`(x…) → (y…, residual or nothing per slot…)`."""
         places = _places(self.saved, slots)
 
         def step(*xs: Value) -> Values:
             made = substitute((*self.ys, *self.saved), dict(zip(self.fn.params, xs, strict=True)))
             found = dict(zip(places, made[len(self.ys) :], strict=True))
-            kept = [found[n] if n in found else ir.operators.zeros(t) for n, t in enumerate(slots)]
+            kept = [found[n] if n in found else Unset(t, n)() for n, t in enumerate(slots)]
             return *made[: len(self.ys)], *kept
 
         return trace(step, *(p.type for p in self.fn.params), names=[hint_of(p) for p in self.fn.params])
@@ -159,6 +181,16 @@ class _Part:
             return substitute(self.dys, env)
 
         return trace(step, *slots, *(p.type for p in (*self.fn.params, *self.dxs)))
+
+
+def cleared(fn: Function) -> Function:
+    """`fn` with zeros for what is unset, for those who run both branches."""
+    unset = [n.values[0] for n in nodes(fn.results) if isinstance(n.op, Unset)]
+    if not unset:
+        return fn
+    with scope():
+        zeros = {v: ir.operators.zeros(v.type) for v in unset}
+        return replace(fn, results=substitute(fn.results, zeros))
 
 
 def _slots(saved: Sequence[Values]) -> list[Type]:

@@ -55,7 +55,7 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
     match node.op:
         case Loop() as op:
             yield op.body.params[0], (0, max(op.length - 1, 0))
-            same = [kind == "const" for kind in op.ins]
+            same = [kind in ("const", "count") for kind in op.ins]
             rows = [(op.body.params[1:], same)]
         case Cond() as op:
             rows = [(branch.params, [True] * len(branch.params)) for branch in op.branches]
