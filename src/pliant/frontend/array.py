@@ -14,7 +14,7 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.tracing import Storage, current, type_of
-from pliant.frontend.view import ImagLens, Lens, RealLens, is_static, look, read, write
+from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, is_static, look, read, write
 
 
 class Dispatch(Protocol):
@@ -228,7 +228,9 @@ class TracedArray:
             raise TracedValueError(
                 "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
             ).at(("here", here()))
-        return self._known(bool, "a bool", "write the condition itself after if, while, and, or, not; or np.where(condition, x, y)")
+        return self._known(
+            bool, "a bool", "write the condition itself after if, while, and, or, not; or np.where(condition, x, y)"
+        )
 
     def __int__(self) -> int:
         return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or pass this number as static")
@@ -376,7 +378,7 @@ def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
 
 def view(x: TracedArray, *lenses: Lens) -> TracedArray:
     """A view of a view: the same storage through more lenses."""
-    return TracedArray(x.storage, (*x.lenses, *lenses))
+    return TracedArray(x.storage, (*x.lenses, *(lenses or (WholeLens(),))))
 
 
 def weak_kind(x: TracedArray) -> type:

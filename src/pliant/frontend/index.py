@@ -80,7 +80,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
     if window.shape or window.has_ellipsis:
         if x.is_scalar or x.is_weak:  # a scalar cannot be written: NumPy copies it
             return fresh(part.value, is_array=True)
-        return part if part.lenses or window.has_ellipsis else x
+        return part
     concrete = part.concrete
     return fresh(part.value) if concrete is None else as_traced(concrete[()])
 

@@ -71,11 +71,15 @@ class _UnknownError(Exception):
 
 
 def _array(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    """An array of a layout: zeros if whole numbers, for they may be places, else ones."""
+    """An array of a layout: zeros if whole numbers, for they may be places, else ones, and regular matrices."""
     ends = [s * (n - 1) for s, n in zip(strides, shape, strict=True) if n]
     low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends)
     memory = (np.zeros if dtype.kind in "iu" else np.ones)(high - low + 1, dtype)
-    return as_strided(memory[-low:], shape, [s * dtype.itemsize for s in strides], writeable=False)
+    made = as_strided(memory[-low:], shape, [s * dtype.itemsize for s in strides])
+    if dtype.kind in "fc" and len(shape) > 1 and shape[-1] == shape[-2] and 0 not in strides:
+        np.einsum("...ii->...i", made)[...] = shape[-1] + 1
+    made.flags.writeable = False
+    return made
 
 
 def settle(storage: Storage) -> None:

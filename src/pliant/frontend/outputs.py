@@ -17,9 +17,12 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced
+from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
-from pliant.frontend.view import DynamicLens, Lens, SliceLens, is_static, look
+from pliant.frontend.tracing import Storage
+from pliant.frontend.view import DynamicLens, Lens, PermuteLens, SliceLens, is_static, look
+from pliant.ops.shape import permute
 
 
 @final
@@ -120,14 +123,24 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
             shown = tuple(_window(x, results) if isinstance(x, DynamicLens) else x for x in lenses)
             outputs.append(Output("source", source, shown, m.type))
         elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
+            order = axes_by_stride(storage)
             if id(storage) not in bases:
                 bases[id(storage)] = len(results)
-                results.append(storage.value)
-            outputs.append(Output(kind, bases[id(storage)], m.lenses, m.type))
+                results.append(storage.value if order is None else permute(storage.value, order))
+            laid_out = () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
+            outputs.append(Output(kind, bases[id(storage)], (*laid_out, *m.lenses), m.type))
         else:
             outputs.append(Output(kind, len(results), (), m.type))
             results.append(m.value)
     return results, outputs
+
+
+def axes_by_stride(storage: Storage) -> tuple[int, ...] | None:
+    """The axes from the longest stride to the shortest, of a storage that is not row-major; else None."""
+    settle(storage)
+    if storage.strides is None or storage.strides is UNSURE:
+        return None
+    return tuple(sorted(range(len(storage.strides)), key=lambda axis: -abs(storage.strides[axis])))
 
 
 @final

@@ -34,17 +34,16 @@ def dealt(mask: Value, values: Value) -> Value:
     m = values.shape[0]
     flat = reshape(mask, (mask.type.size,))
     # a place that is selected must have a value, and so must the last value have a place
-    missing = select(equal(count(mask), const(m, "i64")), const(0, "i64"), const(m, "i64"))
+    missing = select(equal(count(mask), const(m, "i64")), const(0, "i64"), const(max(m, 1), "i64"))
     order = select(flat, ranks(mask), const(0, "i64"))
-    found = gather(_never_empty(values), add(order, broadcast(missing, order.shape, ())))
+    found = gather(values if m else _stand_in(flat, values), add(order, broadcast(missing, order.shape, ())))
     return reshape(found, (*mask.shape, *values.shape[1:]))
 
 
-def _never_empty(values: Value) -> Value:
-    """The values, or one zero in place of none: for places that no mask selects."""
-    if values.shape[0]:
-        return values
-    return broadcast(const(0, values.dtype), (1, *values.shape[1:]), ())
+def _stand_in(flat: Value, values: Value) -> Value:
+    """One row in place of none, made of the mask: a literal would need no place."""
+    row = convert(slice_axis(flat, 0, 0, min(flat.type.size, 1)), values.dtype)
+    return broadcast(row, (row.type.size, *values.shape[1:]), (0,))
 
 
 def repeated(mask: Value, values: Value) -> Value:

@@ -21,7 +21,17 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.order import UNSURE, Later, settle
 from pliant.frontend.tracing import strides_of as array_strides
-from pliant.frontend.view import DTypeLens, DynamicLens, ImagLens, Lens, PermuteLens, RealLens, ReshapeLens, SliceLens
+from pliant.frontend.view import (
+    DTypeLens,
+    DynamicLens,
+    ImagLens,
+    Lens,
+    PermuteLens,
+    RealLens,
+    ReshapeLens,
+    SliceLens,
+    WholeLens,
+)
 
 Extents: TypeAlias = "tuple[int, ...]"
 
@@ -58,6 +68,8 @@ def settled(x: TracedArray) -> tuple[Extents, Extents] | None:
 def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
     if isinstance(lens, SliceLens):
         return lens.length, tuple(s * d for s, d in zip(strides, lens.step, strict=True))
+    if isinstance(lens, WholeLens):
+        return shape, strides
     if isinstance(lens, DynamicLens):
         return lens.length, strides
     if isinstance(lens, PermuteLens):
@@ -147,7 +159,7 @@ def _descends(found: tuple[Extents, Extents] | None) -> bool:
     """Whether the last axes are the nearest in memory."""
     if found is None:
         return False
-    steps = [abs(s) for n, s in zip(*found, strict=True) if n > 1 and s]
+    steps = [abs(s) for n, s in zip(*found, strict=True) if n > 1]
     return steps == sorted(steps, reverse=True)
 
 

@@ -44,6 +44,21 @@ class Lens(ABC):
 
 @final
 @dataclass(frozen=True)
+class WholeLens(Lens):
+    """All of it: another array object on the same memory, as `x[:]` is."""
+
+    def get(self, whole: Value) -> Value:
+        return whole
+
+    def numpy(self, whole: Any) -> Any:
+        return whole.view()
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return part
+
+
+@final
+@dataclass(frozen=True)
 class SliceLens(Lens):
     """Static starts, steps and lengths, one each per axis."""
 

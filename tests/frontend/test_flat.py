@@ -1,0 +1,123 @@
+"""`x.flat`, `x.shape = …`, and elements that a mask selects in order: as NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import pliant
+from pliant.errors import IndexRangeError, LayoutError, ShapeError, UnsupportedError
+from pliant.testing import check_gradient
+from tests.frontend.numpy_harness import traced
+
+BACKENDS = ("reference", "llvm")
+
+
+def read_flat(x: Any) -> Any:
+    return x.flat[3], x.flat[2:8:2], x.flat[[0, -1]], x.T.flat[1], len(x.flat), x.flat[...], list(x.flat)[5]
+
+
+def write_flat(x: Any) -> None:
+    x.flat[3] = 7
+    x.flat[[0, 1]] = 9
+    x.flat[5:8] = [1, 2]
+    x.T.flat[::3] = x.flat[:4]
+    x[:, ::2].flat[[[0, 1], [2, 3]]] = [4, 5, 6]
+
+
+def replace_all(x: Any) -> None:
+    x.flat = [1, 2, 3, 4, 5]
+    x[0].flat = 8
+
+
+def change_shape(x: Any) -> Any:
+    y = x.copy()
+    z = y[:]
+    y.shape = (2, -1)
+    y[0] = 1
+    z.shape = 12
+    return y, z
+
+
+def place_values(x: Any) -> None:
+    np.place(x, x > 2, [44, 55])
+    np.place(x, x == 44, 1)
+
+
+def one_value_for_each(x: Any) -> None:
+    m = x[:, 0] > 3
+    x[m] = np.arange(8.0).reshape(2, 4)
+    x[x % 2 == 1] = -x[x % 2 == 1][::-1]
+
+
+PROGRAMS = [read_flat, write_flat, replace_all, change_shape, place_values, one_value_for_each]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_programs_do_what_numpy_does(f: Callable[..., Any], backend: str) -> None:
+    for order in ("C", "F"):
+        ours, theirs = (np.array(np.arange(12.0).reshape(3, 4), order=order) for _ in range(2))
+        made, wanted = pliant.jit(f, backend=backend)(ours), f(theirs)
+        assert_array_equal(ours, theirs)
+        for m, w in zip(made or (), wanted or (), strict=True):
+            assert_array_equal(m, w)
+            assert np.shares_memory(m, ours) == np.shares_memory(w, theirs)
+
+
+@pytest.mark.parametrize(
+    ("error", "f"),
+    [
+        (ShapeError, lambda x: x.flat.__setitem__(0, [1, 2])),
+        (ShapeError, lambda x: x.flat.__setitem__(slice(None), [])),
+        (IndexRangeError, lambda x: x.flat[1, 2]),
+        (IndexRangeError, lambda x: x.flat[12]),
+        (LayoutError, lambda x: setattr(x.T, "shape", 12)),
+        (UnsupportedError, lambda x: np.place(x, x > 100, [])),
+    ],
+)
+def test_what_is_refused(error: type[Exception], f: Callable[[Any], Any]) -> None:
+    with pytest.raises(error):
+        traced(f, np.arange(12.0).reshape(3, 4))
+
+
+def test_values_for_a_mask_must_be_as_many_as_it_selects() -> None:
+    @pliant.jit
+    def f(x: Any, y: Any) -> None:
+        x[x > 2] = y
+
+    x = np.arange(5.0)
+    f(x, np.array([8.0, 9.0]))
+    assert_array_equal(x, [0, 1, 2, 8, 9])
+    for n in (1, 3, 0):
+        x = np.arange(6.0)
+        if n == 1:
+            f(x, np.ones(1))
+            assert_array_equal(x, [0, 1, 2, 1, 1, 1])
+        else:
+            with pytest.raises(IndexRangeError):
+                f(np.arange(5.0), np.ones(n))
+
+
+def test_values_dealt_by_a_mask_have_derivatives() -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = x * 1
+        z[x > 2] = y
+        z[x > 2] *= z[x > 2][::-1]
+        np.place(z, x < 1, y[:1] ** 2)
+        return (z * np.arange(5.0)).sum() + z.sum()
+
+    check_gradient(f, np.arange(5.0) + 0.25, np.array([3.0, 5.0, 7.0]), argnums=1)
+    check_gradient(f, np.arange(5.0) + 0.25, np.array([3.0, 5.0, 7.0]))
+
+
+def test_the_shape_of_the_callers_array_stays() -> None:
+    def f(x: Any) -> None:
+        x.shape = (4, 3)
+
+    with pytest.raises(UnsupportedError, match=r"x\.reshape"):
+        pliant.jit(f)(np.arange(12.0).reshape(3, 4))

@@ -1,0 +1,65 @@
+"""Arrays made of ones that are not row-major: reshapes are views or copies exactly where they are NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import pliant
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "cumsum": lambda x: np.cumsum(x, 0),
+    "where": lambda x: np.where(x > 2, x, 0),
+    "clip": lambda x: np.clip(x, 1, 2),
+    "sort": lambda x: np.sort(x, 0),
+    "astype": lambda x: x.astype(np.float32),
+    "zeros_like": np.zeros_like,
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "stack": lambda x: np.stack([x, x]),
+    "matmul": lambda x: x @ np.ones((x.shape[1], 2)),
+    "sum of three axes": lambda x: np.sum(x[:, :, None] * np.ones(3), 2),
+    "columns": lambda x: x[:, [0, 1]],
+    "rows": lambda x: x[[1, 0]],
+    "np.copy": np.copy,
+    "x.copy": lambda x: x.copy(),
+    "roll": lambda x: np.roll(x, 1, 0),
+    "ufunc of another": lambda x: np.sort(x, 0) * 2 + x,
+    "two steps": lambda x: np.cumsum(np.clip(x, 0, 5), 1),
+    "dot": lambda x: x.dot(x.T),
+    "einsum": lambda x: np.einsum("ij,jk->ik", x, x.T),
+    "max": lambda x: np.max(np.stack([x, x], 2), 2),
+    "linalg.inv": lambda x: np.linalg.inv(x @ x.T + np.eye(x.shape[0])),
+}
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "row-major": lambda x: x,
+    "column-major": np.asfortranarray,
+    "strided": lambda x: np.repeat(x, 2, 1)[:, ::2],
+    "reversed": lambda x: x[::-1].copy()[::-1],
+    "broadcast": lambda x: np.broadcast_to(x[0], x.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=[*LAYOUTS])
+@pytest.mark.parametrize("make", MAKERS.values(), ids=[*MAKERS])
+def test_a_reshape_is_a_view_where_it_is_numpys(make: Callable[[Any], Any], layout: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        y = make(x)
+        z = y.reshape(-1)
+        z[0] = 5
+        w = y.T.ravel()
+        w[1] = 7
+        return y, z, w
+
+    x = np.arange(12.0).reshape(3, 4) + 1
+    ours, theirs = layout(x), layout(x)
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    for m, w in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(m, w, rtol=1e-12)
+    for i in range(3):
+        assert [np.shares_memory(made[i], m) for m in made] == [np.shares_memory(wanted[i], w) for w in wanted]
+    assert_array_equal(ours, theirs)
