@@ -248,8 +248,9 @@ class Reader:
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
         made = getattr(operator, name)(before, y)
-        if made is before and type(made) is TracedArray and made.storage.source is not None and not made.lenses:
-            return made.storage.source
+        if made is before and type(made) is TracedArray and not made.lenses:
+            source = made.storage.source
+            return cast("Any", source) if isinstance(source, np.ndarray) else made
         return made
 
 
