@@ -36,6 +36,7 @@ from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
+from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
 
@@ -156,6 +157,10 @@ def record_nest(nest: Nest, buffers: dict[Value, Buffer], sites: list[Site], ran
     read = {v: buffers[v] for root in nest.roots for v in root.leaves if v not in own}
     recorder = Recorder(read, sites, nest.body, ranges)
     at_point = Index([Affine(0, ((v, 1),)) for v in nest.vars])
+    for v, length in zip(nest.vars, nest.lengths, strict=False):
+        end = recorder.limit(v, recorder.pull(length, EMPTY) if length else None)
+        if end:
+            nest.limits[v] = nest.body.below[v] = end
     for root in nest.roots:
         record_root(root, nest, recorder, at_point)
     nest.reads = recorder.reads | {root.base for root in nest.roots if root.base}
@@ -166,11 +171,7 @@ def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> 
     """Record one root: its scalar at each point, and where that goes."""
     fold = root.fold
     if root.base:
-        node = root.value.node
-        assert isinstance(node.op, Window)
-        recorder.node = node
-        root.scalar = recorder.as_scalar(node.op.part(recorder, at_point, *recorder.sources(node)))
-        root.offset = offset_of(index_of(node.op.place(recorder, at_point)), root.value.shape)
+        record_part(root, recorder, at_point)
         return
     if fold is None:
         index = at_point if root.value.shape else EMPTY
@@ -183,6 +184,21 @@ def record_root(root: Root, nest: Nest, recorder: Recorder, at_point: Index) -> 
     root.folded = tuple(folded.values())
     root.scalar = recorder.element_of_fold(root.value.node, index, tuple([folded[a] for a in range(len(folded))]))
     root.offset = offset_of(index, root.value.shape)
+
+
+def record_part(root: Root, recorder: Recorder, at_point: Index) -> None:
+    """Record a root that is a part of an array."""
+    recorder.node = node = root.value.node
+    sources = recorder.sources(node)
+    match node.op:
+        case Window() as op:
+            place, scalar = op.place(recorder, at_point), op.part(recorder, at_point, *sources)
+        case BlockWrite() as op:
+            place, scalar = op.part(recorder, at_point, *sources)
+        case _:
+            raise AssertionError(f"{node.op.name} is no write to a part of an array")
+    root.scalar = recorder.as_scalar(scalar)
+    root.offset = offset_of(index_of(place), root.value.shape)
 
 
 def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
@@ -200,6 +216,7 @@ def prune(nest: Nest) -> None:
     """Drop scalars that nothing needs."""
     needed: set[Scalar] = set()
     todo = [root.scalar for root in nest.roots if root.scalar and (root.buffer or root.fold)]
+    todo += [*nest.limits.values(), *[a for r in nest.roots for a, _ in r.offset.terms if isinstance(a, Scalar)]]
     kept = [root for root in nest.roots if root.buffer or root.fold]
     while todo:
         scalar = todo.pop()

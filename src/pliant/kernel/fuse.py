@@ -16,10 +16,12 @@ from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
+from pliant.kernel.lengths import Lengths, lengths_of
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
+from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.index import Scatter
 from pliant.ops.update import Window
 
@@ -56,7 +58,7 @@ class Fusion:
         self.outside: set[Value] = set()  # read by a step that did not make it
         self.cones: dict[Value, frozenset[Value]] = {}
         self.depths: dict[Value, int] = {}
-        self.nests: dict[tuple[int, ...], list[int]] = {}
+        self.nests: dict[tuple[tuple[int, ...], Lengths], list[int]] = {}
         self.leaves: dict[int, set[Value]] = {}
         self.pointwise: dict[Value, Root] = {}
         self.sums = sums_of(fn, owned, self.uses)
@@ -92,7 +94,7 @@ class Fusion:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
             self.append(Host(node, args, outs), node, outs, args)
-        elif isinstance(op, Window):
+        elif isinstance(op, Window) or (isinstance(op, BlockWrite) and not op.shared):
             self.window(node)
         elif fill_of(op):
             self.fill(node)
@@ -108,6 +110,9 @@ class Fusion:
     def fill(self, node: Node) -> None:
         """A primitive that fills its result in an order of its own."""
         out = Buffer(node.types[0], node.values[0])
+        if not node.args:
+            self.append(Fill(node, out), node, (out,), ())
+            return
         first, *rest = node.args
         for a in node.args:
             if self.cost(a) >= 16 or (isinstance(node.op, Scatter) and a is not first and self.is_early(a, first)):
@@ -127,7 +132,7 @@ class Fusion:
 
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
-        x, u = node.args
+        x, u, *bounds = node.args
         if x in self.buffers:
             base = self.buffers[x]
         else:  # made for this alone
@@ -137,7 +142,8 @@ class Fusion:
         leaves = self.reached(node.args)
         root = Root(node.values[0], None, Buffer(node.types[0], node.values[0]), base, leaves=frozenset(leaves))
         assert root.buffer
-        self.append(Nest(u.shape, [root]), node, (root.buffer,), ())
+        lengths = tuple(node.op.lengths(bounds)) if isinstance(node.op, BlockWrite) else ()
+        self.append(Nest(u.shape, [root], lengths), node, (root.buffer,), ())
         self.outside.update(leaves)
 
     def nested(self, node: Node) -> None:
@@ -175,7 +181,8 @@ class Fusion:
             inner = math.prod(fold.space) // max(value.type.size, 1)
             alone = len(users) == 1 and isinstance(users[0].op, Elementwise)
             return not (alone and inner <= 64 and value.type.size >= 4096)
-        others = [u for u in users if not isinstance(u.op, Elementwise | Window)]  # these read each element once
+        once = Elementwise | Window | BlockWrite  # these read each element once
+        others = [u for u in users if not isinstance(u.op, once)]
         again = [u for u in others if u.types[0].size > value.type.size]
         dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
@@ -240,15 +247,17 @@ class Fusion:
     def place(self, root: Root, leaves: dict[Value, bool]) -> int:
         """Put a root into a nest over its space, or into a new one; the nest's place."""
         space = root.fold.space if root.fold else root.value.shape
+        lengths = lengths_of(root.value.node, root.fold) if root.fold else ()
+        leaves = leaves | dict.fromkeys([n for n in lengths if n and n in self.buffers], False)
         size = len(self.cones.get(root.value, ()))
-        known = self.nests.setdefault(space, [])
+        known = self.nests.setdefault((space, lengths), [])
         for at in known[-4:]:
             nest = self.steps[at]
             assert isinstance(nest, Nest)
             if nest.size + size <= (LONGEST_NEST if space else LONGEST_SCALAR_NEST) and self.fits(at, space, leaves):
                 break
         else:
-            at, nest = len(self.steps), Nest(space)
+            at, nest = len(self.steps), Nest(space, lengths=lengths)
             self.steps.append(nest)
             known.append(at)
             self.leaves[at] = set()
@@ -306,7 +315,7 @@ def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:
 
 def cost_of(op: Op) -> int:
     """About how many simple operations a primitive takes for one element."""
-    if isinstance(op, Movement | Param | Const):
+    if isinstance(op, Movement | ReadBlock | Param | Const):
         return 0
     if isinstance(op, Elementwise):
         return 1 if op.name in CHEAP else 4 if op.name in ("div", "sqrt") else 16

@@ -114,7 +114,19 @@ def affine(x: Affine | Scalar | int) -> Affine:
         return x
     if isinstance(x, int):
         return Affine(x)
-    return x.index if isinstance(x, FromIndex) else Affine(0, ((x, 1),))
+    match x:
+        case FromIndex():
+            return x.index
+        case Literal():
+            return Affine(int(x.value.real))
+        case Apply() if x.op.name == "add":
+            return affine(x.args[0]) + affine(x.args[1])
+        case Apply() if x.op.name == "sub":
+            return affine(x.args[0]) - affine(x.args[1])
+        case Apply() if x.op.name == "neg":
+            return affine(x.args[0]) * -1
+        case _:
+            return Affine(0, ((x, 1),))
 
 
 def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
@@ -405,10 +417,12 @@ class Delay:
 @final
 @dataclass(eq=False)
 class Nest:
-    """Loops over one space that compute several roots."""
+    """Loops over one space that compute several roots. `lengths`: where a loop ends earlier, if it does."""
 
     space: tuple[int, ...]
     roots: list[Root] = field(default_factory=list[Root])
+    lengths: tuple[Value | None, ...] = ()
+    limits: dict[Var, Scalar] = field(default_factory=dict["Var", "Scalar"])  # the lengths, by loop
     vars: tuple[Var, ...] = ()
     body: Region = field(default_factory=lambda: Region(None))
     size: int = 0

@@ -8,13 +8,13 @@ it reads both ways, results wait until nobody needs what lies in their place. Se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
 from pliant.core.types import itemsize
-from pliant.kernel.ir import Affine, Buffer, Fold, Load, Nest, Root, Var
-from pliant.kernel.schedule import scalars
+from pliant.kernel.ir import Affine, Buffer, Fold, Load, Nest, Root, Scalar, Var
+from pliant.kernel.schedule import scalars, varies
 
 PART: Final = 512  # elements that are kept back at least: they stay in the nearest cache
 
@@ -47,12 +47,17 @@ def sweep_of(nest: Nest, root: Root, lies_there: Callable[[Buffer], bool]) -> Sw
         return "its elements are written more than once"
     distances = set[int]()
     for load in loads:
-        away = seen(load.offset, loops) - store
+        away = seen(load.offset, loops) - store  # what does not vary from point to point cancels
         if not away.terms:
             distances.add(away.start)
-        elif not are_apart(seen(load.offset, loops), store):
+        elif not are_apart(seen(load.offset, loops), store) or not is_fixed(store, loops):
             return "it is read in another order than it is written in"
     return sweep_for(distances, nest, store)
+
+
+def is_fixed(offset: Affine, loops: Collection[Var]) -> bool:
+    """Whether only loops make an offset differ from point to point."""
+    return not any([varies(a, loops) for a, _ in offset.terms if isinstance(a, Scalar)])
 
 
 def sweep_for(distances: Iterable[int], nest: Nest, store: Affine) -> Sweep | str:
@@ -62,6 +67,8 @@ def sweep_for(distances: Iterable[int], nest: Nest, store: Affine) -> Sweep | st
         return FREE
     if any([root.fold for root in nest.roots]):
         return "a reduction in the same loops fixes their order"
+    if ahead and behind and nest.limits:
+        return "it is read on both sides of where it is written"
     loops = tuple(sorted(nest.vars, key=lambda v: -abs(store.factor(v))))
     upward = frozenset([v for v in loops if store.factor(v) < 0])
     if not behind:
@@ -82,7 +89,7 @@ def seen(offset: Affine, loops: set[Var]) -> Affine:
 
 def is_once(store: Affine, nest: Nest, root: Root) -> bool:
     """Whether no two points write one element, as far as strides tell, and each row ends before the next."""
-    if any([not isinstance(a, Var) for a, _ in store.terms]):
+    if any([not isinstance(a, Var) and varies(a, nest.vars) for a, _ in store.terms]):
         return False
     kept = [v for v in nest.vars if v not in root.folded]
     if root.folded and nest.vars[: len(kept)] != tuple(kept):
@@ -98,7 +105,10 @@ def is_once(store: Affine, nest: Nest, root: Root) -> bool:
 
 def are_apart(a: Affine, b: Affine) -> bool:
     """Whether two offsets are never equal, as far as bounds and strides tell: their ranges are apart, or
-    those of their remainders by some stride, like two columns of a matrix."""
+    those of their remainders by some stride, like two columns of a matrix. What they have in common is the
+    same at all points: only loops vary."""
+    common = {atom: f for atom, f in a.terms if not isinstance(atom, Var) and b.factor(atom) == f}
+    a, b = (Affine(x.start, tuple([(atom, f) for atom, f in x.terms if atom not in common])) for x in (a, b))
     first, second = a.range(), b.range()
     if first is None or second is None:
         return False

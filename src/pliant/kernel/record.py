@@ -355,6 +355,10 @@ class Recorder:
         scalar, body = self.record(lambda: element(Index([Affine(0, ((v, 1),)) for v in loops])))
         return self.emit(Fold(kind, dtype, loops, body, scalar))
 
+    def limit(self, var: Var, end: Scalar | None) -> Scalar | None:
+        """Where a loop ends, if that is before its extent."""
+        return None if end is None or self.literal(end) == var.extent else end
+
     # What filling rules call
 
     def loop(
@@ -364,8 +368,7 @@ class Recorder:
         if math.prod(extents) == 0:
             return
         loops = tuple(Var(n) for n in extents)
-        pairs = zip(loops, limits or [None] * len(loops), strict=True)
-        ends = [None if end is None or self.literal(end) == v.extent else end for v, end in pairs]
+        ends = [self.limit(v, end) for v, end in zip(loops, limits or [None] * len(loops), strict=True)]
         before, region = self.region, Region(self.region)
         self.region = region
         region.below.update({v: end for v, end in zip(loops, ends, strict=True) if end})

@@ -53,6 +53,7 @@ def fits(nest: Nest) -> bool:
     """Whether a nest has rows worth gathering, its first axis being the outer loop."""
     if (
         any([root.base for root in nest.roots])
+        or nest.limits
         or len(nest.space) < 2
         or nest.space[0] < 2
         or math.prod(nest.space[1:]) < LEAST_ROW

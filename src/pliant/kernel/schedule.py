@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pliant.kernel.ir import Affine, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
 
@@ -12,7 +12,7 @@ def schedule(nest: Nest, keep: int = 0) -> None:
 
     The first `keep` loops stay where and what they are.
     """
-    loops = [v for v in nest.vars if v.extent != 1]
+    loops = [v for v in nest.vars if v.extent != 1 or v in nest.limits]
     if len(loops) > 1:
         uses = list(affines(nest.body)) + [root.offset for root in nest.roots if root.buffer]
         loops = loops[:keep] + ordered(loops[keep:], nest)
@@ -42,6 +42,8 @@ def mergeable(outer: Var, inner: Var, nest: Nest, uses: list[Affine]) -> bool:
     """Whether every index moves in `outer` as it does in the whole of `inner`."""
     if any([(outer in root.folded) != (inner in root.folded) for root in nest.roots]):
         return False
+    if outer in nest.limits or inner in nest.limits:
+        return False
     return all([use.factor(outer) == use.factor(inner) * inner.extent for use in uses])
 
 
@@ -69,3 +71,18 @@ def affines(region: Region) -> Iterator[Affine]:
     """All indices and offsets of a region."""
     for scalar in scalars(region):
         yield from scalar.indices()
+
+
+def varies(scalar: Scalar, loops: Collection[Var]) -> bool:
+    """Whether a scalar may differ from point to point of some loops."""
+    todo, seen_before = [scalar], set[Scalar]()
+    while todo:
+        s = todo.pop()
+        if s in seen_before:
+            continue
+        seen_before.add(s)
+        atoms = [a for i in s.indices() for a, _ in i.terms]
+        if isinstance(s, Fold | Choose) or (isinstance(s, Load) and s.ordered) or any([a in loops for a in atoms]):
+            return True
+        todo += [*s.operands(), *[a for a in atoms if isinstance(a, Scalar)]]
+    return False

@@ -145,6 +145,15 @@ class BlockWrite(Block):
         x, u = _to_rest(x, self.shared), _to_rest(u, self.shared)
         return _to_front(cls((1, *self.step), self.shared)(x, u, *wider), self.shared)
 
+    def part(self, k: Any, j: Any, x: Any, u: Any, *rest: Any) -> tuple[Any, Any]:
+        """Where element j of the block lies in x, and what it becomes; of one problem."""
+        place = self.place(k, (), self.bounds(k, x.type, (), rest)[0], j)
+        return place, u(j)
+
+    def lengths(self, bounds: Sequence[Value]) -> Sequence[Value]:
+        """The lengths among the bounds."""
+        return bounds[len(self.step) :]
+
     def fill(self, k: Any, out: Any, x: Any, u: Any, *rest: Any) -> None:
         """Copy x, then write the block."""
 
@@ -194,6 +203,10 @@ class AddBlock(BlockWrite):
 
     def combined(self, x: Any, u: Any) -> Any:
         return x + u
+
+    def part(self, k: Any, j: Any, x: Any, u: Any, *rest: Any) -> tuple[Any, Any]:
+        place = self.place(k, (), self.bounds(k, x.type, (), rest)[0], j)
+        return place, k.scalar(Add(), x(place), u(j))
 
     def transpose(self, ct: Value, x: Value | Type, u: Value | Type, *bounds: Value) -> Tangents:
         shape = u.shape[self.shared :]

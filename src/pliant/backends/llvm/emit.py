@@ -41,8 +41,8 @@ BLOCK = 1024  # elements summed before their sum goes to the exact total
 class Accumulator:
     """The registers of one fold: a running sum, and for long float sums a total with its error."""
 
-    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool) -> None:
-        self.e, self.kind, self.dtype = e, kind, dtype
+    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool, *, may_be_empty: bool = False) -> None:
+        self.e, self.kind, self.dtype, self.may_be_empty = e, kind, dtype, may_be_empty
         self.parts = 2 if dtype[0] == "c" else 1
         self.wide = "f32" if dtype == "f16" else dtype
         self.real = REAL_OF.get(self.wide, self.wide)
@@ -51,9 +51,9 @@ class Accumulator:
         self.total = [(e.alloca("double"), e.alloca("double")) for _ in range(self.parts if self.long else 0)]
 
     def zero(self) -> tuple[str, ...]:
-        """What it starts from, in parts; −0 is the identity of float addition."""
+        """What it starts from, in parts; −0 is the identity of float addition, but the sum of nothing is 0."""
         number = identity_of(self.kind, self.dtype)
-        if self.kind == "add" and self.dtype[0] in "fc":
+        if self.kind == "add" and self.dtype[0] in "fc" and not self.may_be_empty:
             number = complex(-0.0, -0.0) if self.parts == 2 else -0.0
         value = literal(number, self.wide)
         return value if isinstance(value, tuple) else (value,)
@@ -136,6 +136,7 @@ class Emitter:
         self.reports = False  # it may report an error
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
+        self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
         self.checks: dict[Checked, str] = {}
@@ -271,7 +272,11 @@ class Emitter:
     # Control
 
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None) -> None:
-        """Run a body for each value of a loop variable; at least once."""
+        """Run a body for each value of a loop variable; at least once, unless it ends by a limit."""
+        if var in self.ends and not bounds:
+            none = self.op(f"icmp sle i64 {self.ends[var]}, 0")
+            self.unless(none, lambda: self.loop(var, body, ("0", self.ends[var])))
+            return
         begin, end = bounds or ("0", str(var.extent))
         head, done = self.fresh("loop")[1:], self.fresh("done")[1:]
         name, before = self.fresh("i"), self.block
@@ -280,7 +285,7 @@ class Emitter:
         at = len(self.lines)
         self.lines.append("")
         outer = self.env.get(var)
-        self.env[var] = self.op(f"sub nuw nsw i64 {var.extent - 1}, {name}") if var in self.backward else name
+        self.env[var] = self.reversed(var, name) if var in self.backward else name
         body()
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
@@ -292,6 +297,11 @@ class Emitter:
             del self.env[var]
         else:
             self.env[var] = outer
+
+    def reversed(self, var: Var, step: str) -> str:
+        """The value of a loop variable that runs backward."""
+        last = self.op(f"sub nsw i64 {self.ends[var]}, 1") if var in self.ends else str(var.extent - 1)
+        return self.op(f"sub nsw i64 {last}, {step}")
 
     def blocked(self, var: Var, body: Callable[[], None], flush: Callable[[], None]) -> None:
         """A loop in blocks, with `flush` after each."""
@@ -308,12 +318,14 @@ class Emitter:
 
     def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
         """Run a body for the first and the last plus one of each block of a loop's steps."""
-        outer = Var(-(-var.extent // size))
+        outer, end = Var(-(-var.extent // size)), self.ends.get(var, str(var.extent))
+        if var in self.ends:
+            self.ends[outer] = self.op(f"sdiv i64 {self.op(f'add nsw i64 {end}, {size - 1}')}, {size}")
 
         def block() -> None:
             first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {size}")
             last = self.op(f"add nuw nsw i64 {first}, {size}")
-            body(first, self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {var.extent})"))
+            body(first, self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {end})"))
 
         self.loop(outer, block)
 
@@ -330,31 +342,16 @@ class Emitter:
         """Loops inside each other."""
         if not loops:
             body()
-        elif loops[0].extent == 1:
+        elif loops[0].extent == 1 and loops[0] not in self.ends:
             self.nested(loops[1:], body)
         else:
             self.loop(loops[0], lambda: self.nested(loops[1:], body))
 
-    def limited(self, loops: tuple[Var, ...], limits: tuple[Scalar | None, ...], body: Callable[[], None]) -> None:
-        """Loops inside each other, each up to its limit if it has one."""
-        if not loops:
-            body()
-            return
-        var, limit = loops[0], limits[0]
-
-        def inner() -> None:
-            self.limited(loops[1:], limits[1:], body)
-
-        if limit is None:
-            self.nested((var,), inner)
-            return
-        end = self.op(f"call i64 @llvm.smin.i64(i64 {self.values[limit]}, i64 {var.extent})")
-        run, skip = self.fresh("some")[1:], self.fresh("none")[1:]
-        self.line(f"br i1 {self.op(f'icmp sgt i64 {end}, 0')}, label %{run}, label %{skip}")
-        self.label(run)
-        self.loop(var, inner, ("0", end))
-        self.line(f"br label %{skip}")
-        self.label(skip)
+    def limited(self, limits: Iterable[tuple[Var, Scalar | None]]) -> None:
+        """Let loops end by their limits from now on."""
+        for var, limit in limits:
+            if limit is not None:
+                self.ends[var] = self.op(f"call i64 @llvm.smin.i64(i64 {self.values[limit]}, i64 {var.extent})")
 
     # Scalars
 
@@ -396,7 +393,8 @@ class Emitter:
             case Stop():
                 self.stop()
             case Loop():
-                self.limited(s.vars, s.limits, lambda: self.region(s.body))
+                self.limited(zip(s.vars, s.limits, strict=True))
+                self.nested(s.vars, lambda: self.region(s.body))
             case _:
                 raise AssertionError(f"no code for {type(s).__name__}")
 

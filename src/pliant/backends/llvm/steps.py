@@ -162,6 +162,7 @@ def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
         for emitter in emitters:
             emitter.end(0)
     e.backward = frozenset()
+    e.ends = {}
     e.end_step()
 
 
@@ -171,6 +172,7 @@ class NestEmitter:
 
     def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
         self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
+        self.limits = nest.limits
         self.held: dict[Root, tuple[Buffer, Affine]] = {}  # where roots wait
         self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
         depths: dict[Scalar, int] = {}
@@ -202,7 +204,10 @@ class NestEmitter:
                 self.clear(root)
             if level < len(self.loops):
                 count = math.prod([v.extent for v in self.loops[level:]])
-                self.totals[root] = Accumulator(e, root.fold.kind, root.fold.dtype, count > BLOCK)
+                may_be_empty = any([v in self.limits for v in self.loops[level:]])
+                self.totals[root] = Accumulator(
+                    e, root.fold.kind, root.fold.dtype, count > BLOCK, may_be_empty=may_be_empty
+                )
 
     def clear(self, root: Root) -> None:
         """Fill the result of a fold with what it starts from."""
@@ -228,7 +233,7 @@ class NestEmitter:
 
     def crosses(self, outer: Var, inner: Var) -> bool:
         """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
-        if self.folds or self.is_swept or min(outer.extent, inner.extent) < 2 * TILE:
+        if self.folds or self.is_swept or self.limits or min(outer.extent, inner.extent) < 2 * TILE:
             return False
         loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
         return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
@@ -251,6 +256,8 @@ class NestEmitter:
         """What comes before the loop of a level."""
         for s in self.levels[level]:
             self.e.scalar(s)
+        if not level:
+            self.e.limited(self.limits.items())
         for root in self.ending_at(level):
             self.totals[root].start()
 

@@ -9,11 +9,12 @@ See Note [time].
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, final
 
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Checked, Digit, FromIndex, Scalar, Var
+from pliant.kernel.schedule import varies
 
 Term: TypeAlias = tuple[int, int]
 """(factor, greatest value) of something that counts from 0."""
@@ -29,24 +30,36 @@ class Access:
     factors: dict[Var, int]
     others: tuple[Term, ...] = ()  # parts that are no loop variable, but in known bounds
     is_known: bool = True  # whether there is nothing else
+    fixed: tuple[tuple[Scalar, int], ...] = ()  # parts that are the same at all points
 
 
 def access(base: int, dtype: str, offset: Affine, loops: Iterable[Var]) -> Access:
     """An access of a buffer that lies at `base`. Loops that were merged into others count as 0."""
     width, running = itemsize(dtype), set(loops)
     start, factors = base + offset.start * width, dict[Var, int]()
-    others, is_known = list[Term](), True
+    others, fixed, is_known = list[Term](), list[tuple[Scalar, int]](), True
     for atom, factor in offset.terms:
         if isinstance(atom, Var):
             if atom in running:
                 factors[atom] = factor * width
+            continue
+        if not varies(atom, running):
+            fixed.append((atom, factor * width))
             continue
         limit = _limit(atom)
         if limit is None:
             is_known = False
         else:
             others.append((factor * width, limit))
-    return Access(start, width, factors, tuple(others), is_known)
+    return Access(start, width, factors, tuple(others), is_known, tuple(fixed))
+
+
+def _without(x: Access, common: set[tuple[Scalar, int]]) -> Access:
+    """An access without parts that another one has too."""
+    rest = [(atom, factor) for atom, factor in x.fixed if (atom, factor) not in common]
+    terms = [(factor, _limit(atom)) for atom, factor in rest]
+    bounded = tuple([(factor, limit) for factor, limit in terms if limit is not None])
+    return replace(x, others=x.others + bounded, is_known=x.is_known and len(bounded) == len(terms), fixed=())
 
 
 def _limit(atom: Scalar) -> int | None:
@@ -80,6 +93,8 @@ def comes_before(
 
     Or at the `same` point. gaps: for the outermost loops, how many steps later counts as later, if not one.
     """
+    common = {*first.fixed} & {*second.fixed}
+    first, second = _without(first, common), _without(second, common)
     if not first.is_known or not second.is_known:
         return True
     distances = [_later(first, second, levels, n, gap) for n, gap in _counted(levels, gaps)]

@@ -1,0 +1,58 @@
+"""Where reductions end: `sum(select(i < n, x, 0))` need not look at the elements from n on."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from pliant.core.ir import Const, Node, Value
+from pliant.kernel.ir import FoldShape
+from pliant.kernel.record import identity_of
+from pliant.ops.bits import BitwiseAnd
+from pliant.ops.compare import Less
+from pliant.ops.reduce import Reduction
+from pliant.ops.select import Select
+from pliant.ops.shape import Broadcast, Iota
+
+Lengths: TypeAlias = "tuple[Value | None, ...]"
+"""Where each loop over a space ends, if that is before its extent."""
+
+
+def lengths_of(node: Node, fold: FoldShape) -> Lengths:
+    """Where the loops of a fold end; nothing if all run over their extents."""
+    op = node.op
+    if not isinstance(op, Reduction) or not isinstance(node.args[0].op, Select):
+        return ()
+    mask, _, other = node.args[0].args
+    if isinstance(other.op, Broadcast):
+        (other,) = other.args
+    if not isinstance(other.op, Const) or other.op.value != identity_of(fold.kind, fold.dtype):
+        return ()
+    ends = bounds_of(mask)
+    found = tuple([ends.get(op.axes[~axis]) if axis < 0 else None for axis in fold.order])
+    return found if any(found) else ()
+
+
+def bounds_of(mask: Value) -> dict[int, Value]:
+    """For axes of a mask, where it ends: it holds nowhere from there on."""
+    match mask.op:
+        case BitwiseAnd():
+            first, second = map(bounds_of, mask.args)
+            return second | first
+        case Broadcast() as op:
+            return {op.axes[a]: n for a, n in bounds_of(mask.args[0]).items()}
+        case Less():
+            place, end = mask.args
+            axis = _counted(place)
+            if isinstance(end.op, Broadcast) and not end.args[0].shape:
+                (end,) = end.args
+            return {axis: end} if axis is not None and not end.shape else {}
+        case _:
+            return {}
+
+
+def _counted(value: Value) -> int | None:
+    """The axis along which an array is 0, 1, 2, …, if it is that."""
+    if isinstance(value.op, Iota):
+        return 0
+    is_spread = isinstance(value.op, Broadcast) and isinstance(value.args[0].op, Iota)
+    return value.op.axes[0] if is_spread and isinstance(value.op, Broadcast) else None
