@@ -32,3 +32,26 @@ def test_cotangent_of_what_is_read_in_part_is_carried(name: str) -> None:
     loops = text[text.index("after the passes") :]
     assert "reverse=True" in loops
     assert "sum   %" not in loops
+
+
+def test_cotangent_of_what_a_branch_reads_is_added_to_in_the_branch() -> None:
+    def f(x: Any) -> Any:
+        total = 0.0
+        for i in range(x.shape[0]):
+            if i % 3 == 1:
+                total = total + np.sum(x[i] ** 2)
+            else:
+                total = total + np.sum(x[:, i] ** 3)
+        return total
+
+    x = np.arange(400.0).reshape(20, 20) / 400.0
+    text = str(pliant.explain(pliant.grad(f), x))
+    backward = text[text.rindex("reverse=True", 0, text.index("arrays captured")) :]
+    assert "broadcast(0.0, shape=(20, 20)" not in backward[: backward.index("return")]
+    wanted = np.zeros_like(x)
+    for i in range(20):
+        if i % 3 == 1:
+            wanted[i] += 2 * x[i]
+        else:
+            wanted[:, i] += 3 * x[:, i] ** 2
+    np.testing.assert_allclose(pliant.grad(f)(x), wanted, rtol=1e-12)

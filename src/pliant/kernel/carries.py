@@ -13,6 +13,8 @@ from typing import Final, TypeAlias
 from pliant.core.ir import Function, Param, Value
 from pliant.core.types import Type
 from pliant.kernel.ir import Program, Roles, root_of
+from pliant.ops.block import BlockWrite
+from pliant.ops.cond import Cond
 from pliant.ops.index import Scatter
 from pliant.ops.loop import Loop
 from pliant.ops.update import Window
@@ -43,8 +45,14 @@ def origin_of(value: Value) -> Value | None:
     """The parameter that a value is an updated version of, if it is one."""
     while not isinstance(value.op, Param):
         match value.op:
-            case Scatter() | Window():
+            case Scatter() | Window() | BlockWrite():
                 value = value.args[0]
+            case Cond() as op:
+                found = [origin_of(fn.results[value.index]) for fn in op.branches]
+                places = [fn.params.index(v) if v else -1 for fn, v in zip(op.branches, found, strict=True)]
+                if places[0] != places[1] or places[0] < 0:
+                    return None
+                value = value.args[1 + places[0]]
             case Loop() as op if op.outs[value.index] == "last":
                 value = value.args[next(p for p, r in op.carries if r == value.index) - 1]
             case _:

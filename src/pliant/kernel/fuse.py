@@ -22,8 +22,10 @@ from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
-from pliant.ops.index import Scatter
+from pliant.ops.index import Gather, Scatter
 from pliant.ops.update import Window
+
+WRITES = Scatter | Window | BlockWrite
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 
@@ -133,6 +135,11 @@ class Fusion:
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
         x, u, *bounds = node.args
+        before = x.args[0] if isinstance(x.op, WRITES) else None
+        while before is not None and u not in self.buffers:
+            if before in self.reached((u,)):
+                self.materialise(u)  # of what the array held before it was written to
+            before = before.args[0] if isinstance(before.op, WRITES) else None
         if x in self.buffers:
             base = self.buffers[x]
         else:  # made for this alone
@@ -170,8 +177,18 @@ class Fusion:
         depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
-        if long or not value.shape or value in self.results or self.pays(node, value):
+        if long or not value.shape or value in self.results or self.is_overwritten(value) or self.pays(node, value):
             self.materialise(value)
+
+    def is_overwritten(self, value: Value) -> bool:
+        """Whether a value, read several times, is a part of an array that is written where it lies."""
+        part = value
+        while isinstance(part.op, Movement) and part.args[0].type.size == part.type.size:
+            part = part.args[0]
+        if len(self.uses.get(value, ())) < 2 or not isinstance(part.op, Gather | ReadBlock):
+            return False
+        whole = part.args[0]
+        return any([isinstance(u.op, WRITES) and u.args[0] is whole for u in self.uses[whole]])
 
     def pays(self, node: Node, value: Value) -> bool:
         """Whether a value had better be computed once and kept."""

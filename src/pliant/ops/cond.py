@@ -11,10 +11,14 @@ from pliant.core.build import hint_of, trace
 from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ShapeError
+from pliant.ops.block import BlockWrite
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
+from pliant.ops.elementwise import Add
+from pliant.ops.index import Scatter
 from pliant.ops.region import cut, reached, read_by, read_with
-from pliant.ops.select import select
-from pliant.ops.shape import broadcast
+from pliant.ops.select import is_zero, select
+from pliant.ops.shape import Permute, Reshape, broadcast
+from pliant.ops.update import Window
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
@@ -269,4 +273,40 @@ def cond_of_cond(value: Value) -> Replacement:
     return dict(zip((*first.values, *value.node.values), results, strict=True))
 
 
-RULES = (cond_of_literal, cond_without_idle_operands, cond_of_cond)
+@rewrite(Add, level="stable", reads=(Cond,))
+def add_of_cond(value: Value) -> Replacement:
+    """acc + a result of a branch that is mostly zeros → the branches add to acc.
+
+    What a branch reads of an array then costs its derivative what was read, not what the array holds.
+    """
+    for acc, term in (value.args, value.args[::-1]):
+        op, k = term.op, term.index
+        if not isinstance(op, Cond) or acc.shape != term.shape or term.node in nodes([acc]):
+            continue
+        if all([is_zero_but_for_parts(fn.results[k]) for fn in op.branches]):
+            then, otherwise = (_adding(fn, k) for fn in op.branches)
+            made = Cond(then, otherwise).apply(*term.args, acc)
+            others = {v: m for v, m in zip(term.node.values, made, strict=True) if v is not term}
+            return {**others, value: made[k]}
+    return None
+
+
+def is_zero_but_for_parts(y: Value) -> bool:
+    """Whether an array is zeros with some parts written."""
+    while y.shape and isinstance(y.op, BlockWrite | Scatter | Window | Permute | Reshape):
+        y = y.args[0]
+    return bool(y.shape) and is_zero(y)
+
+
+def _adding(fn: Function, k: int) -> Function:
+    """The function with one operand more, which its k-th result is added to."""
+
+    def step(*args: Value) -> Values:
+        ys = list(fn(*args[:-1]))
+        ys[k] = args[-1] if is_zero(ys[k]) else args[-1] + ys[k]
+        return tuple(ys)
+
+    return trace(step, *(p.type for p in fn.params), fn.results[k].type)
+
+
+RULES = (cond_of_literal, cond_without_idle_operands, cond_of_cond, add_of_cond)

@@ -23,6 +23,7 @@ from pliant.core.types import Type
 from pliant.ops.base import Movement
 from pliant.ops.block import ReadBlock
 from pliant.ops.compare import less
+from pliant.ops.cond import Cond
 from pliant.ops.custom import pick, spread
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
@@ -276,9 +277,15 @@ def is_read_in_part(p: Value, ys: Values) -> bool:
             if node.types[0].size < p.type.size:
                 return True
             same.update(node.values if node.types[0].size == p.type.size else ())
-        if isinstance(node.op, Loop):
-            inner = node.op
-            held = [n for n, a in enumerate(node.args) if a in same and inner.ins[n] == "const"]
-            if any([is_read_in_part(inner.body.params[n + 1], inner.body.results) for n in held]):
-                return True
+        held = [n for n, a in enumerate(node.args) if a in same]
+        inside = list[tuple[Value, Values]]()
+        match node.op:
+            case Loop(ins=ins, body=body):
+                inside = [(body.params[n + 1], body.results) for n in held if ins[n] == "const"]
+            case Cond(then=then, otherwise=otherwise):
+                inside = [(fn.params[n - 1], fn.results) for fn in (then, otherwise) for n in held if n]
+            case _:
+                pass
+        if any([is_read_in_part(q, results) for q, results in inside]):
+            return True
     return False
