@@ -28,14 +28,17 @@ from pliant.ops.loop import Loop
 from pliant.ops.while_loop import WhileLoop
 
 
-def counted(found: Captured, length: int) -> None:
-    """A loop of a known number of steps that are all taken."""
+def counted(found: Captured, length: int, count: Value | None = None) -> None:
+    """A loop of a known number of steps that are all taken; or of `count` steps, and no more than `length`."""
     ends = [c.end for c in found.carries]
     free = found.region.free(ends)
-    body = found.region.function("step", (found.index, *(c.param for c in found.carries)), ends, free)
     n = len(found.carries)
-    loop = Loop(length, ("carry",) * n + ("const",) * len(free), ("last",) * n, body)
-    found.leave(loop.apply(*(c.start() for c in found.carries), *free) if n else ())
+    counts: Values = () if count is None else (count,)
+    unused: Values = tuple([param(c.type, "count") for c in counts])
+    body = found.region.function("step", (found.index, *(c.param for c in found.carries), *unused), ends, free)
+    ins = (*("carry",) * n, *("count",) * len(counts), *("const",) * len(free))
+    results = Loop(length, ins, ("last",) * n, body).apply(*(c.start() for c in found.carries), *counts, *free)
+    found.leave(results)
 
 
 def repeated(found: Captured, count: Any, holds: Any = None) -> Signal | None:

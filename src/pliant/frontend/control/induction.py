@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from functools import partial
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 
 from pliant.core import ir
 from pliant.core.build import hint_of
-from pliant.core.ir import Value, Values, param
+from pliant.core.ir import Value, Values, const, param
 from pliant.core.types import DTYPES, Type
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control.either import Either
+from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import PLAIN, is_mutable, moved
 from pliant.frontend.control.region import Place, Region, note, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
@@ -26,7 +29,9 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import Storage, current
+from pliant.ops.compare import maximum
 
 ROUNDS = 12
 PERIODS = 4
@@ -48,11 +53,19 @@ class Longer(Exception):
 
 @final
 @dataclass(frozen=True)
+class Counter:
+    """A Python integer that grows by the same number at each step."""
+
+    step: int
+
+
+@final
+@dataclass(frozen=True)
 class Tree:
-    """The plan for a name that a step binds anew: the kinds of its leaves, None for those that stay."""
+    """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 
     structure: Any
-    kinds: tuple[Kind | None, ...]
+    kinds: tuple[Kind | Counter | None, ...]
 
 
 @final
@@ -107,11 +120,22 @@ class Induction:
     live: frozenset[str]
     kept: frozenset[str]
     is_first: bool  # no step was run yet: names may be bound to allocations that others see
-    is_static: bool  # the number of steps is known, and not zero
+    count: Any  # of steps: an int, a traced one, or None where the loop goes on as long as a condition holds
+    ends: bool  # whether a step may be the last one whatever the count is
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
     plans: dict[Place, Tree | None] = field(default_factory=dict["Place, Tree | None"])
     storages: list[Storage] = field(default_factory=list[Storage])
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the number of steps is known, and not zero."""
+        return isinstance(self.count, int)
+
+    @property
+    def length(self) -> int | None:
+        """How often the steps that are taken together are run, if that is known."""
+        return self.count // self.period if isinstance(self.count, int) else None
 
     def captured(self) -> Captured:
         """The step, once the plan holds; NotInductive if none does."""
@@ -158,6 +182,11 @@ class Round:
         self.params: dict[Place, list[Value | None]] = {}
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
         self.index = param(Type("i64"), "i")
+        length = plan.length
+        if length is None and plan.count is not None:
+            high = size_of(plan.count).range[1]
+            length = None if high is None else max(high, 1)
+        note_range(fresh(self.index), 0, None if length is None else length - 1)
 
     def run(self) -> Captured | None:
         """Trace the step, and see whether it keeps the state."""
@@ -180,8 +209,9 @@ class Round:
             if tree is None:
                 continue
             leaves, _ = flatten(self.entry[place])
-            made = [x if k is None else k.template(place.text) for x, k in zip(leaves, tree.kinds, strict=True)]
-            self.params[place] = [None if k is None else m.value for m, k in zip(made, tree.kinds, strict=True)]
+            made = [self.head(x, k, place) for x, k in zip(leaves, tree.kinds, strict=True)]
+            pairs = zip(made, tree.kinds, strict=True)
+            self.params[place] = [m.value if isinstance(k, Kind) else None for m, k in pairs]
             self.heads[place] = unflatten(tree.structure, made)
             if place.kind != "name":
                 note(place)
@@ -190,6 +220,12 @@ class Round:
             start = storage.value
             self.contents[storage] = start, param(start.type, hint_of(start))
             storage.write(self.contents[storage][1])
+
+    def head(self, first: Any, kind: Kind | Counter | None, place: Place) -> Any:
+        """What a step is given for a leaf."""
+        if isinstance(kind, Counter):
+            return with_kind(self.index, INDEX) * kind.step + first
+        return first if kind is None else kind.template(str(place.key))
 
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
@@ -223,8 +259,10 @@ class Round:
         made = [self.leaf(place.text, *row) for row in zip(first, old, new, kinds, strict=True)]
         return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
 
-    def leaf(self, text: str, first: Any, old: Any, new: Any, kind: Kind | None) -> Kind | None:
+    def leaf(self, text: str, first: Any, old: Any, new: Any, kind: Kind | Counter | None) -> Kind | Counter | None:
         """The kind of a leaf: `first` before the loop, `old` before the step and `new` after it."""
+        if isinstance(kind, Counter):
+            return kind if growth(old, new) == kind.step else kind_of(as_traced(new))
         if new is old:
             return kind
         if not is_number(new) or not is_number(old):
@@ -233,6 +271,10 @@ class Round:
             raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
         if kind is None and type(new) is type(old) and not isinstance(new, TracedArray | np.ndarray) and new == old:
             return None
+        if type(first) is int and self.plan.count is not None and not self.plan.ends:
+            step = growth(old, new)
+            if step is not None and kind is None:
+                return Counter(step)
         x = as_traced(new)
         if is_mutable(x):
             before = as_traced(old)
@@ -244,6 +286,8 @@ class Round:
     def check_identity(self, text: str, first: TracedArray, new: TracedArray) -> None:
         """Longer or NotInductive if it matters which allocation a name is bound to."""
         written = self.region.written
+        if isinstance(new.storage, Either):
+            raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
         if not self.region.owns(new.storage) and new.storage in written:
             raise Longer
         if self.plan.is_first and first.storage in written and is_mutable(first):
@@ -260,6 +304,16 @@ class Round:
         if not is_exact(first, start, wide):
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
         return wide
+
+
+def growth(old: Any, new: Any) -> int | None:
+    """By how much a Python integer grows, if that is known."""
+    if not is_number(new) or not is_number(old):
+        return None
+    x, y = as_traced(old), as_traced(new)
+    if not (x.is_weak and y.is_weak and x.type.dtype == y.type.dtype == "i64"):
+        return None
+    return (size_of(y) - size_of(x)).known
 
 
 def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
@@ -301,7 +355,7 @@ class Exit:
                 exits.append((place, self.carried(place, tree, content)))
             elif place not in self.plan.plans:
                 exits.append((place, self.last(place, content) if self.is_kept(place) else _missing))
-        returned = None if result is MISSING else self.recipe(result, None)
+        returned = None if result is MISSING else self.recipe(result)
         made = Captured(
             self.region, self.round.index, self.carries, storages, exits, signal, returned, self.plan.period, extra
         )
@@ -315,40 +369,47 @@ class Exit:
         """How many names are bound to each of the step's allocations."""
         for content in contents:
             for leaf in flatten(content)[0]:
-                if type(leaf) is TracedArray:
-                    self.users[id(leaf.storage)] = self.users.get(id(leaf.storage), 0) + 1
+                for storage in bases(leaf):
+                    self.users[id(storage)] = self.users.get(id(storage), 0) + 1
 
     def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
         """How to make what a step is given again."""
         leaves, _ = flatten(content)
         firsts, _ = flatten(self.round.entry[place])
-        numbers: list[int | None] = []
+        parts: list[Recipe] = []
         for leaf, first, kind, p in zip(leaves, firsts, tree.kinds, self.round.params[place], strict=True):
-            if kind is None or p is None:
-                numbers.append(None)
+            if isinstance(kind, Counter):
+                parts.append(partial(self.total, first, kind))
                 continue
-            numbers.append(len(self.carries))
-            self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-        return self.recipe(content, [(n, k) for n, k in zip(numbers, tree.kinds, strict=True)])
+            n = None if p is None or kind is None else len(self.carries)
+            if p is not None and kind is not None:
+                self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
+            parts.append(self.leaf(leaf, n, kind))
+        return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def total(self, first: Any, kind: Counter, _: Values) -> Any:
+        """What a counter is after the loop."""
+        if self.plan.length is not None:
+            return first + kind.step * self.plan.length
+        count = fresh(maximum(value_of(self.plan.count, "i64"), const(0, "i64")))
+        return with_kind(count.value, INDEX) * kind.step + first
 
     def last(self, place: Place, content: Any) -> Recipe:
         """How to make what the last step left in a name that each step binds anew."""
         if content is MISSING:
             return _missing
         if not self.plan.is_static:
-            before = self.round.entry[place]
             made = Unbound(
                 f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",
                 "give it a value before the loop that has the same type",
             )
-            return lambda _: made if before is MISSING else made
-        return self.recipe(content, None)
+            return lambda _: made
+        return self.recipe(content)
 
-    def recipe(self, content: Any, carried: Sequence[tuple[int | None, Kind | None]] | None) -> Recipe:
+    def recipe(self, content: Any) -> Recipe:
         """How to make an object of the results."""
         leaves, structure = flatten(content)
-        known = carried or [(None, None)] * len(leaves)
-        parts = [self.leaf(leaf, *row) for leaf, row in zip(leaves, known, strict=True)]
+        parts = [self.leaf(leaf, None, None) for leaf in leaves]
         return lambda results: unflatten(structure, [part(results) for part in parts])
 
     def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
@@ -360,19 +421,46 @@ class Exit:
             return lambda _: x
         array = as_traced(x)
         if not is_mutable(array):
+            known = self.known(array) if n is None else None
+            if known is not None:
+                return lambda _: known
             number = self.slot(array.value) if n is None else n
             found = kind or kind_of(array)
             return lambda results: with_kind(results[number], found)
         storage, lenses = array.storage, array.lenses
-        if not self.region.owns(storage):
-            shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
-            return lambda results: TracedArray(storage, tuple(lens(results) for lens in shown))
+        if not self.region.owns(storage) or isinstance(storage, Either):
+            return self.view(array)
         if self.users[id(storage)] == 1:
             number = self.slot(array.value) if n is None else n
             return lambda results: TracedArray(Storage.holding(current(), results[number]))
         number = self.slot(storage.value)
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         return lambda results: TracedArray(self.store(number, results), tuple(lens(results) for lens in shown))
+
+    def view(self, x: TracedArray) -> Recipe:
+        """A view of an allocation from outside, or of one of two."""
+        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in x.lenses]
+        storage = x.storage
+        if not isinstance(storage, Either) or not self.region.owns(storage):
+            return lambda results: TracedArray(storage, tuple([lens(results) for lens in shown]))
+        one, other = (self.leaf(part, None, None) for part in (storage.one, storage.other))
+        c = self.slot(storage.condition)
+
+        def made(results: Values) -> TracedArray:
+            base = Either(current(), results[c], one(results), other(results))
+            return TracedArray(cast("Storage", base), tuple([lens(results) for lens in shown]))
+
+        return made
+
+    def known(self, x: TracedArray) -> int | None:
+        """A Python integer after the last step, if it is known: one that depends on the number of the step only."""
+        length = self.plan.length
+        if not x.is_weak or x.type.dtype != "i64" or length is None or self.plan.ends:
+            return None
+        size = size_of(x)
+        if any(atom is not self.round.index for atom, _ in size.terms):
+            return None
+        return size.start + sum(factor for _, factor in size.terms) * (length - 1)
 
     def store(self, n: int, results: Values) -> Storage:
         """The allocation that several names are bound to."""
@@ -387,6 +475,14 @@ class Exit:
                 return n
         self.carries.append(Carry(param(value.type), None, value))
         return len(self.carries) - 1
+
+
+def bases(x: Any) -> list[Storage]:
+    """The allocations that a leaf is a view of."""
+    if type(x) is not TracedArray:
+        return []
+    storage: Any = x.storage
+    return [*bases(storage.one), *bases(storage.other)] if isinstance(storage, Either) else [storage]
 
 
 def _missing(results: Values) -> Any:

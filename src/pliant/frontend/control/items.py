@@ -8,7 +8,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from pliant.core.ir import Value, const
+from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import TracedValueError, UnsupportedError
@@ -142,4 +142,4 @@ def offset(index: Value, factor: int, shift: int) -> Any:
     return scaled + shift if shift else scaled
 
 
-__all__ = ["INDEX", "Made", "Range", "Steps", "const", "items", "offset", "steps_of"]
+__all__ = ["INDEX", "Made", "Range", "Steps", "items", "offset", "steps_of"]

@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.either import either
+from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.region import Outcome, Place, current, note
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
@@ -124,21 +124,21 @@ class Join:
         """An array that may be written: which allocation it is matters."""
         if x.storage is y.storage and x.lenses == y.lenses:
             return lambda _: x
-        one, two = self.sides
-        fresh = one.region.owns(x.storage), two.region.owns(y.storage)
+        is_fresh = all([side.region.owns(a.storage) for side, a in zip(self.sides, (x, y), strict=True)])
+        is_plain = is_fresh and not isinstance(x.storage, Either) and not isinstance(y.storage, Either)
         kind = kind_of(x).joined(kind_of(y))
-        if kind is None or (not all(fresh) and x.type != y.type):
+        if kind is None or (not is_plain and kind_of(x) != kind_of(y)):
             return self.differs(x, y, what)(())
-        if not all(fresh):
-            return self.either(x, y, fresh)
+        if not is_plain:
+            one, two = self.view(x, 0), self.view(y, 1)
+            return lambda results: either(current(), self.condition, one(results), two(results))
         known = self.partners.get(id(x.storage)) or self.partners.get(id(y.storage))
         if known is not None:
             is_same = known[0] is x.storage and known[1] is y.storage and x.lenses == y.lenses
-            whole = self.pairs[0][known[2]].type == x.storage.value.type
-            if not is_same or not whole:
+            if not is_same or self.pairs[0][known[2]].type != x.storage.value.type:
                 return self.shared(what)
             n, lenses = known[2], x.lenses
-        elif x.lenses == y.lenses and all([s.value.type == t.value.type for s, t in ((x.storage, y.storage),)]):
+        elif x.lenses == y.lenses and x.storage.value.type == y.storage.value.type:
             n, lenses = self.slot(x.storage.value, y.storage.value), x.lenses
         else:
             n, lenses = self.slot(*self.converted(x, y, kind)), ()
@@ -158,28 +158,29 @@ class Join:
             self.stores[n] = Storage.holding(current(), results[n])
         return self.stores[n]
 
-    def either(self, x: TracedArray, y: TracedArray, fresh: tuple[bool, bool]) -> Recipe:
-        """An array that is a view of one allocation or of another."""
-        views = [self.view(a, side, is_fresh) for side, (a, is_fresh) in enumerate(zip((x, y), fresh, strict=True))]
-        return lambda results: either(current(), self.condition, views[0](results), views[1](results))
-
-    def view(self, x: TracedArray, side: int, is_fresh: bool) -> Recipe:
+    def view(self, x: TracedArray, side: int) -> Recipe:
         """A view that one of the blocks made, outside of it; what the other did not make is zeros."""
+        region = self.sides[side].region
 
         def slot(value: Value) -> int:
             with self.sides[1 - side].region.inside():
                 zeros = ir.operators.zeros(value.type)
             return self.slot(value, zeros) if side == 0 else self.slot(zeros, value)
 
-        lenses = [moved(lens, self.sides[side].region.trace.scope.number, slot) for lens in x.lenses]
-        n = slot(x.storage.value) if is_fresh else None
-        storage = x.storage
+        lenses = [moved(lens, region.trace.scope.number, slot) for lens in x.lenses]
+        base = self.base(x.storage, side, slot)
+        return lambda results: TracedArray(base(results), tuple([lens(results) for lens in lenses]))
 
-        def made(results: Values) -> TracedArray:
-            base = storage if n is None else self.store(n, results)
-            return TracedArray(base, tuple(lens(results) for lens in lenses))
-
-        return made
+    def base(self, storage: Any, side: int, slot: Callable[[Value], int]) -> Recipe:
+        """An allocation that one of the blocks may have made, outside of it."""
+        if not self.sides[side].region.owns(storage):
+            return lambda _: storage
+        if isinstance(storage, Either):
+            one, other = (self.view(x, side) for x in (storage.one, storage.other))
+            c = slot(storage.condition)
+            return lambda results: Either(current(), results[c], one(results), other(results))
+        n = slot(storage.value)
+        return lambda results: self.store(n, results)
 
     # --- all
 

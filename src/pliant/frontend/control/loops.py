@@ -7,17 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from pliant.core.origin import Origin, here
 from pliant.core.ir import Value
+from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
-from pliant.frontend.array import TracedArray
-from pliant.frontend.control.branch import Block, is_open, joined, value_of_test
+from pliant.frontend.control.branch import Block, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.induction import Captured, Induction, NotInductive
 from pliant.frontend.control.items import Steps, offset, steps_of
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
+from pliant.frontend.convert import value_of
+from pliant.frontend.sizes import size_of
+from pliant.frontend.sizes import note_range
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
@@ -132,9 +134,12 @@ def _induction(site: Site, steps: Steps, done: int) -> Induction:
     """The search for a step's form, from step `done` on."""
 
     def step(index: Value, j: int) -> Signal | None:
+        if induction.period == 1:
+            note_range(index, 0, steps.count - done - 1)
         return site.body(steps.at(offset(index, induction.period, done + j)))
 
-    induction = Induction(step, site.cells, site.live, site.kept, is_first=done == 0, is_static=steps.is_static)
+    count = steps.count - done if isinstance(steps.count, int) else steps.count
+    induction = Induction(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends)
     return induction
 
 
@@ -154,7 +159,11 @@ def _dynamic(site: Site, steps: Steps) -> Signal | None:
     """A loop whose number of steps is known only at run time."""
     found = _required(_induction(site, steps, 0), site)
     report(site.body.__code__, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
-    return repeated(found, steps.count)
+    high = size_of(steps.count).range[1]
+    if high is None or possible_of(found.signal) & {BREAK, RETURN}:
+        return repeated(found, steps.count)
+    counted(found, max(high, 1), value_of(steps.count, "i64"))
+    return None
 
 
 def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signal | None:
@@ -190,15 +199,20 @@ def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) 
     def going(signal: Signal | None) -> Any:
         stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
         if stays is not True and stays is not False:
-            from pliant.frontend.control.branch import choose
-
             holds = choose(stays, lambda: _as_bool(test()), lambda: False)
         else:
             holds = _as_bool(test()) if stays else False
         return holds
 
     induction = Induction(
-        lambda _, __: site.body(), site.cells, site.live, site.kept, is_first=is_first, is_static=False, finish=going
+        lambda _, __: site.body(),
+        site.cells,
+        site.live,
+        site.kept,
+        is_first=is_first,
+        count=None,
+        ends=True,
+        finish=going,
     )
     try:
         found = induction.captured() if not is_required else _required(induction, site)
@@ -235,6 +249,3 @@ def _too_long(site: Site, count: int) -> UnsupportedError:
         f"this loop would be unrolled more than {LIMIT} times, as it is no loop of the program: {reason or count}",
         hint="pliant.explain says what keeps each loop from being one",
     ).at(("this loop", site.where))
-
-
-__all__ = ["FEW", "LIMIT", "TracedArray", "loop", "repeat", "value_of_test"]

@@ -40,9 +40,9 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
     for node in own(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
             made.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            made.add(node.name)
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (
+            isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name
+        ):
             made.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             made.add(node.rest)

@@ -1,0 +1,98 @@
+"""Python's functions that ask numbers for their truth, and NumPy's types of scalars, for traced numbers."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.branch import both, choose, either, is_open
+
+
+def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
+    """`min`: the first of the smallest."""
+    return _chosen(builtins.min, operator.lt, args, key, default)
+
+
+def greatest(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
+    """`max`: the first of the largest."""
+    return _chosen(builtins.max, operator.gt, args, key, default)
+
+
+def _chosen(
+    plain: Callable[..., Any],
+    precedes: Callable[[Any, Any], Any],
+    args: tuple[Any, ...],
+    key: Callable[[Any], Any] | None,
+    default: dict[str, Any],
+) -> Any:
+    items = list(args[0]) if len(args) == 1 else list(args)
+    keys = items if key is None else [key(item) for item in items]
+    if not any(type(k) is TracedArray for k in keys):
+        return plain(items, key=key, **default)
+    best = items[0], keys[0]
+    for found in zip(items[1:], keys[1:], strict=True):
+        best = _better(precedes(found[1], best[1]), found, best)
+    return best[0]
+
+
+def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The item and key to keep, by a test that may be open."""
+    if not is_open(test):
+        return found if test else best
+    chosen = choose(test, lambda: found[1], lambda: best[1])
+    is_own_key = found[0] is found[1] and best[0] is best[1]
+    return (chosen if is_own_key else choose(test, lambda: found[0], lambda: best[0])), chosen
+
+
+def some(items: Iterable[Any]) -> Any:
+    """`any`."""
+    found: Any = False
+    for item in items:
+        found = either(found, lambda item=item: _truth(item))
+        if found is True:
+            break
+    return found
+
+
+def every(items: Iterable[Any]) -> Any:
+    """`all`."""
+    found: Any = True
+    for item in items:
+        found = both(found, lambda item=item: _truth(item))
+        if found is False:
+            break
+    return found
+
+
+def _truth(x: Any) -> Any:
+    return x != 0 if is_open(x) else bool(x)
+
+
+def _maker(kind: Any) -> Callable[..., Any]:
+    """A NumPy type of scalars, called: a cast of what is traced."""
+
+    def made(*args: Any) -> Any:
+        x = args[0] if len(args) == 1 else None
+        return x.astype(kind) if type(x) is TracedArray and x.concrete is None else kind(*args)
+
+    return made
+
+
+_SCALARS: Final = (
+    np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.float16, np.float32, np.float64, np.complex64, np.complex128,
+)  # fmt: skip
+
+BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
+    builtins.min: least,
+    builtins.max: greatest,
+    builtins.any: some,
+    builtins.all: every,
+    **{kind: _maker(kind) for kind in _SCALARS},
+}
+"""What a traced function calls instead."""
