@@ -19,6 +19,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
@@ -30,9 +31,8 @@ REACH: Final = 400  # how many entries of containers and objects are guarded per
 _STANDARD: Final = sysconfig.get_path("stdlib")
 _NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
-_PLAIN: Final = frozenset(
-    {types.BuiltinFunctionType, np.ufunc, UfuncMaker, type}
-)  # calls of these read nothing of the user's
+# Calls of these read nothing of the user's.
+_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 _MISSING: Final = object()
 
@@ -241,8 +241,10 @@ class Reader:
 
     def callee(self, fn: Any) -> Any:
         """A function to be called, instrumented."""
-        if type(fn) in _PLAIN or not is_tracing():
+        if not is_tracing():
             return fn
+        if type(fn) in _PLAIN:
+            return BUILTINS.get(fn, fn)
         return callee(fn, self.trace)
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:

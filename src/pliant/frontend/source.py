@@ -40,7 +40,7 @@ _OVER_ELEMENTS: Final = {
     "filter",
     "len",
 }
-_BUILTINS: Final = frozenset(dir(builtins))
+_BUILTINS: Final = frozenset(dir(builtins)) - {"min", "max", "any", "all"}  # these ask numbers for their truth
 _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
     ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
