@@ -21,12 +21,14 @@ from pliant.control import checkpoint, custom_derivative, stop_gradient
 from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
 from pliant.explain import explain
+from pliant.frontend.reference import Ref
 from pliant.indexed import at
 
 __version__ = "0.1.0"
 
 __all__ = [
     "PliantError",
+    "Ref",
     "associative_scan",
     "at",
     "cache",

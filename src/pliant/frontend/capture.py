@@ -23,6 +23,7 @@ from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
+from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
 
@@ -194,7 +195,7 @@ class Reader:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
         if owner is None:
-            return instrument(value, self.trace)
+            return _of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
         return seen(value, owner, name, self.trace)
 
     def each(self, elements: Any) -> Any:
@@ -253,7 +254,7 @@ class Reader:
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made
-        return made
+        return made.source if type(made) is Ref and made.source is not None else made
 
 
 def _kind_of(x: Any) -> Any:
@@ -279,6 +280,8 @@ def _of_element(value: Any, trace: Trace) -> Any:
     """An element of a container as the trace sees it; containers of arrays as new ones."""
     if isinstance(value, np.ndarray):
         return TracedArray(*trace.enter(value))
+    if _kind_of(value) is Ref and _is(value.array, np.ndarray):
+        return traced(value, TracedArray(*trace.enter(value.array)))
     if _is(value, list | tuple) and type(value) in (list, tuple):
         parts = [_of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
@@ -322,7 +325,7 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
     if maker is not None:
         return maker
     trace.roots.setdefault((id(owner), name), (owner, name, value))
-    return instrument(value, trace)
+    return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)
 
 
 @final

@@ -10,6 +10,7 @@ import optree
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.tracing import strides_of
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
@@ -33,7 +34,7 @@ class Static:
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Leaves of nested tuples, lists, dicts and None; and the structure."""
-    return optree.tree_flatten(tree, none_is_leaf=False)
+    return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:
@@ -87,7 +88,7 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
 
 def leaf_names(names: list[str], tree: Any) -> list[str]:
     """A readable name per leaf: `w`, `params['b']`, `xs[0]`."""
-    paths = optree.tree_paths(tree, none_is_leaf=False)
+    paths = optree.tree_paths(tree, none_is_leaf=False, namespace=NAMESPACE)
 
     def named(path: tuple[Any, ...]) -> str:
         arguments, first = path[:2]

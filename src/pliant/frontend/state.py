@@ -16,6 +16,7 @@ from pliant.frontend.capture import instrument
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.program import Closed, trace_closed
+from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import current
 
@@ -38,7 +39,12 @@ class State:
         leaves, structure = flatten(tree)
         given = tuple([as_traced(x) if is_number(x) else x for x in leaves])
         kinds = tuple([kind_of(x) if type(x) is TracedArray else None for x in given])
-        names = tuple(["".join(f"[{p!r}]" for p in path) for path in optree.tree_paths(tree, none_is_leaf=False)])
+        names = tuple(
+            [
+                "".join(f"[{p!r}]" for p in path)
+                for path in optree.tree_paths(tree, none_is_leaf=False, namespace=NAMESPACE)
+            ]
+        )
         return cls(given, structure, kinds, names)
 
     @property
