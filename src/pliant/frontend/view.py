@@ -236,26 +236,31 @@ def look(array: Any, lenses: tuple[Lens, ...]) -> Any:
 
 def read(value: Value, lenses: tuple[Lens, ...]) -> Value:
     """The part of `value` that the lenses show."""
-    for lens in in_blocks(value.shape, lenses):
-        value = lens.get(value)
+    rest = in_blocks(value.shape, lenses, moved=False)
+    while rest:
+        value = rest[0].get(value)
+        rest = in_blocks(value.shape, rest[1:])
     return value
 
 
 def write(value: Value, lenses: tuple[Lens, ...], part: Value) -> Value:
     """`value` with the part that the lenses show replaced."""
-    lenses = in_blocks(value.shape, lenses)
-    wholes = [value]
-    for lens in lenses[:-1]:
-        wholes.append(lens.get(wholes[-1]))
-    for whole, lens in zip(reversed(wholes), reversed(lenses), strict=True):
+    path: list[tuple[Value, Lens]] = []
+    rest = in_blocks(value.shape, lenses, moved=False)
+    while rest:
+        path.append((value, rest[0]))
+        value = rest[0].get(value) if len(rest) > 1 else value
+        rest = in_blocks(value.shape, rest[1:])
+    for whole, lens in reversed(path):
         part = lens.put(whole, part)
     return part
 
 
-def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...]) -> tuple[Lens, ...]:
+def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...], *, moved: bool = True) -> tuple[Lens, ...]:
     """The lenses of an array, where a window at a traced place, and a slice before it, are one block.
 
-    Rows `x[i, j]` are left as they are: they are gathered, and scattered.
+    Rows `x[i, j]` of an array not `moved` by other lenses are left as they are: they are gathered,
+    and scattered.
     """
     match lenses:
         case (SliceLens(start, step, length), DynamicLens(starts, lengths), *rest):
@@ -266,12 +271,12 @@ def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...]) -> tuple[Lens, .
             start, step = (0,) * len(shape), (1,) * len(shape)
         case _:
             return lenses
-    moved = [_moved(i, s, d) for i, s, d in zip(starts, start, step, strict=True)]
-    wholes = [(_number(i), d, m) == (0, 1, n) for i, d, m, n in zip(moved, step, lengths, shape, strict=True)]
+    places = tuple([_moved(i, s, d) for i, s, d in zip(starts, start, step, strict=True)])
+    wholes = [(_number(i), d, m) == (0, 1, n) for i, d, m, n in zip(places, step, lengths, shape, strict=True)]
     rows = wholes.index(True) if True in wholes else len(wholes)
-    if all(wholes[rows:]) and all([m == 1 for m in lengths[:rows]]):
-        return lenses if not any(start) else (DynamicLens(tuple(moved), lengths), *rest)
-    return (BlockLens(tuple(moved), tuple([const(m, "i64") for m in lengths]), lengths, step), *rest)
+    if not moved and all(wholes[rows:]) and all([m == 1 for m in lengths[:rows]]):
+        return (DynamicLens(places, lengths), *rest)
+    return (BlockLens(places, tuple([const(m, "i64") for m in lengths]), lengths, step), *rest)
 
 
 def _number(i: Value) -> int | None:

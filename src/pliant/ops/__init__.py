@@ -12,6 +12,7 @@ from pliant.ops import (
     bitcast,
     bits,
     block,
+    block_rules,
     compare,
     complex,
     cond,
@@ -50,7 +51,8 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
-    block, index, scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
+    block, block_rules, index,
+    scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, while_loop,
 )  # fmt: skip
 
