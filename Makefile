@@ -3,13 +3,14 @@
 #   make test    the whole test suite
 #   make check   style, types, layering, doctests
 #   make bench   the table against JAX and NumPy (JSON in out/)
-#   make fuzz    random programs, COUNT of them
+#   make fuzz    random programs, COUNT of them, and WRITES that write in place
 #   make docs    write the generated pages of docs/
 .PHONY: demo test check bench fuzz docs format clean
 .DEFAULT_GOAL := demo
 
 PYTHON ?= python3
 COUNT ?= 2000
+WRITES ?= 100000
 BIN := .venv/bin
 READY = .venv/.ready-
 # One thread per test process: the suite already runs one process a core.
@@ -33,6 +34,7 @@ bench: $(READY)jax
 
 fuzz: $(READY)test
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --count $(COUNT)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_writes --count $(WRITES)
 
 docs: $(READY)docs
 	$(BIN)/python -m pliant coverage --markdown > .venv/coverage.md

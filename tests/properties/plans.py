@@ -75,7 +75,9 @@ def difference(program: Program, got: Effects, wanted: Effects) -> str | None:
     return None
 
 
-def wrong_ones(programs: list[Program], together: Any, plans: tuple[str, ...] = tuple(PLANS)) -> list[tuple[Program, str]]:
+def wrong_ones(
+    programs: list[Program], together: Any, plans: tuple[str, ...] = tuple(PLANS)
+) -> list[tuple[Program, str]]:
     """The programs for which the plans differ, run as one function first, since that is cheaper."""
     if plans_agree(together(programs), plans) is None:
         return []

@@ -46,7 +46,9 @@ def writing_program(seed: int, tag: str = "") -> Program:
 
 def together(programs: list[Program]) -> Program:
     """One program that does what several do, one after the other; their names are different."""
-    arguments, lines, results = (tuple([x for p in programs for x in parts(p)]) for parts in (_arguments, _lines, _results))
+    arguments, lines, results = (
+        tuple([x for p in programs for x in parts(p)]) for parts in (_arguments, _lines, _results)
+    )
     return Program(arguments, lines, results)
 
 
@@ -124,7 +126,10 @@ class _Drawing:
 
     def loop(self) -> str:
         """A loop over some updates, whose names keep their types."""
-        lines = [self.filled(self.rng.choice(STEPS if self.rng.random() < 0.6 else WRITES)) for _ in range(self.rng.randint(1, 3))]
+        lines = [
+            self.filled(self.rng.choice(STEPS if self.rng.random() < 0.6 else WRITES))
+            for _ in range(self.rng.randint(1, 3))
+        ]
         head = self.rng.choice(["range(3)", "range(1, 4)", "range(2)", "range(3, 0, -1)", "range(4)"])
         return "\n".join([f"for i in {head}:", *[f"    {line}" for line in lines]])
 
@@ -135,7 +140,9 @@ class _Drawing:
         a = rng.choice(arrays)
         like = [n for n in arrays if self.env[n].shape == self.env[a].shape]
         s, t = rng.choice(PAIRS)
-        return template.format(a=a, b=rng.choice(like), s=s, t=t, i=rng.randint(0, 3), j=rng.randint(1, 4), k=rng.randint(0, 5))
+        return template.format(
+            a=a, b=rng.choice(like), s=s, t=t, i=rng.randint(0, 3), j=rng.randint(1, 4), k=rng.randint(0, 5)
+        )
 
     def runs(self, text: str) -> bool:
         """Run a line if it is fine: as a copy first, since a failing line may have written."""

@@ -61,6 +61,7 @@ def check_nests(nests: Sequence[Running]) -> None:
     """Stores of nests that run one after the other, or row by row if there are several, spare what is loaded."""
     made = {b: n for n, x in enumerate(nests) for b in writes(x.nest)}
     for n, x in enumerate(nests):
+        _check_ring(x.nest)
         for root in x.nest.roots:
             _check_whole(x, root, len(nests) > 1)
         for buffer in x.loads:
@@ -107,14 +108,12 @@ def _check_whole(x: Running, root: Root, has_rows: bool) -> None:
     is_row = has_rows and root.value.type != buffer.type
     if math.prod(points[1:] if is_row else points) != buffer.type.size:
         raise fault(buffer, f"is not written as a whole: {math.prod(points)} elements of {buffer.type.size}")
-    if nest.delay and nest.delay.root is root:
-        _check_ring(nest)
 
 
 def _check_ring(nest: Nest) -> None:
-    assert nest.delay
+    """What waits has room for two parts."""
     row = math.prod([v.extent for v in nest.vars[1:]])
-    if nest.delay.ring.type.size < 2 * nest.delay.steps * row:
+    if nest.delay and nest.delay.ring.type.size < 2 * nest.delay.steps * row:
         raise fault(nest.delay.ring, "is too small for two parts")
 
 
