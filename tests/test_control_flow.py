@@ -303,3 +303,69 @@ def test_derivatives_and_batches_compose(name: str) -> None:
     np.testing.assert_allclose(pliant.vmap(gradient)(batch), np.stack([gradient(b) for b in batch]))
     total = pliant.grad(lambda b: np.sum(pliant.vmap(f)(b)))
     np.testing.assert_allclose(total(batch), np.stack([gradient(b) for b in batch]))
+
+
+def leapfrog(i: Any, state: Any) -> Any:
+    x, v = state
+    v = v - 0.05 * np.sin(x)
+    return x + 0.05 * v, v
+
+
+def undone(i: Any, state: Any) -> Any:
+    x, v = state
+    x = x - 0.05 * v
+    return x, v + 0.05 * np.sin(x)
+
+
+SAVES = ["store", "carry", "sqrt", pliant.treeverse(12), pliant.reversible(undone)]
+
+
+@pytest.mark.parametrize("save", SAVES, ids=str)
+@pytest.mark.parametrize("n", [0, 1, 2, 50])
+def test_gradients_are_the_same_whatever_is_kept(save: Any, n: int) -> None:
+    def f(x: Any, v: Any) -> Any:
+        x, v = pliant.fori_loop(0, n, leapfrog, (x, v), save=save)
+        return np.sum(x * v)
+
+    x, v = np.array([0.3, 1.0]), np.array([0.5, -0.2])
+    same(f, x, v)
+    check_gradient(f, x, v)
+    check_gradient(f, x, v, argnums=1)
+
+
+@pytest.mark.parametrize("save", ["sqrt", "reversible"])
+def test_scans_keep_less_too(save: str) -> None:
+    def f(a: Any, xs: Any, how: Any) -> Any:
+        def back(after: Any, x: Any) -> Any:
+            return (after - np.sin(x)) / a
+
+        policy = pliant.reversible(back) if how == "reversible" else how
+        last, ys = pliant.scan(lambda c, x: (a * c + np.sin(x), c * x), 1.0, xs, save=policy)
+        return last**2 + np.sum(ys * ys)
+
+    xs = np.linspace(0.1, 1.0, 11)
+    for argnums in (0, 1):
+        want = pliant.grad(f, argnums=argnums)(0.9, xs, "store")
+        np.testing.assert_allclose(pliant.grad(f, argnums=argnums)(0.9, xs, save), want)
+    slopes = pliant.vmap(lambda a: pliant.grad(f)(a, xs, save))(np.array([0.9, 0.8]))
+    np.testing.assert_allclose(slopes[1], pliant.grad(f)(0.8, xs, "store"))
+    np.testing.assert_allclose(
+        pliant.hessian(lambda a: f(a, xs, save))(0.9), pliant.hessian(lambda a: f(a, xs, "store"))(0.9)
+    )
+
+
+def test_a_checkpointed_function_has_its_loops_keep_less() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(pliant.fori_loop(0, 30, leapfrog, (x, x))[0])
+
+    kept = pliant.grad(pliant.checkpoint(f, save="sqrt"))
+    x = np.array([0.3, 1.0])
+    np.testing.assert_allclose(kept(x), pliant.grad(f)(x))
+    with pytest.raises(ArgumentError, match="is no policy"):
+        pliant.checkpoint(f, save="some")  # type: ignore[arg-type]
+
+
+def test_an_inverse_returns_the_state() -> None:
+    wrong = pliant.reversible(lambda i, s: s[0])
+    with pytest.raises(ArgumentError, match="the inverse returns"):
+        pliant.grad(lambda x: pliant.fori_loop(0, 3, leapfrog, (x, x), save=wrong)[0])(1.0)

@@ -23,6 +23,7 @@ from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
+from pliant.saving import reversible, treeverse
 
 __version__ = "0.1.0"
 
@@ -47,10 +48,12 @@ __all__ = [
     "linearize",
     "map",
     "reduce",
+    "reversible",
     "scan",
     "stop_gradient",
     "switch",
     "trace",
+    "treeverse",
     "value_and_grad",
     "vectorize",
     "vjp",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
+from pliant.ops.checkpoints import Treeverse, apply_of, with_policy
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp
 from pliant.ops.custom import stop_gradient as stop_gradient_value
 
@@ -45,23 +46,30 @@ def _stopped(x: Any) -> Any:
     return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=x.is_weak)
 
 
-def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+def checkpoint(
+    f: Callable[..., Any], *, save: Literal["store", "carry", "sqrt"] | Treeverse = "carry"
+) -> Callable[..., Any]:
     """`f`, computed again in reverse mode rather than keeping what its derivative needs.
 
     The values and derivatives are those of f; memory for its intermediate results is not held
-    between the forward and the backward pass.
+    between the forward and the backward pass. With `save="sqrt"` or `treeverse(n)` it is the loops in f
+    that keep less, as for `scan`; with "store" nothing is computed again.
 
     >>> import numpy as np, pliant
     >>> pliant.grad(lambda x: np.sum(pliant.checkpoint(np.sin)(x)))(np.zeros(2))
     array([1., 1.])
     """
     function_of(f)
+    policy = apply_of(save)
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if not is_tracing():
             return f(*args, **kwargs)
         xs, closed = _closed(f, args, kwargs)
+        if save != "carry":
+            fn = with_policy(closed.fn, policy)
+            return closed.rebuild(fn(*(x.value for x in xs), *closed.free))
         return closed.rebuild(Checkpoint(closed.fn).apply(*(x.value for x in xs), *closed.free))
 
     return checkpointed

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.branches import copied, over_same
 from pliant.compiled import Compiled, function_of
-from pliant.core.ir import Function, Value, param
+from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
@@ -30,6 +30,7 @@ from pliant.frontend.tracing import is_tracing
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.while_loop import WhileLoop
+from pliant.saving import Save, applied, inverse_of
 
 Tree: TypeAlias = Any
 
@@ -38,7 +39,13 @@ LONGEST = 4096  # steps; memory for so many is set aside where their number is k
 
 
 def scan(
-    f: Callable[[Any, Any], Any], init: Tree, xs: Tree = None, length: int | None = None, reverse: bool = False
+    f: Callable[[Any, Any], Any],
+    init: Tree,
+    xs: Tree = None,
+    length: int | None = None,
+    reverse: bool = False,
+    *,
+    save: Save = "store",
 ) -> tuple[Tree, Tree]:
     """`(last, stacked)` of `carry, y = f(carry, x)` for the rows x of xs, from the last if `reverse`.
 
@@ -46,6 +53,10 @@ def scan(
     `length`, which must be given where there are none. What f carries keeps its type from step to
     step; Python numbers in init take the dtype they meet. Row i of `stacked` was made from row i.
     Raises ShapeError or DTypeError naming the part of the state that changes its type.
+
+    save: what reverse mode keeps of each step. "store": what the derivative reads; "carry": the carry,
+    and the step is run again; "sqrt": the carry of every √length-th step, and blocks are run again;
+    `treeverse(n)`: about n carries; `reversible(inverse)`: nothing, steps are undone.
 
     >>> import numpy as np, pliant
     >>> pliant.scan(lambda total, x: (total + x, total * x), 0.0, np.array([1.0, 2.0, 3.0]))
@@ -74,7 +85,15 @@ def scan(
     ins.extend("each" for _ in rows)
     ins.extend("const" for _ in closed.free)
     loop = Loop(steps, tuple(ins), ("last",) * count + ("stack",) * made, body, reverse)
-    results = loop.apply(*state.values, *(x.value for x in rows), *closed.free)
+
+    def invert(inverse: Callable[[Any, Any], Any]) -> Function:
+        def arguments(state: Tree, i: Any, *row: Any) -> tuple[Tree, Tree]:
+            return state, unflatten(rows_structure, row)
+
+        return inverse_of(inverse, state, [INDEX, *row_kinds], body, closed.free, arguments)
+
+    operands: Values = (*state.values, *(x.value for x in rows), *closed.free)
+    results = applied(loop, operands, save, invert)
     stacked = unflatten(kept, [fresh(y, is_array=True) for y in results[count:]])
     return state.rebuild(results[:count]), stacked
 
@@ -101,11 +120,14 @@ def reduce(f: Callable[[Any, Any], Any], init: Tree, xs: Tree) -> Tree:
     return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
 
 
-def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, max_steps: int | None = None) -> Tree:
+def fori_loop(
+    lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, max_steps: int | None = None, save: Save = "store"
+) -> Tree:
     """The state after `state = body(i, state)` for i in range(lo, hi).
 
     max_steps: do no more, if lo or hi are known only at run time. Reverse mode then has memory for that
     many steps; without it its memory grows with the steps that are run.
+    save: what reverse mode keeps of each step, as for `scan`.
 
     >>> import pliant
     >>> pliant.fori_loop(0, 4, lambda i, total: total + i, 0)
@@ -139,7 +161,15 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, *, 
         operands.append(value_of(last - first, "i64"))
         inside.append(param(INDEX.type, "n"))
     loop = Loop(most, tuple(ins), ("last",) * count, Function(closed.fn.name, tuple(inside), closed.fn.results))
-    return state.rebuild(loop.apply(*operands))
+    offset = 0 if start is not None and not start.any() else lo
+
+    def invert(inverse: Callable[[Any, Any], Any]) -> Function:
+        def arguments(state: Tree, i: Any) -> tuple[Any, Tree]:
+            return i + offset, state
+
+        return inverse_of(inverse, state, [INDEX], loop.body, closed.free, arguments)
+
+    return state.rebuild(applied(loop, tuple(operands), save, invert))
 
 
 def _most_steps(first: TracedArray, last: TracedArray) -> int | None:

@@ -31,6 +31,7 @@ from pliant.ops import (
     power,
     reduce,
     retrace,
+    reversible,
     rounding,
     scan,
     scatter_extremum,
@@ -53,7 +54,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
     block, block_rules, index,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
-    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, while_loop,
+    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, reversible, while_loop,
 )  # fmt: skip
 
 
