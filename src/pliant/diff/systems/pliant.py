@@ -73,17 +73,16 @@ class Pliant:
         return x.copy() if x.shape else x
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
-        """Tangents are pushed; for many, the linearised program is batched."""
-        if not is_many:
-            (ys, aux), (dys, _) = differentiate.jvp(lambda *xs: fn(xs), xs, dxs)
-            return ys, aux, dys
-        (ys, aux), residuals, linear = differentiate.linearized(lambda *xs: fn(xs), xs)
-        dys, _ = vmap(lambda *dxs: linear(residuals, *dxs))(*dxs)
+        """Tangents are pushed; many as a batch, beside which f's own values are computed once."""
+        if is_many:
+            ys, aux = fn(xs)
+            return ys, aux, vmap(lambda *dxs: differentiate.jvp(_spread(fn), xs, dxs)[1][0])(*dxs)
+        (ys, aux), (dys, _) = differentiate.jvp(_spread(fn), xs, dxs)
         return ys, aux, dys
 
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """The linearised program, transposed."""
-        (ys, aux), residuals, linear = differentiate.vjp(lambda *xs: fn(xs), xs, True)
+        (ys, aux), residuals, linear = differentiate.vjp(_spread(fn), xs, True)
         cts = seed(ys)
         if not is_many:
             return ys, aux, linear(residuals, cts)
@@ -144,3 +143,12 @@ class Pliant:
     def read(self, buffer: Any) -> Any:
         """The buffer itself."""
         return buffer
+
+
+def _spread(fn: Flat) -> Callable[..., tuple[Arrays, Arrays]]:
+    """fn of separate arguments."""
+
+    def spread(*xs: Any) -> tuple[Arrays, Arrays]:
+        return fn(xs)
+
+    return spread
