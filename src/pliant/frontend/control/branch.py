@@ -39,7 +39,7 @@ def branch(
     if not is_open(test):
         chosen = then if test else otherwise
         signal = chosen() if chosen is not None else None
-        return signal if signal is not None or rest is None else rest()
+        return follow(signal, rest, names)
     cells = cells_of(names, then, otherwise, rest)
     if rest is None:
         return joined(test, then, otherwise, cells)

@@ -44,7 +44,8 @@ def counted(found: Captured, length: int, count: Value | None = None) -> None:
 def repeated(found: Captured, count: Any, holds: Any = None) -> Signal | None:
     """A loop that goes on while its number is below `count`, or as long as its condition holds."""
     region, carries = found.region, found.carries
-    signal = without(found.signal, CONTINUE)
+    with region.inside():
+        signal = without(found.signal, CONTINUE)
     has_code = bool(possible_of(signal) & {BREAK, RETURN})
     starts = [const(0, "i64") if count is not None else value_of(holds, "bool")]
     starts += [const(FELL, "i64")] * has_code

@@ -139,8 +139,9 @@ class Induction:
 
     def captured(self) -> Captured:
         """The step, once the plan holds; NotInductive if none does."""
+        carried = self.live if self.is_static else self.live | self.kept  # without steps names stay as they were
         for place in self.bound:
-            if str(place.key) in self.live and place.get() is not MISSING:
+            if str(place.key) in carried and place.get() is not MISSING:
                 self.plans[place] = _first_plan(place.get())
         for _ in range(ROUNDS):
             try:

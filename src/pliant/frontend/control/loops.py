@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, final
 
 from pliant.core.ir import Value
@@ -18,8 +19,7 @@ from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
 from pliant.frontend.convert import value_of
-from pliant.frontend.sizes import size_of
-from pliant.frontend.sizes import note_range
+from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
@@ -59,9 +59,11 @@ class Site:
             return self.orelse()
         return joined(fell, self.orelse, lambda: after, cells_of(self.more, self.orelse))
 
-    def undecided(self, signal: Signal, rest: Block) -> Signal | None:
-        """The rest of a loop, of which a step ended in a way known only at run time."""
-        going = signal.is_one_of(FELL, CONTINUE)
+    def left(self, signal: Signal, rest: Block) -> Signal | None:
+        """The rest of a loop after a step that ended it, or may have."""
+        if signal.is_known:
+            return self.finished(signal)
+        going = signal.is_one_of(FELL)
         return joined(going, rest, lambda: without(signal, BREAK), [*self.cells, *cells_of(self.more, self.orelse)])
 
 
@@ -79,19 +81,15 @@ def loop(elements: Any, body: Callable[[Any], Any], orelse: Block | None, *names
 def _plain(site: Site, elements: Any) -> Signal | None:
     """The loop as Python runs it."""
     for item in elements:
-        signal = site.body(item)
-        if signal is None:
-            continue
-        if not signal.is_known:
-            return site.undecided(signal, lambda: _plain(site, elements))
-        if signal.code != CONTINUE:
-            return site.finished(signal)
+        signal = without(site.body(item), CONTINUE)
+        if signal is not None:
+            return site.left(signal, lambda: _plain(site, elements))
     return site.finished(None)
 
 
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
-    is_tried = failed_before(site.body.__code__, depth())
+    is_tried = bool(failed_before(site.body.__code__, depth()))
     while done < steps.count:
         if not is_tried and steps.count - done > FEW and peeled <= PEELED:
             found = _captured(site, steps, done)
@@ -101,13 +99,10 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
             peeled += 1
         if done > LIMIT:
             raise _too_long(site, steps.count)
-        signal = site.body(steps.at(done))
+        signal = without(site.body(steps.at(done)), CONTINUE)
         done += 1
-        if signal is not None and not signal.is_known:
-            rest = done
-            return site.undecided(signal, lambda: _static(site, steps, rest, peeled))
-        if signal is not None and signal.code != CONTINUE:
-            return site.finished(signal)
+        if signal is not None:
+            return site.left(signal, partial(_static, site, steps, done, peeled))
     return site.finished(None)
 
 
@@ -125,9 +120,12 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
         report(site.body.__code__, Report(site.where, "unrolled", steps.count, error.reason), depth())
         return False
     except Exception as error:  # whatever the body cannot do with a traced number of a step, it may do with a known one
-        reason = error.message if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
-        report(site.body.__code__, Report(site.where, "unrolled", steps.count, reason), depth())
+        report(site.body.__code__, Report(site.where, "unrolled", steps.count, _reason(error)), depth())
         return False
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
 
 
 def _induction(site: Site, steps: Steps, done: int) -> Induction:
@@ -184,12 +182,11 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
             is_tried = True
         if done > LIMIT:
             raise _too_long(site, done)
-        signal = body()
+        signal = without(body(), CONTINUE)
         done += 1
         if signal is not None and not signal.is_known:
-            _conditional(site, test, is_required=True, is_first=False)
-            raise AssertionError("a loop that fails as one fails again")
-        if signal is not None and signal.code != CONTINUE:
+            raise _unending(site, failed_before(body.__code__, depth()))
+        if signal is not None:
             return site.finished(signal)
 
 
@@ -222,7 +219,7 @@ def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) 
     except Exception as error:
         if is_required:
             raise
-        report(site.body.__code__, Report(site.where, "unrolled", None, str(error)), depth())
+        report(site.body.__code__, Report(site.where, "unrolled", None, _reason(error)), depth())
         return None
     report(site.body.__code__, Report(site.where, "while", None, "", len(found.carries)), depth())
     return found
@@ -237,10 +234,15 @@ def _required(induction: Induction, site: Site) -> Captured:
     try:
         return induction.captured()
     except NotInductive as error:
-        raise UnsupportedError(
-            f"how many steps this loop has is known only at run time, and {error.reason}",
-            hint="keep the state of one type and shape; arrays that grow need a bound: allocate, and count",
-        ).at(("in this loop", site.where)) from None
+        raise _unending(site, error.reason) from None
+
+
+def _unending(site: Site, reason: str) -> UnsupportedError:
+    """The error of a loop that is none of the program and cannot be unrolled."""
+    return UnsupportedError(
+        f"how many steps this loop has is known only at run time, and {reason}",
+        hint="keep the state of one type and shape; arrays that grow need a bound: allocate, and count",
+    ).at(("in this loop", site.where))
 
 
 def _too_long(site: Site, count: int) -> UnsupportedError:

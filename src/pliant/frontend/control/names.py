@@ -154,6 +154,16 @@ def read_first(nodes: Sequence[ast.AST], known: Iterable[str] = ()) -> set[str]:
     return found
 
 
+def surely_bound(nodes: Sequence[ast.AST]) -> set[str]:
+    """Names that statements bind whatever happens, unless they are left for good."""
+    known: set[str] = set()
+    for node in nodes:
+        if _jumps(node, in_loop=False):
+            break
+        known = _step(node, known, set()) or known
+    return known
+
+
 def _follow(nodes: Iterable[ast.AST], known: set[str], found: set[str]) -> set[str] | None:
     """The names surely bound after some statements, None if they are always left; adds to `found`."""
     here: set[str] | None = known

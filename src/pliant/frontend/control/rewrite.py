@@ -128,10 +128,10 @@ class _Statements:
             head = [_at(ast.Assign([node.target], item), node.target)]
         whole: list[ast.AST] = [*head, *node.body] if head else [node.test, *node.body]
         bound = names.bound(whole)
-        live = bound & names.read_first(whole)
         inside = names.loads(whole)
         outside = {name for name in bound if self.loads.get(name, 0) > inside.get(name, 0)}
         kept = outside | bound & (self.nonlocals | names.captured(whole))
+        live = (bound & names.read_first(whole)) | kept - names.surely_bound(whole)
         ends = ast.Constant(names.leaves_loop(node.body))
         facts = [
             *(_strings(part, node) for part in (bound, live, kept)),
