@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
 from pliant.core.origin import at
+from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Can, Fusion
 from pliant.kernel.ir import (
     Affine,
@@ -36,6 +37,7 @@ from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
+from pliant.kernel.thin import thinned
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
@@ -60,7 +62,7 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
-    fn = expand(fn, can)
+    fn = thinned(expand(fn, can))
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 
@@ -88,6 +90,8 @@ def build(
             case _:
                 pass
     arrange(program)
+    if sharing:
+        program.steps = read_in_time(program.steps)
     share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
     place(program, reuse=sharing)
     return program

@@ -39,7 +39,7 @@ def sweep_of(nest: Nest, root: Root, lies_there: Callable[[Buffer], bool]) -> Sw
     loads = [s for s in scalars(nest.body) if isinstance(s, Load) and lies_there(s.buffer)]
     if not loads or not nest.vars:
         return FREE
-    loops = {*nest.vars, *[v for s in scalars(nest.body) if isinstance(s, Fold) for v in s.vars]}
+    loops = loops_of(nest)
     store = seen(root.offset, loops)
     if any([itemsize(load.dtype) != itemsize(root.buffer.type.dtype) for load in loads]):
         return "its elements have another size"
@@ -47,10 +47,13 @@ def sweep_of(nest: Nest, root: Root, lies_there: Callable[[Buffer], bool]) -> Sw
         return "its elements are written more than once"
     distances = set[int]()
     for load in loads:
-        away = seen(load.offset, loops) - store  # what does not vary from point to point cancels
+        offset = seen(load.offset, loops)
+        away = offset - store  # what does not vary from point to point cancels
+        if are_apart(offset, store) and is_fixed(store, loops):
+            continue
         if not away.terms:
             distances.add(away.start)
-        elif not are_apart(seen(load.offset, loops), store) or not is_fixed(store, loops):
+        else:
             return "it is read in another order than it is written in"
     return sweep_for(distances, nest, store)
 
@@ -80,6 +83,11 @@ def sweep_for(distances: Iterable[int], nest: Nest, store: Affine) -> Sweep | st
     if 2 * steps >= loops[0].extent:
         return "it is read on both sides of where it is written"
     return Sweep(loops, upward, steps)
+
+
+def loops_of(nest: Nest) -> set[Var]:
+    """The loops of a nest, those inside its scalars included."""
+    return {*nest.vars, *[v for s in scalars(nest.body) if isinstance(s, Fold) for v in s.vars]}
 
 
 def seen(offset: Affine, loops: set[Var]) -> Affine:

@@ -113,8 +113,28 @@ def cumulated(x: Any) -> None:
     x[::2] = x[::-2]
 
 
+def red_black(x: Any) -> None:
+    x[1:-1:2] = 0.5 * (x[:-2:2] + x[2::2])
+    x[2:-1:2] = 0.5 * (x[1:-2:2] + x[3::2])
+
+
+def edges(x: Any) -> None:
+    if x.shape[0] > 2:
+        x[1:-1] = 0.5 * (x[:-2] + x[2:])
+        x[:1] = x[1:2]
+        x[-1:] = x[-2:-1]
+
+
+def halves(x: Any) -> None:
+    n = x.shape[0] // 2
+    x[:n] = x[n : 2 * n] * 2
+    x[n : 2 * n] -= x[:n]
+    x[1 : n + 1] += x[:n]
+
+
 VECTORS = [
     down, up, far, stencil, wide_stencil, reversed_sum, backward_stencil, every_other, chain, shifted_twice, cumulated,
+    red_black, edges, halves,
 ]  # fmt: skip
 MATRICES = [rows, five_points, columns, transposed, symmetric, flipped, centred, sums, broadcast_row]
 
