@@ -16,7 +16,7 @@ from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
-from pliant.kernel.lengths import Lengths, lengths_of
+from pliant.kernel.lengths import Lengths, ends_of, lengths_of
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, fold_shape
@@ -264,7 +264,9 @@ class Fusion:
     def place(self, root: Root, leaves: dict[Value, bool]) -> int:
         """Put a root into a nest over its space, or into a new one; the nest's place."""
         space = root.fold.space if root.fold else root.value.shape
-        lengths = lengths_of(root.value.node, root.fold) if root.fold else ()
+        ends = None if root.fold else ends_of(root.value)
+        lengths = lengths_of(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
+        root.rest = ends[1] if ends else None
         leaves = leaves | dict.fromkeys([n for n in lengths if n and n in self.buffers], False)
         size = len(self.cones.get(root.value, ()))
         known = self.nests.setdefault((space, lengths), [])

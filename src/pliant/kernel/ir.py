@@ -390,6 +390,7 @@ class Root:
     """A value that a nest computes: at each point of its space, or folded over some loops.
 
     base: the operand that the value is but for what the nest computes, which is a window of it then.
+    rest: what its elements are where the loops end early.
     """
 
     value: Value
@@ -401,6 +402,7 @@ class Root:
     scalar: Scalar | None = None
     offset: Affine = field(default_factory=Affine)
     folded: tuple[Var, ...] = ()
+    rest: Number | None = None
 
 
 @final

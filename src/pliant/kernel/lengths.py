@@ -1,17 +1,19 @@
-"""Where reductions end: `sum(select(i < n, x, 0))` need not look at the elements from n on."""
+"""Where loops end: `sum(select(i < n, x, 0))` need not look at the elements from n on, and from there on
+`select(i < n, x, 0)` is the same everywhere."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from pliant.core.ir import Const, Node, Value
+from pliant.core.ir import Const, Node, Number, Value
 from pliant.kernel.ir import FoldShape
 from pliant.kernel.record import identity_of
 from pliant.ops.bits import BitwiseAnd
+from pliant.ops.block import ReadBlock
 from pliant.ops.compare import Less
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
-from pliant.ops.shape import Broadcast, Iota
+from pliant.ops.shape import Broadcast, Iota, Reshape
 
 Lengths: TypeAlias = "tuple[Value | None, ...]"
 """Where each loop over a space ends, if that is before its extent."""
@@ -30,6 +32,35 @@ def lengths_of(node: Node, fold: FoldShape) -> Lengths:
     ends = bounds_of(mask)
     found = tuple([ends.get(op.axes[~axis]) if axis < 0 else None for axis in fold.order])
     return found if any(found) else ()
+
+
+def ends_of(value: Value) -> tuple[Lengths, Number] | None:
+    """Where the loops that make an array end, and what its elements are from there on; None if they run
+    over their extents."""
+    ends, rest = _ends(value)
+    found = tuple([ends.get(a) for a in range(len(value.shape))])
+    return (found, rest) if any(found) else None
+
+
+def _ends(value: Value) -> tuple[dict[int, Value], Number]:
+    match value.op:
+        case ReadBlock(shape, _, 0) as op:
+            lengths = value.args[1 + len(op.step) :]
+            return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
+        case Select() if isinstance(value.args[2].op, Const):
+            return bounds_of(value.args[0]), value.args[2].op.value
+        case Reshape():
+            (x,) = value.args
+            old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))
+            ends, rest = _ends(x)
+            is_same = [x.shape[a] for a in old] == [value.shape[a] for a in new] and all([a in old for a in ends])
+            return {new[old.index(a)]: n for a, n in ends.items()} if is_same else {}, rest
+        case _:
+            return {}, 0
+
+
+def _is_number(value: Value, number: int) -> bool:
+    return isinstance(value.op, Const) and value.op.value == number
 
 
 def bounds_of(mask: Value) -> dict[int, Value]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pliant.core import ir
 from pliant.core.ir import Const, Function, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
+from pliant.ops.block import ReadBlock
 from pliant.ops.custom import pick
 from pliant.ops.index import Gather
 from pliant.ops.shape import Iota
@@ -100,7 +101,9 @@ def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> 
         if isinstance(op, Const) or v in free or (v in kept and v is not value):
             continue
         count += 1
-        simple = op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | Iota)
+        simple = (
+            op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | ReadBlock | Iota)
+        )
         if not simple or isinstance(op, ir.Param) or count > LONGEST:
             return False
         todo.extend(v.args)

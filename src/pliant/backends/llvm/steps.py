@@ -229,7 +229,31 @@ class NestEmitter:
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
             e.loop(self.loops[level], lambda: self.level(level + 1))
+        if level < len(self.loops) and self.loops[level] in self.limits:
+            self.rest(level)
         self.end(level)
+
+    def rest(self, level: int) -> None:
+        """The elements where a loop has ended early."""
+        e, roots = self.e, [root for root in self.roots if root.rest is not None and root.buffer]
+        before, e.backward = e.backward, frozenset()
+
+        def from_here(deeper: int, first: str) -> None:
+            if deeper == len(self.loops):
+                for root in roots:
+                    assert root.buffer
+                    assert root.rest is not None
+                    e.store(root.buffer, root.offset, literal(root.rest, root.buffer.type.dtype))
+                return
+            var = self.loops[deeper]
+            e.loop(var, lambda: from_here(deeper + 1, "0"), (first, str(var.extent)))
+
+        if roots:
+            end = e.ends[self.loops[level]]
+            end = e.op(f"call i64 @llvm.smax.i64(i64 {end}, i64 0)")
+            is_full = e.op(f"icmp sge i64 {end}, {self.loops[level].extent}")
+            e.unless(is_full, lambda: from_here(level, end))
+        e.backward = before
 
     def crosses(self, outer: Var, inner: Var) -> bool:
         """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
