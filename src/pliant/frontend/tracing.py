@@ -141,6 +141,8 @@ class Trace:
     def undo(self) -> None:
         """Take back every write to storages that this trace did not make."""
         for storage, content, concrete, is_written in reversed(self.journal):
+            if storage.trace is self:
+                continue
             storage.content, storage.concrete, storage.is_written = content, concrete, is_written
             storage.version += 1
 
