@@ -1,0 +1,112 @@
+"""`python -m benchmarks.memory`: count, print the tables, write out/memory.json."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import platform
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.memory import adam, planning
+from benchmarks.memory.count import Use, in_new_process, interposer, missing
+from benchmarks.memory.programs import LARGE, Program
+from benchmarks.memory.sides import CALLS
+from benchmarks.memory.small import SMALL_PROGRAMS
+
+OUT = Path("out/memory.json")
+Uses = dict[str, dict[str, Use]]
+
+
+def counted(programs: Sequence[Program], sides: Sequence[str], library: Path, *, timed: bool) -> Uses:
+    """What each side uses for each program."""
+    names = [p.name for p in programs]
+    return {side: dict(in_new_process(side, names, library, timed=timed)) for side in sides if CALLS[side]}
+
+
+def large_table(uses: Uses) -> Iterator[str]:
+    """MB per call, MB beyond the inputs at the peak, and time."""
+    yield row("", list(uses))
+    yield row("---", ["---:"] * len(uses))
+    for program in LARGE:
+        yield row(program.name, [cell(uses[side].get(program.name)) for side in uses])
+
+
+def cell(use: Use | None) -> str:
+    """Megabytes per call / megabytes at the peak / milliseconds."""
+    return f"{use.bytes / 1e6:.3g} / {use.peak / 1e6:.3g} / {use.seconds * 1e3:.3g} ms" if use else "–"
+
+
+def small_table(uses: Uses) -> Iterator[str]:
+    """Bytes per call, against the least there is: results that lie in no argument."""
+    yield row("", ["pliant", "peak", "the same by NumPy", "least", "ratio"])
+    yield row("---", ["---:"] * 5)
+    for program in SMALL_PROGRAMS:
+        ours, theirs = (uses[side].get(program.name, Use(math.nan, math.nan)) for side in ("pliant", "numpy"))
+        excess = ratio(ours.bytes, program.new)
+        yield row(
+            program.name, [f"{ours.bytes:,.0f}", f"{ours.peak:,.0f}", f"{theirs.bytes:,.0f}", f"{program.new:,}", excess]
+        )
+
+
+def ratio(used: float, least: int) -> str:
+    """How many times the least that can be; a page around a block is no more than a block."""
+    return f"{used / least:.2f}" if least else ("0 bytes" if used == 0 else "more")
+
+
+def row(name: str, cells: Sequence[str]) -> str:
+    """One line of a table."""
+    return "| " + " | ".join([name, *cells]) + " |"
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that take part and are there."""
+    found = dict[str, str]()
+    for name in ("pliant", "numpy", "jax", "torch", "numba", "llvmlite"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def main() -> None:
+    """Count, print, write."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
+    parser.add_argument("part", nargs="*", help="large, small, adam, planning (default: all)")
+    parts = parser.parse_args().part or ["large", "small", "adam", "planning"]
+    why = missing()
+    print(f"{platform.machine()}, Python {platform.python_version()}, {versions()}, one thread")
+    kept: dict[str, object] = {"versions": versions()}
+    if why and {"large", "small"} & {*parts}:
+        print(why)
+    elif {"large", "small"} & {*parts}:
+        with interposer() as library:
+            if "large" in parts:
+                uses = counted(LARGE, [side for side in CALLS if side != "numpy"], library, timed=True)
+                print("\nMB per call / MB at the peak beyond the inputs / time", *large_table(uses), sep="\n", flush=True)
+                kept["large"] = as_json(uses)
+            if "small" in parts:
+                uses = counted(SMALL_PROGRAMS, ("pliant", "numpy"), library, timed=False)
+                print("\nbytes per call, in blocks of 64 KB and more", *small_table(uses), sep="\n", flush=True)
+                kept["small"] = as_json(uses)
+    if "adam" in parts:
+        kept["adam"] = seconds = adam.measured()
+        print("\nAdam over 10⁷ float32 parameters in four arrays", *adam.table(seconds), sep="\n", flush=True)
+    if "planning" in parts:
+        kept["planning"] = rows = planning.measured()
+        print("\nseconds for a program of n operations", *planning.table(rows), sep="\n", flush=True)
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+
+
+def as_json(uses: Uses) -> dict[str, dict[str, dict[str, float]]]:
+    """Plain numbers."""
+    return {side: {name: dataclasses.asdict(use) for name, use in found.items()} for side, found in uses.items()}
+
+
+if __name__ == "__main__":
+    main()
