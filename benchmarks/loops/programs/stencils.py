@@ -46,8 +46,9 @@ def seidel_2d(u: Array, *, steps: int) -> Array:
     n, m = a.shape
     for _ in range(steps):
         for i in range(1, n - 1):
-            a[i, 1:-1] += a[i - 1, :-2] + a[i - 1, 1:-1] + a[i - 1, 2:]
-            a[i, 1:-1] += a[i, 2:] + a[i + 1, :-2] + a[i + 1, 1:-1] + a[i + 1, 2:]
+            above = a[i - 1, :-2] + a[i - 1, 1:-1] + a[i - 1, 2:]
+            below = a[i + 1, :-2] + a[i + 1, 1:-1] + a[i + 1, 2:]
+            a[i, 1:-1] += above + a[i, 2:] + below
             for j in range(1, m - 1):
                 a[i, j] = (a[i, j] + a[i, j - 1]) / 9.0
     return a
