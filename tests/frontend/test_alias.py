@@ -182,11 +182,32 @@ def test_a_read_only_view_of_what_is_written_stays_read_only():
     np.testing.assert_array_equal(y, np.ones(4))
 
 
-def test_overlapping_arrays_of_two_dtypes_are_refused_before_anything_is_written():
-    x = np.arange(4.0)
-    with pytest.raises(UnsupportedError, match="float64 and int64 that overlap in memory"):
-        pliant.jit(scales)(x, x.view(np.int64))
-    np.testing.assert_array_equal(x, np.arange(4.0))
+MIXED: dict[str, Callable[[int], tuple[Any, ...]]] = {
+    "the same bytes": lambda n: (x := vector(n), x.view(np.int64)),
+    "halves": lambda n: (x := vector(n), x.view(np.float32)[::2]),
+    "bytes": lambda n: (x := vector(n), x.view(np.uint8)[8:][:n]),
+    "numbers in bytes": lambda n: (x := np.arange(8 * n, dtype=np.uint8) % 4, x.view(np.float64)[:1])[::-1],
+    "real parts": lambda n: (x := vector(n) * (1 + 2j), x.real),
+    "imaginary parts, reversed": lambda n: (x := vector(n) * (1 + 2j), x.imag[::-1])[::-1],
+    "crooked": lambda n: (x := np.zeros(8 * n + 3, np.uint8), (x[: 8 * n].view(float), x[3:].view(float)))[1],
+    "columns as integers": lambda n: (x := matrix(n), x.view(np.int64)[:, 1]),
+}
+
+
+@pytest.mark.parametrize("n", SIZES[:3])
+@pytest.mark.parametrize("name", MIXED)
+def test_overlapping_arrays_of_two_dtypes_behave_as_in_numpy(name: str, n: int):
+    def counts(x: Any, y: Any) -> Any:
+        x[...] += 1
+        y[..., 1:] = y[..., :-1] + 2
+        return x[..., :1] + 0, y
+
+    def fills(x: Any, y: Any) -> None:
+        y.T[...] = 3
+        x[1:] = x[:-1]
+
+    for f in (counts, fills):
+        both(f, lambda: MIXED[name](n))
 
 
 def test_an_array_with_elements_in_one_place_is_not_written():

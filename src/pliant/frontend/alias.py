@@ -18,8 +18,8 @@ from numpy.lib.stride_tricks import as_strided
 
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
-from pliant.errors import ReadOnlyError, UnsupportedError
-from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
+from pliant.errors import ReadOnlyError
+from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops.elementwise import add, mul
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import broadcast, iota
@@ -31,13 +31,15 @@ WORK: Final = 100_000  # of NumPy's exact test of two arrays; what is not settle
 @final
 @dataclass(frozen=True)
 class Member:
-    """One array of a group. Offset and strides are in elements of the group's storage."""
+    """One array of a group. Offset, shape and strides are in elements of the group's storage: where these are bytes,
+    an element of the array is a last axis of them."""
 
     place: int  # among the leaves of the call, then the arrays read from outside
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     is_writeable: bool
+    type: Type | None = None  # of the array, if its elements are not those of the storage
 
     @property
     def steps(self) -> list[tuple[int, int]]:
@@ -59,12 +61,12 @@ class Member:
 @final
 @dataclass(frozen=True)
 class Group:
-    """Overlapping arrays, and what their storage is; `reason` says why it cannot be one."""
+    """Overlapping arrays, and what their storage is: elements of the arrays, or bytes if these are of different
+    widths or lie crooked."""
 
     members: tuple[Member, ...]
-    dtype: Any = None
-    size: int = 0
-    reason: str = ""
+    dtype: Any
+    size: int
 
     @property
     def type(self) -> Type:
@@ -89,7 +91,7 @@ class Group:
         """How each member looks at the storage."""
         frame = self.frame
         frames = [*([frame[1]] if frame and len(frame[1]) > 1 else []), (self.size,)]
-        return [_lenses(m, frames, self.size) for m in self.members]
+        return [_lenses(m, frames, self.type) for m in self.members]
 
     def flat(self, arrays: Sequence[Any]) -> Any:
         """The storage's elements as an array of one axis that shares the members' memory."""
@@ -97,9 +99,10 @@ class Group:
         if frame is not None:
             member = frame[0]
             order = sorted(range(len(member.shape)), key=lambda a: -member.strides[a])
-            return np.transpose(arrays[member.place], order).reshape(-1)
+            return np.transpose(self._cells(arrays[member.place]), order).reshape(-1)
         member = next(m for m in self.members if m.offset == _below(m))  # one holds the lowest element
-        lowest = arrays[member.place][tuple(slice(None, None, -1) if s < 0 else slice(None) for s in member.strides)]
+        cells = self._cells(arrays[member.place])
+        lowest = cells[tuple(slice(None, None, -1) if s < 0 else slice(None) for s in member.strides)]
         return as_strided(lowest, (self.size,), (self.dtype.itemsize,), writeable=False)
 
     def write_back(self, arrays: Sequence[Any], value: Any) -> None:
@@ -110,7 +113,14 @@ class Group:
         for m in self.members:
             if m.is_writeable:
                 strides = tuple(s * value.itemsize for s in m.strides)
-                np.copyto(arrays[m.place], as_strided(value[m.offset :], m.shape, strides, writeable=False))
+                new = as_strided(value[m.offset :], m.shape, strides, writeable=False)
+                np.copyto(self._cells(arrays[m.place]), new)
+
+    def _cells(self, array: Any) -> Any:
+        """An array as elements of the storage."""
+        if array.dtype == self.dtype:
+            return array
+        return (array if array.itemsize == self.dtype.itemsize else array[..., None]).view(self.dtype)
 
 
 @final
@@ -234,19 +244,26 @@ def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
     """The group of the arrays at some places."""
     parts = [arrays[p] for p in places]
     base, end = min(bounds(a)[0] for a in parts), max(bounds(a)[1] for a in parts)
-    unit, dtype = parts[0].itemsize, parts[0].dtype
-    members: list[Member] = []
-    is_even = all(a.dtype == dtype for a in parts)
-    for place, a in zip(places, parts, strict=True):
-        offset = a.__array_interface__["data"][0] - base
-        is_even = is_even and offset % unit == 0 and all(s % unit == 0 for s in a.strides)
-        members.append(
-            Member(place, offset // unit, a.shape, tuple(s // unit for s in a.strides), bool(a.flags.writeable))
-        )
+    dtype, unit = parts[0].dtype, parts[0].itemsize
+    is_even = all([a.itemsize == unit and not any([n % unit for n in (_start(a) - base, *a.strides)]) for a in parts])
     if not is_even:
-        kinds = " and ".join(dict.fromkeys(str(a.dtype) for a in parts))
-        return Group(tuple(members), reason=f"arrays of {kinds} that overlap in memory, one of them written")
+        dtype, unit = np.dtype(np.uint8), 1
+    members = [_member(place, a, _start(a) - base, dtype) for place, a in zip(places, parts, strict=True)]
     return Group(tuple(members), dtype, (end - base) // unit)
+
+
+def _start(a: Any) -> int:
+    """Address of the first element."""
+    return a.__array_interface__["data"][0]
+
+
+def _member(place: int, a: Any, offset: int, dtype: np.dtype[Any]) -> Member:
+    """An array that begins `offset` bytes behind a storage of elements of `dtype`."""
+    unit = dtype.itemsize
+    cells = () if a.itemsize == unit else (a.itemsize // unit,)
+    own = None if a.dtype == dtype else Type(SHORT[a.dtype.name], a.shape)
+    strides = (*(s // unit for s in a.strides), *(1 for _ in cells))
+    return Member(place, offset // unit, (*a.shape, *cells), strides, bool(a.flags.writeable), own)
 
 
 def _below(m: Member) -> int:
@@ -254,14 +271,17 @@ def _below(m: Member) -> int:
     return sum(-s * (n - 1) for s, n in zip(m.strides, m.shape, strict=True) if s < 0)
 
 
-def _lenses(m: Member, frames: Sequence[tuple[int, ...]], size: int) -> tuple[Lens, ...]:
+def _lenses(m: Member, frames: Sequence[tuple[int, ...]], storage: Type) -> tuple[Lens, ...]:
     """How a member looks at a flat storage: by slices of it in one of the frames, or by arithmetic."""
     for frame in frames:
-        made = _sliced(m, frame, size)
+        made = _sliced(m, frame, storage.size)
         if made is not None:
             break
     else:
         made = (StridedLens(m.offset, m.strides, m.shape, m.is_injective),)
+    if m.type is not None:
+        made = (*made, DTypeLens(storage.dtype, m.type.dtype))
+        made = (*made, ReshapeLens(m.type.shape)) if len(m.shape) > m.type.rank else made
     return made if m.is_writeable else (*made, ReadOnlyLens(_same, _same, "a read-only view"))
 
 
@@ -296,9 +316,3 @@ def _sliced(m: Member, frame: tuple[int, ...], size: int) -> tuple[Lens, ...] | 
         (ReshapeLens(m.shape), tuple(rows[a] for a in order) != m.shape),
     )
     return tuple(lens for lens, is_needed in steps if is_needed)
-
-
-def refuse(group: Group) -> None:
-    """UnsupportedError for a group that cannot be one storage."""
-    if group.reason:
-        raise UnsupportedError(f"{group.reason}, are not compiled", hint="pass a copy of one of them")

@@ -15,7 +15,7 @@ from pliant.core.origin import ParameterOrigin, at, here
 from pliant.core.types import DTYPES
 from pliant.errors import NumberRangeError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend import kinds
-from pliant.frontend.alias import Group, Shared, groups_of, is_injective, refuse
+from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, callee, guards_of
 from pliant.frontend.convert import as_traced
@@ -139,8 +139,6 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
         needed = groups_of([*leaves, *program.met], watched)
         if needed == groups:
             return replace(program, watched=watched)
-        for group in needed:
-            refuse(group)
         groups, met = needed, program.met
         program = _trace_once(f, leaves, structure, names, groups, met)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
