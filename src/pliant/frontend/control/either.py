@@ -53,9 +53,8 @@ class Either:
 
     def write(self, value: Value) -> None:
         """Replace what it holds."""
-        one, other = self.one.value, self.other.value
-        self.one.replace(self.selected(value, one))
-        self.other.replace(self.selected(other, value))
+        self.one.replace(self.selected(value, self.one.value))
+        self.other.replace(self.selected(self.other.value, value))  # read now: both may look at the same memory
 
 
 def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> Any:

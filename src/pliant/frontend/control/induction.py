@@ -31,6 +31,7 @@ from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import Storage, current
+from pliant.frontend.view import is_static
 from pliant.ops.compare import maximum
 
 ROUNDS = 12
@@ -182,6 +183,7 @@ class Round:
         self.heads: dict[Place, Any] = {}
         self.params: dict[Place, list[Value | None]] = {}
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
+        self.moves: dict[Storage, Storage | None] = {}
         self.index = param(Type("i64"), "i")
         length = plan.length
         if length is None and plan.count is not None:
@@ -240,9 +242,21 @@ class Round:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
             self.heads[place] = self.entry[place] = content
             plan.plans[place] = None
+        self.moves = self.moved()
         for place in list(plan.plans):
             plan.plans[place] = self.next_plan(place, place.get())
         return (dict(plan.plans), list(plan.storages)) != before
+
+    def moved(self) -> dict[Storage, Storage | None]:
+        """By the allocation that a name was bound to before the step: the one that it is bound to after it,
+        None for one that the step made."""
+        found: dict[Storage, Storage | None] = {}
+        for place in self.plan.plans:
+            rows = zip(flatten(self.heads[place])[0], flatten(place.get())[0], strict=False)
+            for old, new in rows:
+                if type(old) is TracedArray and type(new) is TracedArray and is_mutable(old) and old is not new:
+                    found[old.storage] = None if self.region.owns(new.storage) else new.storage
+        return found
 
     def next_plan(self, place: Place, after: Any) -> Tree | None:
         """The plan for a place, given what the step left there."""
@@ -289,17 +303,30 @@ class Round:
         written = self.region.written
         if isinstance(new.storage, Either):
             raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
-        if not self.region.owns(new.storage) and new.storage in written:
-            raise Longer
+        if not self.region.owns(new.storage) and is_static(new.lenses):
+            self.check_chain(text, new.storage)
         if self.plan.is_first and first.storage in written and is_mutable(first):
             raise NotInductive(f"{text} is written, and bound to another array", is_late=True)
+
+    def check_chain(self, text: str, start: Storage) -> None:
+        """Longer if names are bound to each other's allocations, around; NotInductive if one will be bound to
+        the same allocation from now on. Otherwise it comes from a name that is bound to a new one."""
+        here: Storage | None = start
+        seen: list[Storage] = []
+        while here is not None:
+            if here in seen:
+                raise Longer
+            seen.append(here)
+            if here not in self.moves or self.moves[here] is here:
+                raise NotInductive(f"{text} is bound to another array", is_late=True)
+            here = self.moves[here]
 
     def settled(self, text: str, first: Any, kind: Kind | None, new: Kind) -> Kind:
         """The kind that a step is given, if it makes `new` of `kind`."""
         if kind == new:
             return new
         start = kind_of(as_traced(first))
-        wide = new if kind is None else kind.joined(new)
+        wide = (kind or start).joined(new)
         if wide is None or start.type.shape != new.type.shape:
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
         if not is_exact(first, start, wide):
