@@ -283,7 +283,7 @@ def shifted_copy_reshaped(x: Any) -> Any:
     return b.reshape(1, -1), c.reshape(1, -1)
 
 
-LOOPS = (6, 7, 33, 100, 101)  # a loop is perhaps unrolled
+LOOPS = (6, *SIZES)
 
 
 CASES: tuple[Case, ...] = (

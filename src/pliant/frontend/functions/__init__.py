@@ -25,6 +25,7 @@ from pliant.frontend.functions import (
     shape,
     statistics,
     unsupported,
+    windows,
 )
 from pliant.frontend.functions.at import AT
 from pliant.frontend.functions.methods import METHODS, PROPERTIES
@@ -33,7 +34,7 @@ from pliant.ops import scan as scans
 
 MODULES: Final = (
     reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, index, math, create,
-    products, linalg, norms, fft,
+    windows, products, linalg, norms, fft,
 )  # fmt: skip
 
 FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
