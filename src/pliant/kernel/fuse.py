@@ -22,7 +22,10 @@ from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, fold_shape
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
+from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
+from pliant.ops.reduce import ArgExtremum, Reduction
+from pliant.ops.shape import Iota
 from pliant.ops.update import Window
 
 WRITES = Scatter | Window | BlockWrite
@@ -37,6 +40,8 @@ CHEAP = frozenset(
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
 LONGEST_NEST = 400
+GROWN = 1 << 22  # bytes that are no longer near the processor
+COSTLY = 100  # simple operations that take longer than a trip to memory
 LONGEST_SCALAR_NEST = 1000
 
 
@@ -62,6 +67,9 @@ class Fusion:
         self.depths: dict[Value, int] = {}
         self.nests: dict[tuple[tuple[int, ...], Lengths], list[int]] = {}
         self.leaves: dict[int, set[Value]] = {}
+        self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
+        self.crooked: dict[int, set[Value]] = {}  # what a nest reads elsewhere than at its own point
+        self.overwritten: dict[int, set[Value]] = {}  # what it writes over
         self.pointwise: dict[Value, Root] = {}
         self.sums = sums_of(fn, owned, self.uses)
         passed = {node for part in self.sums.values() for node in part.passed}
@@ -177,7 +185,8 @@ class Fusion:
         depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
-        if long or not value.shape or value in self.results or self.is_overwritten(value) or self.pays(node, value):
+        is_read = not is_place(value) and (not value.shape or self.is_overwritten(value) or self.pays(node, value))
+        if long or value in self.results or is_read:
             self.materialise(value)
 
     def is_overwritten(self, value: Value) -> bool:
@@ -196,7 +205,7 @@ class Fusion:
         fold = self.fold_of(node)
         if fold:
             inner = math.prod(fold.space) // max(value.type.size, 1)
-            alone = len(users) == 1 and isinstance(users[0].op, Elementwise)
+            alone = len(users) == 1 and isinstance(users[0].op, Elementwise | Reduction | ArgExtremum)
             return not (alone and inner <= 64 and value.type.size >= 4096)
         once = Elementwise | Window | BlockWrite  # these read each element once
         others = [u for u in users if not isinstance(u.op, once)]
@@ -205,7 +214,18 @@ class Fusion:
         if len(users) < 2 and not again and not dots:
             return False
         cost = self.cost(value)
-        return (len(users) > 1 and cost >= 8) or (bool(again) and cost >= 4) or (bool(dots) and cost >= 1)
+        return (
+            (len(users) > 1 and cost >= 8 and not self.is_grown(value))
+            or (bool(again) and cost >= 4)
+            or (bool(dots) and cost >= 1)
+        )
+
+    def is_grown(self, value: Value) -> bool:
+        """Whether a value is so much larger than what it is made from that making it again, in cache, is
+        faster than bringing it to memory and back."""
+        if value.type.bytes < GROWN or self.cost(value) > COSTLY:
+            return False
+        return 8 * sum([leaf.type.size for leaf in self.reached((value,))]) <= value.type.size
 
     def cost(self, value: Value) -> int:
         """About how many simple operations one element takes where it is read."""
@@ -270,16 +290,22 @@ class Fusion:
         leaves = leaves | dict.fromkeys([n for n in lengths if n and n in self.buffers], False)
         size = len(self.cones.get(root.value, ()))
         known = self.nests.setdefault((space, lengths), [])
+        over = {self.homes[root.value]} if root.value in self.homes else set[Value]()
+        crooked = {v for v, straight in leaves.items() if not straight}
         for at in known[-4:]:
             nest = self.steps[at]
             assert isinstance(nest, Nest)
-            if nest.size + size <= (LONGEST_NEST if space else LONGEST_SCALAR_NEST) and self.fits(at, space, leaves):
+            is_short = nest.size + size <= (LONGEST_NEST if space else LONGEST_SCALAR_NEST)
+            is_early = over.isdisjoint(self.crooked[at]) and self.overwritten[at].isdisjoint(crooked)
+            if is_short and is_early and self.fits(at, space, leaves):
                 break
         else:
             at, nest = len(self.steps), Nest(space, lengths=lengths)
             self.steps.append(nest)
             known.append(at)
-            self.leaves[at] = set()
+            self.leaves[at], self.crooked[at], self.overwritten[at] = set(), set(), set()
+        self.crooked[at] |= crooked
+        self.overwritten[at] |= over
         root.leaves = frozenset(leaves)
         nest.roots.append(root)
         nest.size += size
@@ -332,9 +358,15 @@ def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:
         seen.add(v)
 
 
+def is_place(value: Value) -> bool:
+    """Whether a number is a sum of whole numbers, as bounds and indices are: computed where it is used, so
+    that it is seen how far apart two places are."""
+    return value.dtype == "i64" and not value.shape and isinstance(value.op, Add | Sub | Neg)
+
+
 def cost_of(op: Op) -> int:
     """About how many simple operations a primitive takes for one element."""
-    if isinstance(op, Movement | ReadBlock | Param | Const):
+    if isinstance(op, Movement | ReadBlock | Iota | Param | Const):
         return 0
     if isinstance(op, Elementwise):
         return 1 if op.name in CHEAP else 4 if op.name in ("div", "sqrt") else 16
