@@ -52,7 +52,7 @@ def part_of(x: TracedArray, extents: Sequence[Extent], key: Any) -> Part:
     for k in items:
         pair = (Size(1), 1) if k is None else next(kept)
         final += [pair] if pair else []
-    lenses = _lenses(x, runs, tuple(bounds))
+    lenses = _lenses(x, extents, runs, tuple(bounds))
     shape = tuple(m for _, m in final)
     lenses += (ReshapeLens(shape),) if shape != tuple(bounds) else ()
     counts = [n.known for n, _ in final]
@@ -93,8 +93,14 @@ def _run(key: Any, extent: Extent, axis: int) -> Run:
     return Run(inside(place, n) if isinstance(extent, Size) else place, Size(1))
 
 
-def _lenses(x: TracedArray, runs: Sequence[Run], shape: tuple[int, ...]) -> tuple[Lens, ...]:
+def _is_whole(run: Run, extent: Extent) -> bool:
+    return run == Run(Size(0), size_of(extent))
+
+
+def _lenses(x: TracedArray, extents: Sequence[Extent], runs: Sequence[Run], shape: tuple[int, ...]) -> tuple[Lens, ...]:
     """The lenses of x, and then one for a block; two blocks in a row become one."""
+    if all([_is_whole(r, n) for r, n in zip(runs, extents, strict=True)]):
+        return x.lenses
     before, last = x.lenses[:-1], x.lenses[-1] if x.lenses else None
     if isinstance(last, BlockLens):
         outer = zip(map(taken_apart, last.starts), last.step, runs, strict=True)
