@@ -1,9 +1,11 @@
-"""What became of a function: its program before and after the passes, and which rules fired."""
+"""What became of a function: its program before and after the passes, which rules fired, its steps and memory."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pliant.backends import backend_named
@@ -24,6 +26,8 @@ class Explanation:
     rules: Log
     code: str
     captured: int
+    memory: str
+    picture: str
 
     def __str__(self) -> str:
         fired = ", ".join(f"{name} ×{count}" for name, count in self.rules.fired.most_common()) or "none"
@@ -33,10 +37,14 @@ class Explanation:
             f"after the passes: {before} → {after} values; rules fired: {fired}",
             format_function(self.optimised, origins=True),
             f"arrays captured from outside: {self.captured}",
-            self.code,
+            self.code, self.memory,
         ))  # fmt: skip
 
     __repr__ = __str__
+
+    def memory_picture(self, path: str | os.PathLike[str]) -> None:
+        """Write an SVG: every array as a rectangle, over the steps of its life, at its address."""
+        Path(path).write_text(self.picture, encoding="utf-8")
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
@@ -50,6 +58,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     program: Program = compiled.program(*args, **kwargs)
     log = Log()
     best = optimise(program.fn, log)
-    describe = getattr(backend_named(DEFAULT_BACKEND), "describe", None)
-    code = describe(best) if describe else ""
-    return Explanation(program.fn, best, log, code, len(program.captured))
+    backend: Any = backend_named(DEFAULT_BACKEND)
+    code = backend.describe(best, pinned=program.pinned)
+    memory, picture = backend.memory(best, pinned=program.pinned)
+    return Explanation(program.fn, best, log, code, len(program.captured), memory, picture)

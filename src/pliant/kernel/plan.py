@@ -55,6 +55,14 @@ class Plan:
         """Arrays that have bytes of the workspace of their own."""
         return tuple([life for life in self.lives if life.place == "workspace" and life.inside is None])
 
+    @property
+    def peak(self) -> int:
+        """The most bytes of the workspace that are in use at once."""
+        lives = [life for life in self.lives if life.place == "workspace"]
+        return max(
+            [_covered([x for x in lives if x.birth <= n <= x.death]) for n in {x.birth for x in lives}], default=0
+        )
+
 
 def plan_of(program: Program) -> Plan:
     """The plan of a program, not of those inside its loops and branches."""
@@ -79,6 +87,15 @@ def plan_of(program: Program) -> Plan:
         ]
     )
     return Plan(lives, copies, program.arena, sum([b.type.bytes for b in outside]))
+
+
+def _covered(lives: list[Life]) -> int:
+    """The bytes that arrays cover, of which some lie in others' memory."""
+    total = end = 0
+    for low, high in sorted([(x.buffer.offset, x.buffer.offset + x.bytes) for x in lives]):
+        total += max(high - max(low, end), 0)
+        end = max(end, high)
+    return total
 
 
 def _life(buffer: Buffer, program: Program, birth: int, death: int) -> Life:

@@ -18,7 +18,10 @@ from pliant.core.types import Type
 from pliant.errors import MissingRuleError
 from pliant.kernel.describe import describe
 from pliant.kernel.ir import Affine, Apply, Buffer, Fold, Host, Index, Program, Region, Var
+from pliant.kernel.picture import picture_of
+from pliant.kernel.plan import plan_of
 from pliant.kernel.record import EMPTY, Recorder, fill_of
+from pliant.kernel.report import memory_report
 from pliant.kernel.schedule import scalars
 from pliant.kernel.verified import build_verified
 from pliant.ops.base import Elementwise, Movement
@@ -53,9 +56,14 @@ class LLVM:
         """A C-level callable for an executable; see `make_entry`."""
         return make_entry(executable, kinds, tree, fallback, scalars=scalars, apart=apart)
 
-    def describe(self, fn: Function) -> str:
-        """The steps that `fn` becomes, and the memory they take."""
-        return describe(build_verified(fn, can, lapack.has))
+    def describe(self, fn: Function, *, pinned: Pairs = ()) -> str:
+        """The steps that `fn` becomes, and what they write."""
+        return describe(build_verified(fn, can, lapack.has, owned=pinned))
+
+    def memory(self, fn: Function, *, pinned: Pairs = ()) -> tuple[str, str]:
+        """The memory that `fn` takes, in words and as a picture, an SVG."""
+        program = build_verified(fn, can, lapack.has, owned=pinned)
+        return memory_report(program), picture_of(plan_of(program), len(program.steps))
 
 
 def lean(executable: Executable) -> Callable[..., Any] | None:
