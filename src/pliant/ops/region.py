@@ -83,13 +83,41 @@ def read_with(dys: Sequence[Value], dxs: Collection[Value]) -> Values:
 
 
 def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
-    """Those of the reads that must be kept: the others are cheap to compute from them and `free`."""
-    place = {node: n for n, node in enumerate(nodes(reads))}
-    kept = {r: None for r in reads if r not in free}
+    """What must be kept of the reads, or of smaller values that they are made from: the others are cheap to
+    compute from that and `free`."""
+    wanted = tuple(dict.fromkeys([v for r in reads for v in (sources(r, free) or (r,))]))
+    place = {node: n for n, node in enumerate(nodes(wanted))}
+    kept = {r: None for r in wanted if r not in free}
     for r in sorted(kept, key=lambda r: place[r.node], reverse=True):
         if is_cheap(r, kept, free):
             del kept[r]
-    return tuple([r for r in reads if r in kept])
+    return tuple([r for r in wanted if r in kept])
+
+
+def sources(value: Value, free: Collection[Value]) -> Values | None:
+    """Values, smaller in all, from which and `free` ones a few simple operations make `value`, if there are any:
+    what was repeated to its shape, for one."""
+    if value in free:
+        return None
+    todo, found, count = [value], dict[Value, None](), 0
+    while todo:
+        v = todo.pop()
+        if isinstance(v.op, Const) or v in free:
+            continue
+        if v is not value and v.type.bytes < value.type.bytes:
+            if not is_cheap(v, (), free):
+                found[v] = None
+            continue
+        count += 1
+        if not is_simple(v.op) or count > LONGEST:
+            return None
+        todo.extend(v.args)
+    return tuple(found) if sum([v.type.bytes for v in found]) < value.type.bytes else None
+
+
+def is_simple(op: ir.Op) -> bool:
+    """Whether a primitive takes about as long as a load."""
+    return op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | ReadBlock | Iota)
 
 
 def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> bool:
@@ -101,10 +129,7 @@ def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> 
         if isinstance(op, Const) or v in free or (v in kept and v is not value):
             continue
         count += 1
-        simple = (
-            op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | ReadBlock | Iota)
-        )
-        if not simple or isinstance(op, ir.Param) or count > LONGEST:
+        if not is_simple(op) or count > LONGEST:
             return False
         todo.extend(v.args)
     return True
