@@ -47,6 +47,7 @@ OVERLAPS: dict[str, Callable[[int], tuple[Any, Any]]] = {
         (x[:, ::-1], x[1:2, :, ::2].repeat(2, 2) * 0 + x[1:2]),
     )[1],
     "of rank 0": lambda n: (x := vector(n), (x, x[3, ...]))[1],
+    "the first of every other, of rank 0": lambda n: (x := vector(2 * n)[::2], (x[0, ...], x))[1],
     "windows": lambda n: (x := vector(n + 2), (x, np.lib.stride_tricks.sliding_window_view(x, n + 2)))[1],
     "complex numbers": lambda n: (x := vector(n) * (1 + 2j), (x, x[::-1]))[1],
     "small integers": lambda n: (x := np.arange(n, dtype=np.uint8), (x, x[::-1]))[1],

@@ -102,7 +102,8 @@ class Group:
             return np.transpose(self._cells(arrays[member.place]), order).reshape(-1)
         member = next(m for m in self.members if m.offset == _below(m))  # one holds the lowest element
         cells = self._cells(arrays[member.place])
-        lowest = cells[tuple(slice(None, None, -1) if s < 0 else slice(None) for s in member.strides)]
+        ascending = [slice(None, None, -1) if s < 0 else slice(None) for s in member.strides]
+        lowest = cells[(..., *ascending)]  # the ellipsis keeps an array of rank 0 an array
         return as_strided(lowest, (self.size,), (self.dtype.itemsize,), writeable=False)
 
     def write_back(self, arrays: Sequence[Any], value: Any) -> None:
