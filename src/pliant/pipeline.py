@@ -28,6 +28,7 @@ from pliant.core.verify import verify
 from pliant.ops.base import Elementwise
 from pliant.ops.boxes import add_in_boxes
 from pliant.ops.dead_writes import drop_dead_writes
+from pliant.ops.elide import elide
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
 from pliant.rewrite.engine import simplify
@@ -66,11 +67,12 @@ DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
+ELIDE = Pass("elide", lambda fn, log: elide(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 
 BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, SINK, DEAD)
-COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, SINK, DEAD)
+COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, ELIDE, SINK, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

@@ -42,15 +42,22 @@ def eliminate_dead(fn: Function) -> Function:
             if isinstance(node.op, Param):
                 continue
             args = tuple([env[a] for a in node.args])
-            op = map_functions(node.op, eliminate_dead)
             used = tuple([v in read for v in node.values])
-            if not all(used) and implements(op, Prunable):
-                with at(node.origin):
-                    outs = op.prune(used, args)
-            elif op is node.op:
-                outs = rebuild(node, args)
-            else:
-                with at(node.origin):
-                    outs = op.apply(*args)
+            with at(node.origin):
+                if not all(used) and implements(node.op, Prunable):
+                    outs = _inside(node.op.prune(used, args))
+                elif functions_of(node.op):
+                    outs = map_functions(node.op, eliminate_dead).apply(*args)
+                else:
+                    outs = rebuild(node, args)
             env.update((v, o) for v, o in zip(node.values, outs, strict=True) if o is not None)
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+
+def _inside(outs: Tangents) -> Tangents:
+    """The results of a pruned node, computing only what they need inside it too."""
+    node = next((o.node for o in outs if o is not None), None)
+    if node is None or not functions_of(node.op):
+        return outs
+    made = map_functions(node.op, eliminate_dead).apply(*node.args)
+    return tuple([None if o is None else made[o.index] for o in outs])

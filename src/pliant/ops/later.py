@@ -1,0 +1,153 @@
+"""Whether what was read in a step of some loops is still there when the loops have ended.
+
+The loops are inside each other and carry one array. Later than a read, or a write, in a step come: the
+other writes of that step; for each of the loops, its later steps; and what its body writes after the
+loop inside it. None of these may touch the places of the read, whatever the indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from pliant.core.ir import Node, Value
+from pliant.core.types import Type
+from pliant.ops.loop import Loop
+from pliant.ops.places import Form, Scene, box_of_read, box_of_write, can_meet, form_of
+
+INDEX = Type("i64")
+
+
+class _Unknown(Exception):
+    """An array is made in a way that is no list of writes."""
+
+
+@final
+@dataclass(frozen=True)
+class Level:
+    """A loop, in the body of the one at the level before."""
+
+    node: Node
+    loop: Loop
+
+    @property
+    def index(self) -> Value:
+        """The number of the step."""
+        return self.loop.body.params[0]
+
+    def writes(self) -> Iterator[Value]:
+        """The writes to what the loop carries, the last first."""
+        for p, r in self.loop.carries:
+            value = self.loop.body.results[r]
+            while value is not self.loop.body.params[p]:
+                if box_of_write(value, Scene(None)) is not None:
+                    yield value
+                value = _before(value) or self.loop.body.params[p]
+
+
+def is_final(read: Value, version: Value, levels: Sequence[Level]) -> Value | None:
+    """The array that the outermost loop ends with, if it holds what `read` reads, or writes, at its places.
+
+    version: what the array is when it is read, or has been written, in a step of the innermost loop.
+    """
+    carries = _carried(version, levels)
+    if carries is None:
+        return None
+    scenes = [Scene("read")]
+    for level in levels:
+        scenes.append(entered(scenes[-1], level.node, level.loop, "read"))
+    box = box_of_read(read, scenes[-1]) if read is not version else box_of_write(read, scenes[-1])
+    assert box is not None
+    try:
+        for scene, end, start in _later(version, levels, carries, scenes):
+            for other, at in _writes(end, start, scene):
+                written = box_of_write(other, at)
+                if written is None or can_meet(box, written, (*scenes[-1].facts, *at.facts)):
+                    return None
+    except _Unknown:
+        return None
+    return levels[0].node.values[carries[0][1]]
+
+
+def _carried(version: Value, levels: Sequence[Level]) -> list[tuple[int, int]] | None:
+    """(parameter, result) of the array at each level, the outermost first."""
+    found = list[tuple[int, int]]()
+    for level in reversed(levels):
+        pair = next((pair for pair in level.loop.carries if version in _versions(level.loop, pair)), None)
+        if pair is None:
+            return None
+        found.append(pair)
+        version = level.node.values[pair[1]]
+    return found[::-1]
+
+
+def _versions(loop: Loop, pair: tuple[int, int]) -> list[Value]:
+    """The array before, between and after the writes of a step."""
+    value: Value | None = loop.body.results[pair[1]]
+    found = list[Value]()
+    while value is not None:
+        found.append(value)
+        value = _before(value)
+    return found if found[-1] is loop.body.params[pair[0]] else []
+
+
+def _before(value: Value) -> Value | None:
+    """What a value was before it was written, or a loop went over it; None if it is made otherwise."""
+    if box_of_write(value, Scene(None)) is not None:
+        return value.args[0]
+    if isinstance(value.op, Loop) and value.op.outs[value.index] == "last":
+        return value.args[_carry(value) - 1]
+    return None
+
+
+def _carry(value: Value) -> int:
+    """The parameter of the body of a loop that a last result comes from."""
+    assert isinstance(value.op, Loop)
+    return next(p for p, r in value.op.carries if r == value.index)
+
+
+def entered(scene: Scene, node: Node, loop: Loop, run: object) -> Scene:
+    """What is known in a step of a loop."""
+    index, *params = loop.body.params
+    variable = Form.of((run, index))
+    known = {**scene.known, index: variable}
+    facts = [*scene.facts, variable, Form(loop.length - 1) - variable]
+    for p, a, kind in zip(params, node.args, loop.ins, strict=True):
+        if kind in ("const", "count") and p.type == INDEX:
+            known[p] = form_of(a, scene)
+            if kind == "count":
+                facts.append(known[p] - variable - 1)
+    return Scene((run, node), known, tuple(facts))
+
+
+def _later(
+    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]], scenes: Sequence[Scene]
+) -> Iterator[tuple[Scene, Value, Value]]:
+    """All that happens after the read: what is known then, and two versions between which the writes are."""
+    for depth, (level, (p, r)) in enumerate(zip(levels, carries, strict=True)):
+        body = level.loop.body
+        inner = levels[depth + 1].node.values[carries[depth + 1][1]] if depth + 1 < len(levels) else version
+        yield scenes[depth + 1], body.results[r], inner
+        scene = entered(scenes[depth], level.node, level.loop, ("later", depth))
+        step, now = scene.known[level.index], scenes[depth + 1].known[level.index]
+        order = (now - step if level.loop.reverse else step - now) - 1
+        yield Scene(scene.run, scene.known, (*scene.facts, order)), body.results[r], body.params[p]
+
+
+def _writes(end: Value, start: Value, scene: Scene) -> Iterator[tuple[Value, Scene]]:
+    """The writes that make one version from another, those in loops included, and what is known there."""
+    todo = [(end, start, scene)]
+    while todo:
+        value, first, scene = todo.pop()
+        while value is not first:
+            before = _before(value)
+            if before is None:
+                raise _Unknown
+            if isinstance(value.op, Loop):
+                inner = entered(scene, value.node, value.op, (scene.run, value.node))
+                body = value.op.body
+                todo.append((body.results[value.index], body.params[_carry(value)], inner))
+            else:
+                yield value, scene
+            value = before
