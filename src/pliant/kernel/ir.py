@@ -79,8 +79,11 @@ class Affine:
     @property
     def bare(self) -> Var | None:
         """The variable this is, if it is nothing else."""
-        if self.start == 0 and len(self.terms) == 1:
-            atom, factor = self.terms[0]
+        terms = self.terms
+        if len(terms) > 1:  # a loop of one step is always at 0
+            terms = tuple([(a, f) for a, f in terms if not isinstance(a, Var) or a.extent != 1])
+        if self.start == 0 and len(terms) == 1:
+            atom, factor = terms[0]
             return atom if factor == 1 and isinstance(atom, Var) else None
         return None
 
