@@ -29,6 +29,7 @@ from pliant.ops.base import Elementwise
 from pliant.ops.boxes import add_in_boxes
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.ops.elide import elide
+from pliant.ops.hoist import hoist
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
 from pliant.rewrite.engine import simplify
@@ -68,11 +69,12 @@ DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
+HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, SINK, DEAD)
-COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, ELIDE, SINK, DEAD)
+BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, HOIST, SINK, DEAD)
+COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, ELIDE, HOIST, SINK, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
