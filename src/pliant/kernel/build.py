@@ -72,7 +72,7 @@ def build(
     fusion = Fusion(fn, can, calls, build_held, owned)
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
-    host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
+    host = tuple([out for step in fusion.steps if isinstance(step, Host) and not step.into for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, sites, host)
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
@@ -83,7 +83,7 @@ def build(
                 record_nest(step, fusion.buffers, program.sites, known)
             case Fill():
                 record_fill(step, fusion.buffers, program.sites, known)
-            case Routine():
+            case Routine() if not step.is_update:
                 step.site = len(program.sites)
                 op, origin = step.node.op, step.node.origin
                 program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))

@@ -30,7 +30,8 @@ def lines_of(step: Step, label: str) -> list[str]:
             added = " added" if step.start else ""
             return [f"{label} BLAS: {m}×{k} times {k}×{n}{added} → {step.out.type} {place_of(step.out)}"]
         case Routine():
-            return [f"{label} LAPACK: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
+            library = "NumPy" if step.is_update else "LAPACK"
+            return [f"{label} {library}: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
         case Run():
             made = ", ".join(str(b.type) for b in step.outs)
             inner = [line for part in step.parts for s in part.steps for line in lines_of(s, "-")]

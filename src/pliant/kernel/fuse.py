@@ -26,6 +26,7 @@ from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
 from pliant.ops.shape import Iota
+from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
 WRITES = Scatter | Window | BlockWrite
@@ -99,7 +100,7 @@ class Fusion:
         elif self.calls(op, types):
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
-            self.append(Routine(node, args, outs), node, outs, args)
+            self.append(Routine(node, args, outs, is_update=isinstance(op, Sort)), node, outs, args)
         elif not self.can(op, types) or len(node.types) != 1:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
@@ -325,7 +326,8 @@ class Fusion:
     def result(self, value: Value, seen: bool) -> Buffer:
         """The buffer of one result: the value's own, or a copy's."""
         step = self.made_at.get(value, -1)
-        if not seen and step >= 0 and not isinstance(self.steps[step], Host):
+        maker = self.steps[step] if step >= 0 else None
+        if not seen and maker and (not isinstance(maker, Host) or maker.into):
             self.outside.add(value)
             return self.buffers[value]
         root = Root(value, None, Buffer(value.type, value))

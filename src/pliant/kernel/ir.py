@@ -540,11 +540,17 @@ class Product:
 @final
 @dataclass(eq=False)
 class Host:
-    """A primitive evaluated by its array rule, in Python."""
+    """A primitive evaluated in Python: by its `into` rule in the memory of its result, or by its array
+    rule, which makes new arrays."""
 
     node: Node
     args: tuple[Buffer, ...]
     outs: tuple[Buffer | None, ...]
+
+    @property
+    def into(self) -> Callable[..., None] | None:
+        """The rule that writes where the result is to lie, if there is one."""
+        return getattr(self.node.op, "into", None)
 
     @property
     def reads(self) -> set[Buffer]:
@@ -560,12 +566,16 @@ class Host:
 @final
 @dataclass(eq=False)
 class Routine:
-    """A primitive that a library of the target computes, on whole arrays; `site` is for its failure."""
+    """A primitive that a library of the target computes, on whole arrays; `site` is for its failure.
+
+    is_update: the result begins as the first operand.
+    """
 
     node: Node
     args: tuple[Buffer, ...]
     outs: tuple[Buffer, ...]
     site: int = -1
+    is_update: bool = False
 
     @property
     def reads(self) -> set[Buffer]:
@@ -656,6 +666,8 @@ def takes_over(step: Step) -> list[tuple[Buffer, Buffer]]:
             return [(step.copied, step.out)] if step.copied else []
         case Product():
             return [(step.start, step.out)] if step.start else []
+        case Routine() if step.is_update:
+            return [(step.args[0], step.outs[0])]
         case Nest():
             return [(root.base, root.buffer) for root in step.roots if root.base and root.buffer]
         case Run():

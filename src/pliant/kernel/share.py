@@ -205,7 +205,7 @@ class _Sharing:
                 )
             case Product() if step.start is source and source not in (step.left.buffer, step.right.buffer):
                 return ""
-            case Run() if (source, buffer) in takes_over(step):
+            case Run() | Routine() if (source, buffer) in takes_over(step):
                 return ""
             case Product() | Routine():
                 return f"{name_of(source)} is an operand of the library call that makes it"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, final
 
 from pliant.backends.base import Pairs
-from pliant.backends.llvm import lapack, math
+from pliant.backends.llvm import lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
 from pliant.backends.llvm.entry import make_entry
 from pliant.backends.llvm.jit import Code, host_target
@@ -43,7 +43,7 @@ class LLVM:
     ) -> Executable:
         """Machine code for `fn`. pinned: (parameter, result) pairs; the result is made in the parameter's
         memory. free: parameters that may be overwritten. Without `sharing` no two values share memory."""
-        program = build_verified(fn, can, lapack.has, owned=pinned, free=free, sharing=sharing)
+        program = build_verified(fn, can, has_routine, owned=pinned, free=free, sharing=sharing)
         text, order = assembly(program)
         size = text.count("\n")
         code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
@@ -58,11 +58,11 @@ class LLVM:
 
     def describe(self, fn: Function, *, pinned: Pairs = ()) -> str:
         """The steps that `fn` becomes, and what they write."""
-        return describe(build_verified(fn, can, lapack.has, owned=pinned))
+        return describe(build_verified(fn, can, has_routine, owned=pinned))
 
     def memory(self, fn: Function, *, pinned: Pairs = ()) -> tuple[str, str]:
         """The memory that `fn` takes, in words and as a picture, an SVG."""
-        program = build_verified(fn, can, lapack.has, owned=pinned)
+        program = build_verified(fn, can, has_routine, owned=pinned)
         return memory_report(program), picture_of(plan_of(program), len(program.steps))
 
 
@@ -79,6 +79,11 @@ def assembly(program: Program) -> tuple[str, list[Segment | Host]]:
     if not any([isinstance(step, Segment) for step in order]):
         return "", order
     return module.text(functions, target.triple, (target.cpu, target.features)), order
+
+
+def has_routine(op: Op, types: tuple[Type, ...]) -> bool:
+    """Whether a library computes a primitive on operands of these types."""
+    return lapack.has(op, types) or sorting.has(op, types)
 
 
 @lru_cache(maxsize=8192)

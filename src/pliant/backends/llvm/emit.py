@@ -163,6 +163,10 @@ class Emitter:
         function = self.module.function(name, t, len(args))
         return self.op(f"call {t} {function}({', '.join(f'{t} {a}' for a in args)})")
 
+    def call_for_effect(self, call: str) -> None:
+        """Append a call whose value is not needed."""
+        self.line(f"call {call}")
+
     def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
         """Call a function of libm from `double complex` to the same."""
         pair = "{ double, double }"

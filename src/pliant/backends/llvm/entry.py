@@ -12,12 +12,12 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from importlib import import_module
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
 from pliant.backends.llvm.abi import LONG, Executable, numpy_dtype
+from pliant.backends.llvm.capi import numpy_function, python_function
 from pliant.backends.llvm.jit import Code, host_target
 from pliant.backends.llvm.steps import Segment
 from pliant.backends.llvm.values import llvm_type
@@ -145,7 +145,7 @@ class _EntryWriter:
 
     def call(self, returns: str, name: str, args: str) -> str:
         """Call a function of Python's C API."""
-        target = f"inttoptr (i64 {address_of(name)} to ptr)"
+        target = f"inttoptr (i64 {python_function(name)} to ptr)"
         if returns == "void":
             self.line(f"call void {target}({args})")
             return ""
@@ -365,24 +365,6 @@ class _EntryWriter:
 def constant(address: int) -> str:
     """An address as an LLVM constant."""
     return f"inttoptr (i64 {address} to ptr)"
-
-
-@lru_cache
-def address_of(name: str) -> int:
-    """The address of a function of Python's C API."""
-    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    assert found
-    return found
-
-
-@lru_cache
-def numpy_function(number: int) -> int:
-    """An entry of NumPy's table of C functions."""
-    umath: Any = import_module("numpy._core._multiarray_umath")
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = pointer(umath._ARRAY_API, None)
-    return int(ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[number] or 0)
 
 
 @lru_cache

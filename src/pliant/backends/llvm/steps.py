@@ -12,6 +12,7 @@ from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.nested import copy, emit_run
+from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import (
@@ -122,8 +123,11 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Product():
             emit_product(e, step)
         case Routine():
-            emit_routine(e, step)
-            e.return_if_failed()
+            if step.is_update:
+                emit_sort(e, step)
+            else:
+                emit_routine(e, step)
+                e.return_if_failed()
         case Run() if isinstance(step.node.op, Retrace):
             emit_retrace(e, step, step.node.op, emit_segment)
         case Run():

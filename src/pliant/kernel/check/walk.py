@@ -90,6 +90,9 @@ class _Walk:
                 self.fill(step)
             case Product():
                 self.product(step)
+            case Routine() if step.is_update:
+                self.need(step.args[0], step.outs[0])
+                self.put(*step.outs)
             case Routine():
                 self.whole(step, step.args, step.outs)
             case Host():

@@ -1,0 +1,49 @@
+"""Rows are sorted by NumPy's own routines, where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm import BACKEND, sorting
+from pliant.core.build import trace
+from pliant.core.types import DTYPES, Type
+from pliant.kernel.ir import Routine
+from pliant.ops.sort import Sort
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0,), (1,), (33,), (3, 0), (4, 101), (2, 3, 17)])
+def test_rows_are_sorted_as_by_numpy(dtype: str, shape: tuple[int, ...]):
+    type = Type(dtype, shape)
+    compiled = BACKEND.compile(trace(Sort(len(shape) - 1), type))
+    x = (np.random.default_rng(0).standard_normal(shape) * 50).astype(DTYPES[dtype])
+    if type.is_float and x.size > 3:
+        x.reshape(-1)[2] = np.nan
+    before = x.copy()
+    np.testing.assert_array_equal(compiled([x])[0], np.sort(x))
+    np.testing.assert_array_equal(x, before)
+
+
+def test_a_routine_that_does_not_sort_is_not_used(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sorting, "sorts", lambda *_: False)
+    sorting.sorter.cache_clear()
+    assert not sorting.has(Sort(0), (Type("f64", (9,)),))
+    sorting.sorter.cache_clear()
+    assert sorting.has(Sort(0), (Type("f64", (9,)),))
+    assert not sorting.has(Sort(0), (Type("f64", (9, 9)),))
+
+
+def test_an_argument_is_sorted_where_it_lies():
+    def f(x: Any) -> None:
+        x.sort()
+
+    code: Any = BACKEND.compile(trace(Sort(0), Type("f64", (100,))), pinned=((0, 0),))
+    assert [type(step) for step in code.program.steps] == [Routine]
+    x = np.random.default_rng(1).standard_normal(100)
+    wanted = np.sort(x)
+    pliant.jit(f)(x)
+    np.testing.assert_array_equal(x, wanted)
