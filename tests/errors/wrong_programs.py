@@ -105,6 +105,22 @@ def traced_slice_bound(x: Any, n: int) -> Any:
     return x[:n]
 
 
+def traced_slices_that_do_not_fit(x: Any, n: int) -> Any:
+    return np.sum(x[:n] + x)
+
+
+def length_of_a_traced_slice(x: Any, n: int) -> Any:
+    return np.zeros(len(x[:n]))
+
+
+def sort_of_a_traced_slice(x: Any, n: int) -> Any:
+    return np.sum(np.sort(x[:n]))
+
+
+def traced_slices_of_other_lengths(x: Any, n: int) -> Any:
+    return np.sum(x[:n] * x[n:])
+
+
 def unknown_number_of_elements(x: Any) -> Any:
     return np.sort(x[x > 1])
 
@@ -170,6 +186,10 @@ WRONG |= {
     "write_to_a_read_only_argument": (pliant.jit(write_to_a_read_only_argument), (FROZEN,)),
     "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, 3)),
     "traced_slice_bound": (pliant.jit(traced_slice_bound), (X, 2)),
+    "traced_slices_that_do_not_fit": (pliant.jit(traced_slices_that_do_not_fit), (X, 2)),
+    "length_of_a_traced_slice": (pliant.jit(length_of_a_traced_slice), (X, 2)),
+    "sort_of_a_traced_slice": (pliant.jit(sort_of_a_traced_slice), (X, 2)),
+    "traced_slices_of_other_lengths": (pliant.jit(traced_slices_of_other_lengths), (X, 2)),
     "gradient_of_a_vector": (pliant.grad(gradient_of_a_vector), (X,)),
     "gradient_of_an_integer_result": (pliant.grad(gradient_of_an_integer_result), (X,)),
     "gradient_of_an_integer": (pliant.grad(scalar_loss), (np.arange(3),)),

@@ -36,7 +36,7 @@ HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x,
 class Bounded:
     """`x[:k]` inside a traced function, or what is made of it; `extents` has a `Size` for each unknown one."""
 
-    __slots__ = ("extents", "whole")
+    __slots__ = ("extents", "origin", "whole")
     __array_priority__ = 2000.0
     functions: ClassVar[dict[Any, Callable[..., Any]]] = {}
     ufuncs: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
@@ -44,7 +44,7 @@ class Bounded:
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
-        self.whole, self.extents = whole, tuple(extents)
+        self.whole, self.extents, self.origin = whole, tuple(extents), here()
 
     # --- what it is
 
@@ -77,7 +77,14 @@ class Bounded:
         return np.transpose(cast("Any", self))
 
     def __repr__(self) -> str:
-        return f"<traced {self.whole.type.dtype}[{', '.join(map(str, self.extents))}]>"
+        return f"<traced {self.text}>"
+
+    @property
+    def text(self) -> str:
+        """Dtype and extents, such as `f64[k ≤ 6, 3]`."""
+        pairs = zip(self.extents, self.whole.shape, strict=True)
+        extents = [f"{n} ≤ {limit}" if isinstance(n, Size) else str(n) for n, limit in pairs]
+        return f"{self.whole.type.dtype}[{', '.join(extents)}]"
 
     # --- NumPy's protocols
 
@@ -144,13 +151,20 @@ class Bounded:
         return id(self)
 
     def _needs(self, what: str, hint: str) -> TracedValueError:
-        message = f"{what} needs to know how many elements there are, which {self} has only at run time"
-        return TracedValueError(message, hint=hint).at(("needed here", here()), ("made here", self.whole.value.origin))
+        message = f"{what} needs to know how many elements there are, which {self.text} has only at run time"
+        return TracedValueError(message, hint=hint).at(("needed here", here()), ("made here", self.origin))
 
     def refused(self, what: str) -> UnsupportedError:
         """The error for what is not compiled for such arrays."""
-        message = f"{what} of {self}, whose extents are known only at run time, is not supported"
-        return UnsupportedError(message, hint=HINT).at(("here", here()), ("made here", self.whole.value.origin))
+        message = f"{what} of {self.text}, whose extents are known only at run time, is not supported"
+        return UnsupportedError(message, hint=HINT).at(("here", here()), ("made here", self.origin))
+
+    def returned(self) -> UnsupportedError:
+        """The error for a result of unknown extents."""
+        return UnsupportedError(
+            f"{self.text} cannot be a result: its extents are known only at run time",
+            hint="write it into an array of known size, as in y[:k] = ..., and return that; or return a reduction",
+        ).at(("made here", self.origin))
 
 
 def made_of(part: Part) -> Any:
@@ -208,7 +222,7 @@ def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
             raise ShapeError(
                 f"{name}: operands of {counts} elements along axis {axis + rank} do not fit together",
                 hint="slice both with the same bounds",
-            ).at(("here", here()), *((repr(x), x.whole.value.origin) for x in xs if isinstance(x, Bounded)))
+            ).at(("here", here()), *((x.text, x.origin) for x in xs if isinstance(x, Bounded)))
         found.append(both)
     return tuple(found)
 
@@ -279,12 +293,16 @@ def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
         raise DTypeError(message, hint="convert one side with .astype(...)").at(("written here", here()))
     extents, type = common_extents("an assignment", (x, y)), x.whole.type
     if len(extents) != x.ndim or any(n == 1 != m for n, m in zip(x.extents, extents, strict=True)):
-        raise ShapeError(f"{y!r} does not fit into {x!r}").at(("written here", here()))
+        raise ShapeError(f"{_text(y)} does not fit into {x.text}").at(("written here", here()))
     value = broadcast_value(_padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
     if extents != x.extents:  # they agree, or there is an error at run time
         mask = inside(extents, type.shape)
         value = value if mask is None else select(mask, value, x.whole.value)
     x.whole.replace(value)
+
+
+def _text(x: Any) -> str:
+    return x.text if isinstance(x, Bounded) else str(as_traced(x).type)
 
 
 def _padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> Value:

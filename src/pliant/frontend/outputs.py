@@ -109,8 +109,10 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
     bases: dict[int, int] = {}
     outputs: list[Output] = []
     for m in made:
-        if isinstance(m, Selection | Bounded):
+        if isinstance(m, Selection):
             raise m.refused("returning them")
+        if isinstance(m, Bounded):
+            raise m.returned()
         if type(m) is not TracedArray:
             outputs.append(Output("static", m))
             continue

@@ -146,9 +146,14 @@ def _number(value: Value) -> int:
 
 
 def _name(value: Value) -> str:
-    names = value.origin.names
-    hint = str(getattr(value.op, "hint", ""))
-    return hint or (names[0] if len(names) == 1 else "a traced integer")
+    """The user's name for a number, if it has one; that of what it was clamped from."""
+    found = [value]
+    for _ in range(DEPTH):
+        hint = str(getattr(found[-1].op, "hint", ""))
+        if hint or not found[-1].args:
+            return hint or "n"
+        found.append(next((a for a in reversed(found[-1].args) if not isinstance(a.op, Const)), found[-1].args[0]))
+    return "n"
 
 
 def note_range(x: Any, low: Any, high: Any) -> None:
