@@ -67,7 +67,7 @@ NAMES = ["global", "default", "function", "container", "method", "partial"]
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=NAMES)
 def test_arrays_are_found_and_replaced(f: Any):
-    arrays, _ = outside(f)
+    arrays = outside(f).arrays
     assert any(a is GLOBAL for a in arrays)
     new = [np.array([5.0, 6.0]) if a is GLOBAL else a for a in arrays]
     assert rebound(f, arrays, new)(np.ones(2)) == 11.0

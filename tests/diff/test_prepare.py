@@ -118,9 +118,33 @@ def test_reprepare_makes_and_keeps_what_is_missing():
         diff.gradient(other, Pliant(), X, Constant(1.0), prep=prep)
 
 
-def test_on_mismatch_is_one_of_two():
-    with pytest.raises(ArgumentError, match="expected 'error' or 'reprepare', got 'convert'"):
-        diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0), on_mismatch="convert")  # type: ignore[arg-type]
+def test_on_mismatch_is_one_of_three():
+    with pytest.raises(ArgumentError, match="expected 'error', 'reprepare' or 'convert', got 'ignore'"):
+        diff.prepare_gradient(scaled, Pliant(), X, Constant(1.0), on_mismatch="ignore")  # type: ignore[arg-type]
+
+
+@every_system
+def test_convert_takes_what_loses_nothing(system: Any):
+    prep = diff.prepare_gradient(scaled, system, X, Constant(np.ones(3)), on_mismatch="convert")
+    x, c = X.astype(np.float32), np.array([1, 2, 3], np.int32)
+    made = diff.gradient(scaled, system, x, Constant(c), prep=prep)
+    assert made.dtype == np.float64
+    np.testing.assert_allclose(made, 2.0 * c * x, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("x", "c"), [(X, 1j * X), (np.zeros(2), X), (X, np.ones(2)), (X, 1.0)], ids=["complex", "x", "shape", "number"]
+)
+def test_convert_refuses_what_does_not_fit(x: Any, c: Any):
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(X), on_mismatch="convert")
+    with pytest.raises(PreparationError, match="✗"):
+        diff.gradient(scaled, Pliant(), x, Constant(c), prep=prep)
+
+
+def test_convert_takes_seeds_too():
+    prep = diff.prepare_pullback(lambda x: x * x, Pliant(), X, (X,), on_mismatch="convert")
+    (made,) = diff.pullback(prep.f, Pliant(), X, (np.ones(3, np.float32),), prep=prep)
+    np.testing.assert_allclose(made, 2 * X)
 
 
 @every_system

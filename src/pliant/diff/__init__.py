@@ -32,12 +32,16 @@ from pliant.diff.preparations import (
     prepare_gradient,
     prepare_hessian,
     prepare_hvp,
+    prepare_hvp_same_point,
     prepare_jacobian,
     prepare_pullback,
+    prepare_pullback_same_point,
     prepare_pushforward,
+    prepare_pushforward_same_point,
     prepare_second_derivative,
 )
 from pliant.diff.prepare import Prep
+from pliant.diff.same_point import PointPrep
 from pliant.diff.second_order import Mixed, SecondOrder
 from pliant.diff.sparse import FromProgram, KnownPattern, Sparse
 from pliant.diff.sparsity import Sparsity
@@ -75,6 +79,7 @@ __all__ = [
     "KnownPattern",
     "Mixed",
     "Pliant",
+    "PointPrep",
     "Prep",
     "PyTensor",
     "PyTorch",
@@ -97,9 +102,12 @@ __all__ = [
     "prepare_gradient",
     "prepare_hessian",
     "prepare_hvp",
+    "prepare_hvp_same_point",
     "prepare_jacobian",
     "prepare_pullback",
+    "prepare_pullback_same_point",
     "prepare_pushforward",
+    "prepare_pushforward_same_point",
     "prepare_second_derivative",
     "pullback",
     "pushforward",

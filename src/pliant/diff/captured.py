@@ -1,17 +1,19 @@
 """Arrays that a function reads from outside, for systems that would bake them into their program.
 
-They become inputs: `outside(f)` finds them, in the same order at every call, and `rebound` is f with
-others in their place. Looked through are closure cells, globals, defaults, bound methods, partial
-functions, functions that f calls, containers, and attributes of plain objects.
+They become inputs: `outside(f)` finds them, in the same order at every call, and what it returns can
+tell quickly that nothing has changed; `rebound` is f with others in their place. Looked through are
+closure cells, globals, defaults, bound methods, partial functions, functions that f calls,
+containers, and attributes of plain objects.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, cast, final
 
 from pliant.diff.system import is_ndarray
 
@@ -24,23 +26,111 @@ _OPAQUE: Final = (*_NUMBERS, ModuleType, type, BuiltinFunctionType, type(None))
 Replace = Callable[[Any], Any]
 
 
-def outside(f: Callable[..., Any]) -> tuple[list[Any], tuple[Any, ...]]:
-    """The arrays that f reads from outside, each once, and the numbers and strings."""
-    arrays: dict[int, Any] = {}
-    numbers: list[Any] = []
+@final
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """What a function reads from outside: arrays, each once; key, the numbers and strings with their types.
 
-    def see(x: Any) -> Any:
+    places: (dict or list, key, content) of everything that was met on the way. cells: (cell,
+    content). sizes: (container, length).
+    """
+
+    arrays: tuple[Any, ...]
+    key: tuple[Any, ...]
+    places: tuple[tuple[Any, Any, Any], ...]
+    cells: tuple[tuple[CellType, Any], ...]
+    sizes: tuple[tuple[Any, int], ...]
+
+    def holds(self) -> bool:
+        """Whether every name still means the same object, so that the arrays are still those."""
+        try:
+            for container, key, content in self.places:
+                if container[key] is not content:
+                    return False
+            for cell, content in self.cells:
+                if cell.cell_contents is not content:
+                    return False
+        except (LookupError, ValueError):
+            return False
+        return all([len(container) == length for container, length in self.sizes])
+
+
+NOTHING: Final = Outside((), (), (), (), ())
+
+
+def outside(f: Callable[..., Any]) -> Outside:
+    """Everything that f reads from outside."""
+    walk = _Walk()
+    walk.visit(f)
+    arrays, places, cells = tuple(walk.arrays.values()), tuple(walk.places), tuple(walk.cells)
+    return Outside(arrays, tuple(walk.numbers), places, cells, tuple(walk.sizes))
+
+
+class _Walk:
+    """Collects what `Outside` holds."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, Any] = {}
+        self.numbers: list[Any] = []
+        self.places: list[tuple[Any, Any, Any]] = []
+        self.cells: list[tuple[CellType, Any]] = []
+        self.sizes: list[tuple[Any, int]] = []
+        self.seen: dict[int, Any] = {}  # the objects themselves: an id may not be used again meanwhile
+
+    def visit(self, x: Any) -> None:
+        """x, and what is in reach from it."""
         if is_ndarray(x):
-            arrays.setdefault(id(x), x)
-        else:
-            numbers.append((type(x), x))
-        return x
+            self.arrays.setdefault(id(x), x)
+        elif type(x) in _NUMBERS:
+            self.numbers.append((type(x), x))
+        elif not issubclass(type(x), _OPAQUE) and id(x) not in self.seen:
+            self.seen[id(x)] = x
+            self._inside(x)
 
-    _mapped(f, see, {})
-    return list(arrays.values()), tuple(numbers)
+    def _inside(self, x: Any) -> None:
+        kind: Any = x.__class__
+        if kind is FunctionType:
+            self._function(x)
+        elif kind is MethodType:
+            self.visit(x.__self__)
+        elif kind is functools.partial:
+            for part in (x.func, x.args, x.keywords):
+                self.visit(part)
+        elif kind is tuple:
+            for item in x:
+                self.visit(item)
+        elif kind is list:
+            self._items(x, range(len(x)))
+        elif kind is dict:
+            self._items(x, list(x))
+        elif not _is_library(type(x).__module__) and hasattr(x, "__dict__"):
+            self._items(x.__dict__, list(x.__dict__))
+
+    def _items(self, container: Any, keys: Iterable[Any]) -> None:
+        self.sizes.append((container, len(container)))
+        for key in keys:
+            self.places.append((container, key, container[key]))
+            self.visit(container[key])
+
+    def _function(self, f: FunctionType) -> None:
+        if _is_library(f.__module__):
+            return
+        for name in _names(f.__code__):
+            if name in f.__globals__:
+                self.places.append((f.__globals__, name, f.__globals__[name]))
+                self.visit(f.__globals__[name])
+        for cell in f.__closure__ or ():
+            try:
+                content = cell.cell_contents
+            except ValueError:  # not assigned yet
+                continue
+            self.cells.append((cell, content))
+            self.visit(content)
+        self.visit(f.__defaults__)
+        self.visit(f.__kwdefaults__)
 
 
-def rebound(f: Callable[..., Any], arrays: list[Any], new: list[Any]) -> Callable[..., Any]:
+def rebound(f: Callable[..., Any], arrays: Sequence[Any], new: Sequence[Any]) -> Callable[..., Any]:
     """f, reading `new` where it reads `arrays`."""
     by_id = {id(a): b for a, b in zip(arrays, new, strict=True)}
     return _mapped(f, lambda x: by_id.get(id(x), x), {})

@@ -31,6 +31,16 @@ class Emitted:
     count: int
     total: int
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays that f captures."""
+        return self.program.captured
+
+    @property
+    def key(self) -> Emitted:
+        """The program itself."""
+        return self
+
     def run(self, xs: Arrays, constants: Arrays, xp: Any, array: Callable[[Any], Any]) -> tuple[Arrays, Arrays]:
         """(ys, aux) on the arrays of namespace xp; constants end with the captured arrays."""
         given = tuple([array(a) for a in (*xs, *constants)])

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, final
 
-from pliant.diff.captured import outside, rebound
+from pliant.diff.captured import NOTHING, Outside, outside, rebound
 from pliant.diff.emitted import Emitted, emit
-from pliant.diff.layout import Layout, flatten, leaf_type, unflatten
+from pliant.diff.layout import Layout, flatten, unflatten
 from pliant.diff.system import Arrays, Flat, System
 from pliant.diff.systems.pliant import Pliant
 from pliant.errors import ArgumentError, DifferentiationError
@@ -59,8 +59,9 @@ class Functional:
     has_aux: bool
     y: tuple[tuple[Template, ...], Any] | None = None  # leaves and structure of what f fills
     caches: tuple[Template, ...] = ()
-    programs: dict[Any, Emitted] = field(default_factory=dict[Any, Emitted])
+    emitted: Emitted | None = None
     shared: Returned | None = None
+    found: Outside | None = None
     local: _Local = field(default_factory=_Local)
 
     @property
@@ -80,22 +81,25 @@ class Functional:
 
     def inputs(self, actives: Arrays, constants: Arrays) -> tuple[Arrays, Any]:
         """Constants with the arrays that f captures, and what else the program depends on."""
+        reads = self.reads(actives, constants)
+        return (*constants, *reads.arrays), reads.key
+
+    def reads(self, actives: Arrays, constants: Arrays) -> Outside | Emitted:
+        """What f reads from outside: the same object as long as nothing has changed."""
         if self.system.plain:
-            emitted = self._emitted(actives, constants)
-            return (*constants, *emitted.program.captured), emitted
-        if not self.system.abilities.bakes:
-            return constants, None
-        arrays, numbers = outside(self.f)
-        return (*constants, *arrays), numbers
+            return self._emitted(actives, constants)
+        found = self.found
+        if found is None or not found.holds():
+            self.found = found = outside(self.f) if self.system.abilities.bakes else NOTHING
+        return found
 
     def _emitted(self, xs: Arrays, constants: Arrays) -> Emitted:
-        """The program of f for arguments like these, made anew when what f reads has changed."""
-        count = self.layout.roles.count("constant")
-        key = tuple([leaf_type(x) for x in (*xs, *constants[:count])])
-        found = self.programs.get(key)
+        """The program of f, made anew when what f reads has changed; arguments are of the layout's types."""
+        found = self.emitted
         if found is None or not found.program.guards.hold():
+            count = self.layout.roles.count("constant")
             twin = Functional(self.f, self.layout, Pliant(), self.has_aux, self.y, self.caches)
-            found = self.programs[key] = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])
+            self.emitted = found = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])
             self.shared = self.local.returned = twin.returned
         return found
 
@@ -106,7 +110,7 @@ class Functional:
             return self._emitted(xs, constants).run(xs, constants, system.namespace, system.array)
         if system.abilities.bakes:
             count = self.layout.roles.count("constant")
-            f = rebound(f, outside(f)[0], list(constants[count:]))
+            f = rebound(f, self.reads(xs, constants).arrays, constants[count:])
             constants = constants[:count]
         xs, constants = tuple([system.guard(x) for x in xs]), tuple([system.guard(c) for c in constants])
         args = self.layout.arguments(xs, constants, [system.buffer(c) for c in self.caches])

@@ -15,8 +15,10 @@ from typing import Any, final
 
 import numpy as np
 
+from pliant.diff.calls import OPERATORS, call
 from pliant.diff.layout import flatten
-from pliant.diff.prepare import OPERATORS, Prep, call, prepared
+from pliant.diff.prepare import Prep, prepared
+from pliant.diff.same_point import PointPrep
 from pliant.diff.system import is_ndarray, is_sparse
 from pliant.errors import ShapeError, UnsupportedError
 
@@ -26,17 +28,17 @@ class Run:
     """One call of an operator: value, auxiliary result, derivatives."""
 
     def __init__(
-        self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], y: Any, prep: Prep | None,
-        out: Any, has_aux: bool,
+        self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], y: Any,
+        prep: Prep | PointPrep | None, out: Any, has_aux: bool,
     ) -> None:  # fmt: skip
         self.has_aux = has_aux
         if prep is not None and t is None and y is None and out is None and len(OPERATORS[operator].results) == 1:
-            made = prep.quick(f, system, x, contexts) if prep.signature.operator == operator and not has_aux else None
+            made = prep.quick(operator, f, system, x, contexts) if not has_aux else None
             if made is not None:
                 self.y, self.aux, self.parts = made[0], (), (made[1],)
                 return
         of = call(operator, f, system, x, t, contexts, y, has_aux)
-        prep = prepared(of) if prep is None else prep.checked(of)
+        prep, of = (prepared(of), of) if prep is None else prep.fitted(of)
         self.y, self.aux, self.parts = prep.apply(of.given.actives, of.seeds, of.given.constants)
         if y is not None:
             self.y = _filled(y, self.y, "y")
@@ -85,7 +87,7 @@ def pushforward(
     t: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -105,7 +107,7 @@ def value_and_pushforward(
     t: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -121,7 +123,7 @@ def pullback(
     t: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -141,7 +143,7 @@ def value_and_pullback(
     t: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -156,7 +158,7 @@ def derivative(
     x: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -175,7 +177,7 @@ def value_and_derivative(
     x: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -185,7 +187,13 @@ def value_and_derivative(
 
 
 def gradient(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """The gradient of a function that returns one real number, like x.
 
@@ -199,7 +207,13 @@ def gradient(
 
 
 def value_and_gradient(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """`(y, gradient)`; see `gradient`."""
     made = Run("gradient", f, system, x, None, contexts, None, prep, out, has_aux)
@@ -212,7 +226,7 @@ def jacobian(
     x: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -232,7 +246,7 @@ def value_and_jacobian(
     x: Any,
     *contexts: Any,
     y: Any = None,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -242,7 +256,13 @@ def value_and_jacobian(
 
 
 def second_derivative(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """The second derivative of y in one number x, like y.
 
@@ -254,7 +274,13 @@ def second_derivative(
 
 
 def value_derivative_and_second_derivative(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """`(y, derivative, second derivative)`; out= receives the last."""
     made = Run("second_derivative", f, system, x, None, contexts, None, prep, out, has_aux)
@@ -267,7 +293,7 @@ def hvp(
     x: Any,
     t: Any,
     *contexts: Any,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -286,7 +312,7 @@ def gradient_and_hvp(
     x: Any,
     t: Any,
     *contexts: Any,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -301,7 +327,7 @@ def value_gradient_and_hvp(
     x: Any,
     t: Any,
     *contexts: Any,
-    prep: Prep | None = None,
+    prep: Prep | PointPrep | None = None,
     out: Any = None,
     has_aux: bool = False,
 ) -> Any:
@@ -311,7 +337,13 @@ def value_gradient_and_hvp(
 
 
 def hessian(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """All second derivatives of a scalar function: shape `x.shape + x.shape`.
 
@@ -324,14 +356,20 @@ def hessian(
 
 
 def value_gradient_and_hessian(
-    f: Any, system: Any, x: Any, *contexts: Any, prep: Prep | None = None, out: Any = None, has_aux: bool = False
+    f: Any,
+    system: Any,
+    x: Any,
+    *contexts: Any,
+    prep: Prep | PointPrep | None = None,
+    out: Any = None,
+    has_aux: bool = False,
 ) -> Any:
     """`(y, gradient, hessian)`; out= receives the last."""
     made = Run("hessian", f, system, x, None, contexts, None, prep, out, has_aux)
     return made.value, *made.parts
 
 
-def jvp(f: Any, system: Any, x: Any, dx: Any, *contexts: Any, prep: Prep | None = None) -> Any:
+def jvp(f: Any, system: Any, x: Any, dx: Any, *contexts: Any, prep: Prep | PointPrep | None = None) -> Any:
     """The tangent of y for one tangent of x: `pushforward` of one seed.
 
     >>> import numpy as np, pliant.diff as diff
@@ -341,7 +379,7 @@ def jvp(f: Any, system: Any, x: Any, dx: Any, *contexts: Any, prep: Prep | None 
     return pushforward(f, system, x, (dx,), *contexts, prep=prep)[0]
 
 
-def vjp(f: Any, system: Any, x: Any, dy: Any, *contexts: Any, prep: Prep | None = None) -> Any:
+def vjp(f: Any, system: Any, x: Any, dy: Any, *contexts: Any, prep: Prep | PointPrep | None = None) -> Any:
     """The cotangent of x for one cotangent of y: `pullback` of one seed.
 
     >>> import numpy as np, pliant.diff as diff

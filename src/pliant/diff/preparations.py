@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from pliant.diff.prepare import Prep, call, prepare
-
-Mismatch = Literal["error", "reprepare"]
+from pliant.diff.calls import call
+from pliant.diff.prepare import Mismatch, Prep, prepare
+from pliant.diff.same_point import PointPrep, prepare_at
 
 
 def prepare_pushforward(
@@ -51,7 +51,8 @@ def prepare_gradient(
 
     x and the contexts give shapes and dtypes: their values do not matter, and f is not run.
     has_aux as in the later calls. on_mismatch: what a call of another signature does: "error"
-    raises PreparationError, "reprepare" prepares once more and keeps that too.
+    raises PreparationError, "reprepare" prepares once more and keeps that too, "convert" converts
+    arguments of other dtypes where nothing is lost.
     """
     return prepare(call("gradient", f, system, x, None, contexts, None, has_aux), on_mismatch)
 
@@ -82,3 +83,22 @@ def prepare_hessian(
 ) -> Prep:
     """A preparation of `hessian` for arguments like these; see `prepare_gradient`."""
     return prepare(call("hessian", f, system, x, None, contexts, None, has_aux), on_mismatch)
+
+
+def prepare_pushforward_same_point(
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, y: Any = None, has_aux: bool = False
+) -> PointPrep:
+    """A preparation of `pushforward` at this x and these constants, for many seeds; see `PointPrep`."""
+    return prepare_at(call("pushforward", f, system, x, t, contexts, y, has_aux))
+
+
+def prepare_pullback_same_point(
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, y: Any = None, has_aux: bool = False
+) -> PointPrep:
+    """A preparation of `pullback` at this x and these constants, for many seeds; see `PointPrep`."""
+    return prepare_at(call("pullback", f, system, x, t, contexts, y, has_aux))
+
+
+def prepare_hvp_same_point(f: Any, system: Any, x: Any, t: Any, *contexts: Any, has_aux: bool = False) -> PointPrep:
+    """A preparation of `hvp` at this x and these constants, for many seeds; see `PointPrep`."""
+    return prepare_at(call("hvp", f, system, x, t, contexts, None, has_aux))

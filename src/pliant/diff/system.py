@@ -16,6 +16,8 @@ import numpy as np
 Arrays = tuple[Any, ...]
 Flat = Callable[[Arrays], tuple[Arrays, Arrays]]
 Pushed = tuple[Arrays, Arrays, Arrays]
+Bound = Callable[[Arrays], Flat]  # constants to the flat function for them
+Linear = Callable[[Arrays], Arrays]  # a derivative at one point, of the leaves of one seed
 Mode = Literal["forward", "reverse", "both"]
 
 
@@ -76,6 +78,22 @@ class Abilities:
     complex: bool = True
     doubles: bool = True
     tolerance: tuple[float, float] = (1e-10, 1e-10)
+
+
+class NestedError(Exception):
+    """A function returns a container: it has no direct form."""
+
+
+@final
+@dataclass(frozen=True)
+class Direct:
+    """The shortest way to call a preparation of arrays and numbers: `(x, *constants) → (y, derivative)`.
+
+    types: of the x that it takes. Systems may offer it as `direct(operator, program, functional)`.
+    """
+
+    types: tuple[type, ...]
+    call: Callable[..., Any]
 
 
 class System(Protocol):

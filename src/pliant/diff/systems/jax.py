@@ -9,7 +9,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
+from pliant.diff.system import Abilities, Arrays, Bound, Direct, Flat, Linear, Mode, Pushed, unboxed
+from pliant.diff.systems import jax_calls
 from pliant.diff.systems.base import mutation_error, package
 
 _ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
@@ -71,11 +72,12 @@ class OnJAX(ABC):
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """`jax.vjp`; many by vmap. JAX's convention for complex numbers is conjugate to ours."""
         ys, pull, aux = self.jax.vjp(fn, xs, has_aux=True)
-        cts = tuple([self._conj(ct) for ct in seed(ys)])
+        cts = tuple([self.conj(ct) for ct in seed(ys)])
         (gs,) = self.jax.vmap(pull)(cts) if is_many else pull(cts)
-        return ys, aux, tuple([self._conj(g) for g in gs])
+        return ys, aux, tuple([self.conj(g) for g in gs])
 
-    def _conj(self, x: Any) -> Any:
+    def conj(self, x: Any) -> Any:
+        """The conjugate; of real arrays they themselves."""
         return self.jnp.conj(x) if self.jnp.iscomplexobj(x) else x
 
     def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,6 +99,14 @@ class OnJAX(ABC):
             return program(xs, seeds, constants)
 
         return self.jax.jit(keyed, static_argnums=3)
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct:
+        """One call of what `jax.jit` made; JAX's arrays in give JAX's arrays."""
+        return jax_calls.direct(self, program, functional)
+
+    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
+        """The linear function that `jax.linearize` or `jax.vjp` returns, compiled."""
+        return jax_calls.at_point(self, bound, xs, constants, is_forward)
 
     def array(self, x: Any) -> Any:
         """`jnp.asarray`."""

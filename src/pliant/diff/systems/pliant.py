@@ -9,8 +9,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant import differentiate
-from pliant.api import jit, vmap
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
+from pliant.api import jit, linearize, vjp, vmap
+from pliant.diff.system import Abilities, Arrays, Bound, Direct, Flat, Linear, Mode, NestedError, Pushed, unboxed
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.capture import callee
 from pliant.frontend.convert import as_traced, short
@@ -18,11 +18,6 @@ from pliant.frontend.tracing import current
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, iota
-
-
-class NestedError(Exception):
-    """A function returns a container: it has no direct form."""
-
 
 _ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
 
@@ -70,7 +65,7 @@ class Pliant:
 
     def guard(self, x: Any) -> Any:
         """A copy, which vanishes in the compiler: writes do not reach the caller."""
-        return x.copy() if x.shape else x
+        return x.copy() if getattr(x, "shape", ()) else x
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """Tangents are pushed; many as a batch, beside which f's own values are computed once."""
@@ -98,17 +93,24 @@ class Pliant:
 
         return run
 
-    def direct(self, program: Callable[..., Any], is_array: Callable[[], bool]) -> Callable[..., Any]:
-        """`(x, *constants) -> (y, derivative)` for programs of one array each: what `jit` calls fastest.
-        is_array: whether f, just traced, returned an array."""
+    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
+        """The linear program, and what it needs of f's own values, computed once."""
+        f = _spread(bound(constants))
+        if not is_forward:
+            return vjp(f, *xs, has_aux=True)[1]
+        _, push = linearize(lambda *xs: f(*xs)[0], *xs)
+        return lambda dxs: push(*dxs)
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct:
+        """What `jit` calls fastest: a program of one array each."""
 
         def flat(x: Any, *constants: Any) -> Any:
             ys, _, parts = program((x,), (), constants)
-            if len(parts[-1]) != 1 or not is_array():
+            if len(parts[-1]) != 1 or not functional.returned.structure.is_leaf():
                 raise NestedError
             return ys[0], parts[-1][0]
 
-        return jit(flat)
+        return Direct((np.ndarray,), jit(flat))
 
     def array(self, x: Any) -> Any:
         """A traced array; a Python number as one of 64 bits."""

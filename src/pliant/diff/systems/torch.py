@@ -8,7 +8,20 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, is_ndarray, is_numpy, unboxed
+from pliant.diff.system import (
+    Abilities,
+    Arrays,
+    Bound,
+    Direct,
+    Flat,
+    Linear,
+    Mode,
+    Pushed,
+    is_ndarray,
+    is_numpy,
+    unboxed,
+)
+from pliant.diff.systems import torch_tape
 from pliant.diff.systems.base import mutation_error, package
 
 _ABILITIES: Final = Abilities(forward=True, reverse=True)
@@ -99,6 +112,14 @@ class PyTorch:
             return program(tuple(map(own, xs)), seeds, tuple(map(own, constants)))
 
         return run
+
+    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear | None:
+        """The tape of `torch.func.vjp`; forward mode keeps nothing."""
+        return None if is_forward else torch_tape.at_point(self, bound, xs, constants)
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct | None:
+        """PyTorch's tape, for gradients of tensors: it does less per operation than `torch.func`."""
+        return None if operator != "gradient" or self.plain else torch_tape.direct(self.torch, self.name, functional.f)
 
     def array(self, x: Any) -> Any:
         """A tensor; NumPy's memory is shared where PyTorch can."""

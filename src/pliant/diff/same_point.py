@@ -1,0 +1,105 @@
+"""Preparations for many seeds at one point: f is run, and what derivatives need of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pliant.diff import programs
+from pliant.diff.calls import OPERATORS, Call
+from pliant.diff.layout import flatten
+from pliant.diff.prepare import Prep, prepare
+from pliant.diff.system import Arrays, Flat, Linear, is_ndarray, is_sparse
+from pliant.errors import PreparationError
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PointPrep:
+    """`pushforward`, `pullback` or `hvp` at one x, for one set of constants. Pliant, JAX and, for
+    pullbacks, PyTorch keep what f computed and do not run it again; others keep its value.
+
+    Pass it to the operator as `prep=`, with the same x and constants; or call it with the seeds.
+
+    >>> import numpy as np, pliant.diff as diff
+    >>> x = np.array([0.0, np.pi])
+    >>> prep = diff.prepare_pullback_same_point(np.sin, diff.Pliant(), x, (np.ones(2),))
+    >>> prep((np.ones(2), np.array([2.0, 0.0])))
+    (array([ 1., -1.]), array([2., 0.]))
+    """
+
+    prep: Prep
+    point: Arrays
+    constants: Arrays
+    value: tuple[Any, Any, tuple[Any, ...]]  # y, aux, and what comes before the seeds' derivatives
+    linear: Linear | None
+
+    def quick(self, operator: str, f: Any, system: Any, x: Any, contexts: Sequence[Any]) -> Any:
+        """No call has seeds and a direct way."""
+        return None
+
+    def fitted(self, of: Call) -> tuple[PointPrep, Call]:
+        """This preparation and the call, if it is for this point; else PreparationError."""
+        _, of = self.prep.fitted(of)
+        for kept, now in zip((*self.point, *self.constants), (*of.given.actives, *of.given.constants), strict=True):
+            if kept is not now and not np.array_equal(np.asarray(kept), np.asarray(now), equal_nan=True):
+                raise PreparationError(
+                    f"this preparation of {self.prep.signature.operator} was made at another point",
+                    hint=f"prepare again, or use prepare_{self.prep.signature.operator} for many points",
+                )
+        return self, of
+
+    def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
+        """(y, aux, derivatives) for seeds like those it was prepared with."""
+        y, aux, before = self.value
+        if self.linear is None:
+            *_, parts = self.prep.apply(self.point, seeds, self.constants)
+            return y, aux, (*before, parts[-1])
+        kind = OPERATORS[self.prep.signature.operator].results[-1][0]
+        return y, aux, (*before, tuple([self.prep.tree(kind, self.linear(seed)) for seed in seeds]))
+
+    def __call__(self, seeds: tuple[Any, ...]) -> Any:
+        """The derivatives for the seeds; nothing is checked."""
+        leaves = tuple([tuple(flatten(seed)[0]) for seed in seeds])
+        return self.apply(self.point, leaves, self.constants)[-1][-1]
+
+
+def prepare_at(of: Call) -> PointPrep:
+    """A preparation for the very point of a call."""
+    prep = prepare(of)
+    point, constants = (tuple(map(_kept, leaves)) for leaves in (of.given.actives, of.given.constants))
+    y, aux, parts = prep.apply(point, of.seeds, constants)
+    return PointPrep(prep, point, constants, (y, aux, parts[:-1]), _linear(prep, point, constants))
+
+
+def _kept(x: Any) -> Any:
+    """A copy of what may be written."""
+    return x.copy() if is_ndarray(x) else x.clone() if hasattr(x, "clone") else x
+
+
+def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:
+    """The derivative at the point as a function of a seed, if the system can keep it."""
+    system, functional, spec = prep.outer, prep.functional, OPERATORS[prep.signature.operator]
+    keep = getattr(system, "at_point", None)
+    if keep is None or (spec.order == 2 and type(system) is not type(functional.system)):
+        return None
+    given, _ = functional.inputs(point, constants)
+
+    def bound(constants: Arrays) -> Flat:
+        flat = functional.bind(constants)
+        return flat if spec.order == 1 else programs.gradient_of(functional.system, flat)
+
+    kept = keep(bound, point, given, spec.is_forward)
+    if kept is None:
+        return None
+
+    def linear(seed: Arrays) -> Arrays:
+        made = kept(seed)
+        if any([system.owns(x) for x in point]):
+            return made
+        return tuple([leaf if is_sparse(leaf) else system.numpy(leaf) for leaf in made])
+
+    return linear

@@ -1,0 +1,89 @@
+"""Preparations at one point: right for every seed, f not run again, other points refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant.diff as diff
+from pliant.diff import Constant, namespace
+from pliant.errors import PreparationError
+from tests.diff.systems import JAX_, PLIANT, TORCH, TWICE, every_system
+
+X = np.array([0.1, 0.2, 0.3])
+SEEDS = (np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 1.0]))
+
+
+def f(x: Any, c: Any) -> Any:
+    return c * namespace(x).sin(x) * x
+
+
+def total(x: Any, c: Any) -> Any:
+    return namespace(x).sum(f(x, c))
+
+
+@every_system
+@pytest.mark.parametrize("name", ["pushforward", "pullback"])
+def test_first_derivatives_at_a_point(system: Any, name: str):
+    prep = getattr(diff, f"prepare_{name}_same_point")(f, system, X, SEEDS, Constant(2.0))
+    slope = 2 * (np.sin(X) + X * np.cos(X))
+    for scale in (1.0, 3.0):
+        seeds = tuple([scale * s for s in SEEDS])
+        y, made = getattr(diff, f"value_and_{name}")(f, system, X, seeds, Constant(2.0), prep=prep)
+        np.testing.assert_allclose(y, f(X, 2.0))
+        np.testing.assert_allclose(made, [slope * s for s in seeds], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(prep(seeds), made, rtol=1e-12)
+
+
+@pytest.mark.parametrize("system", TWICE)
+def test_hessian_products_at_a_point(system: Any):
+    prep = diff.prepare_hvp_same_point(total, system, X, SEEDS, Constant(2.0))
+    y, g, made = diff.value_gradient_and_hvp(total, system, X, SEEDS, Constant(2.0), prep=prep)
+    np.testing.assert_allclose(y, total(X, 2.0))
+    np.testing.assert_allclose(g, 2 * (np.sin(X) + X * np.cos(X)), rtol=1e-6)
+    curve = 2 * (2 * np.cos(X) - X * np.sin(X))
+    np.testing.assert_allclose(made, [curve * s for s in SEEDS], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("system", [PLIANT, JAX_, TORCH])
+def test_pullbacks_at_a_point_do_not_run_the_function(system: Any):
+    calls: list[int] = []
+
+    def counted(x: Any) -> Any:
+        calls.append(1)
+        return x * x
+
+    prep = diff.prepare_pullback_same_point(counted, system, X, SEEDS)
+    before = len(calls)
+    np.testing.assert_allclose(prep(SEEDS), [2 * X * s for s in SEEDS])
+    assert len(calls) == before
+
+
+@pytest.mark.parametrize("system", [PLIANT, JAX_, TORCH])
+def test_what_is_written_later_does_not_reach_the_point(system: Any):
+    x = X.copy()
+    prep = diff.prepare_pullback_same_point(f, system, x, SEEDS, Constant(2.0))
+    x[0] = 5.0
+    np.testing.assert_allclose(prep(SEEDS), [2 * (np.sin(X) + X * np.cos(X)) * s for s in SEEDS])
+    with pytest.raises(PreparationError, match="made at another point"):
+        diff.pullback(f, system, x, SEEDS, Constant(2.0), prep=prep)
+
+
+def test_another_constant_is_another_point():
+    prep = diff.prepare_pullback_same_point(f, diff.Pliant(), X, SEEDS, Constant(2.0))
+    with pytest.raises(PreparationError, match="made at another point"):
+        diff.pullback(f, diff.Pliant(), X, SEEDS, Constant(3.0), prep=prep)
+
+
+def test_containers_and_auxiliary_results_at_a_point():
+    def g(p: Any) -> Any:
+        return {"y": p["a"] * p["b"]}, {"name": "g"}
+
+    p = {"a": X, "b": np.float64(2.0)}
+    prep = diff.prepare_pullback_same_point(g, diff.Pliant(), p, ({"y": np.ones(3)},), has_aux=True)
+    (y, aux), (ct,) = diff.value_and_pullback(g, diff.Pliant(), p, ({"y": np.ones(3)},), prep=prep, has_aux=True)
+    assert aux == {"name": "g"}
+    np.testing.assert_allclose(y["y"], 2 * X)
+    np.testing.assert_allclose(ct["b"], np.sum(X))
