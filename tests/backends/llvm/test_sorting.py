@@ -29,9 +29,10 @@ def test_rows_are_sorted_as_by_numpy(dtype: str, shape: tuple[int, ...]):
 
 
 def test_a_routine_that_does_not_sort_is_not_used(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sorting, "sorts", lambda *_: False)
-    sorting.sorter.cache_clear()
-    assert not sorting.has(Sort(0), (Type("f64", (9,)),))
+    with monkeypatch.context() as patch:
+        patch.setattr(sorting, "sorts", lambda *_: False)
+        sorting.sorter.cache_clear()
+        assert not sorting.has(Sort(0), (Type("f64", (9,)),))
     sorting.sorter.cache_clear()
     assert sorting.has(Sort(0), (Type("f64", (9,)),))
     assert not sorting.has(Sort(0), (Type("f64", (9, 9)),))
