@@ -33,10 +33,9 @@ def test_every_array_has_its_size_and_place():
 
 def test_copies_have_a_reason_and_a_line():
     copies = [line for line in explained().memory.splitlines() if "copies" in line]
-    assert len(copies) == 1
-    assert "8,000 bytes" in copies[0]
-    assert "is read later" in copies[0]
-    assert "test_report.py:" in copies[0]
+    assert copies
+    assert all("8,000 bytes" in line and "test_report.py:" in line for line in copies)
+    assert [line for line in copies if "is read later" in line]
 
 
 def test_programs_inside_loops_follow():

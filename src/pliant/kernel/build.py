@@ -72,7 +72,7 @@ def build(
     fusion = Fusion(fn, can, calls, build_held, owned)
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
-    host = tuple([out for step in fusion.steps if isinstance(step, Host) and not step.into for out in step.outs if out])
+    host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, sites, host)
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}

@@ -326,8 +326,7 @@ class Fusion:
     def result(self, value: Value, seen: bool) -> Buffer:
         """The buffer of one result: the value's own, or a copy's."""
         step = self.made_at.get(value, -1)
-        maker = self.steps[step] if step >= 0 else None
-        if not seen and maker and (not isinstance(maker, Host) or maker.into):
+        if not seen and step >= 0 and not isinstance(self.steps[step], Host):
             self.outside.add(value)
             return self.buffers[value]
         root = Root(value, None, Buffer(value.type, value))

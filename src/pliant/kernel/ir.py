@@ -540,17 +540,11 @@ class Product:
 @final
 @dataclass(eq=False)
 class Host:
-    """A primitive evaluated in Python: by its `into` rule in the memory of its result, or by its array
-    rule, which makes new arrays."""
+    """A primitive evaluated by its array rule, in Python."""
 
     node: Node
     args: tuple[Buffer, ...]
     outs: tuple[Buffer | None, ...]
-
-    @property
-    def into(self) -> Callable[..., None] | None:
-        """The rule that writes where the result is to lie, if there is one."""
-        return getattr(self.node.op, "into", None)
 
     @property
     def reads(self) -> set[Buffer]:
