@@ -14,8 +14,6 @@ import pytest
 from pliant.backends.llvm import BACKEND
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import flatten, leaf_names
-from pliant.kernel.ir import Copy
-from pliant.kernel.plan import plan_of
 from pliant.pipeline import optimise
 
 SIZES = [1, 2, 3, 7, 33, 100, 101, 1000, 5000]
@@ -180,3 +178,25 @@ def test_vectors_are_what_numpy_makes_of_them(f: Callable[..., Any], dtype: str,
 def test_matrices_are_what_numpy_makes_of_them(f: Callable[..., Any], n: int):
     if f is rows or f is five_points or n > 1:
         check(f, matrix(n))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="uses mprotect")
+@pytest.mark.parametrize("is_at_end", [True, False])
+@pytest.mark.parametrize("f", VECTORS)
+def test_nothing_is_touched_outside_the_array(f: Callable[..., Any], is_at_end: bool):
+    libc, page, n = ctypes.CDLL(None, use_errno=True), mmap.PAGESIZE, 1501
+    pages = mmap.mmap(-1, 6 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    guarded = np.frombuffer(pages, np.float64, n, 5 * page - 8 * n if is_at_end else page)
+    wanted = np.arange(1.0, n + 1) % 89 / 8
+    guarded[...] = wanted
+    assert libc.mprotect(ctypes.c_void_p(start), page, 0) == 0
+    assert libc.mprotect(ctypes.c_void_p(start + 5 * page), page, 0) == 0
+    try:
+        program = traced(f, wanted)
+        BACKEND.compile(optimise(program.fn), pinned=program.pinned).run(guarded)
+        f(wanted)
+        np.testing.assert_array_equal(guarded, wanted)
+    finally:
+        libc.mprotect(ctypes.c_void_p(start), page, 3)
+        libc.mprotect(ctypes.c_void_p(start + 5 * page), page, 3)
