@@ -34,6 +34,9 @@ WRITES = (
     "{a}[{a} > {k}] = {j}", "{a}[{a} < {k}] += {i}", "{a}[[{i}, {j}, {i}]] = {k}", "{a}[[{i}, {j}, {i}]] += {k}", "{a}[[{i}, {j}]] = {a}[[{j}, {i}]]", "np.add.at({a}, [{i}, {j}, {i}], {k})",
     "np.put({a}, [{i}, {j}], [{k}, {i}])", "np.cumsum({a}, out={a})", "{a}.sort()", "{a} += {a}.sum()", "{a} -= {a}[{i}]", "{a} += {a}.max(0)", "{a}[...] = np.sort({a})",
     "np.matmul({a}, {a}, out={a})", "{a} += {a} @ {a}", "{a}[{i}] -= {a}.sum(0)", "np.sum({a}, 0, out={a}[{i}])", "np.putmask({a}, {a} > {k}, {j})", "{a}[...] = np.where({a} > {k}, {a}[::-1], {b})", "{a}[...] = np.roll({a}, {i})", "{a}[...] = {a}[::-1].copy()",
+    "np.multiply.at({a}, [{i}, {j}, {i}], 2)", "np.maximum.at({a}, [{i}, {j}, {i}], {b}[:3])", "np.subtract.at({a}, [{i}, {j}, {i}], {a}[{j}])", "np.negative.at({a}, [{i}, {j}, {i}])",
+    "np.add.at({a}, {a} > {k}, {j})", "{a}.flat[{i}] = {k}", "{a}.flat[{i}:] = {b}.flat[: -{j}]", "{a}.T.flat[[{i}, {j}]] = [{k}, {i}]", "{a}.flat = [{i}, {j}, {k}]",
+    "{a}[{a} > {k}] = {a}[{a} > {k}][::-1]", "np.place({a}, {a} > {k}, [{i}, {j}])", "{a}.reshape(-1).view(np.uint8)[:8] = 0", "{a}[{i}:, ...].view({a}.dtype)[...] = {k}",
 )  # fmt: skip
 STEPS = ("{a}[i] += {a}[i - 1]", "{a}[i] = {a}[i + 1]", "{a}[i + 1] -= {a}[i]", "{a}[i], {a}[i + 1] = {a}[i + 1], {a}[i]", "{a}[i] = {b}[i + 1]", "{a}[i] += {k}", "{a}[i] = {a}[i] + {b}[i]", "{a}, {b} = {b}, {a}", "{a} = {a} + {b}")  # fmt: skip
 

@@ -41,8 +41,10 @@ class Flat:
     def __setitem__(self, key: Any, y: Any) -> None:
         elements, key, new = self.copy(), _key(key), as_traced(y)
         shape = elements[key].shape
-        if np.prod(shape) and (not new.size or (not shape and new.shape)):
+        if not shape and new.shape:
             raise ShapeError("Error setting single item of array.").at(("written here", here()))
+        if not new.size:
+            return
         value = fresh(reshape(new.value, (new.size,)), is_array=True) if new.size != 1 else new.reshape(())
         elements[key] = np.resize(value, shape) if new.size > 1 else value
         self.base.replace(reshape(value_of(elements), self.base.shape))
