@@ -12,7 +12,8 @@ import pliant
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.types import Type
-from pliant.ops.compare import less, maximum, minimum
+from pliant.ops.compare import equal, greater, less, less_equal, maximum, minimum
+from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.ranges import decide, ranges_of
 from pliant.ops.select import Select, select
@@ -102,3 +103,24 @@ def test_slices_beside_a_traced_integer(name: str) -> None:
     values, pull = pliant.vjp(loop, a)
     (pulled,) = pull(np.ones_like(values))
     np.testing.assert_allclose(np.sum(pulled * way), np.sum(tangent), rtol=1e-10)
+
+
+CONDITIONS: dict[str, tuple[Callable[[Value], Value], int, int]] = {
+    "less": (lambda i: less(i, const(1, "i64")), 5, 0),
+    "at most": (lambda i: less_equal(i, const(0, "i64")), 5, 0),
+    "greater, the other way round": (lambda i: greater(const(1, "i64"), i), 5, 0),
+    "equal to the first": (lambda i: equal(i, const(0, "i64")), 5, 0),
+    "equal to another": (lambda i: equal(i, const(2, "i64")), 5, 1),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_branches_know_their_condition(name: str) -> None:
+    """Where the condition does not hold, i - 1 is not negative."""
+    condition, steps, left = CONDITIONS[name]
+    then = trace(lambda i: i, I64)
+    otherwise = trace(lambda i: wrapped(i - const(1, "i64"), 5), I64)
+    fn = summed(lambda i: Cond(then, otherwise).apply(condition(i), i)[0], steps)
+    made = decide(fn)
+    assert str(made).count("select(") == left
+    assert run(made, [np.int64(3)]) == run(fn, [np.int64(3)])

@@ -58,7 +58,10 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
             same = [kind in ("const", "count") for kind in op.ins]
             rows = [(op.body.params[1:], same)]
         case Cond() as op:
-            rows = [(branch.params, [True] * len(branch.params)) for branch in op.branches]
+            rows = []
+            for branch, holds in zip(op.branches, (True, False), strict=True):
+                known = {**found, **_where(node.args[0], found, holds=holds)}
+                yield from ((p, known[a]) for p, a in zip(branch.params, node.args[1:], strict=True) if a in known)
         case WhileLoop() as op:
             same = [kind == "const" for kind in op.ins]
             rows = [(op.test.params, same), (op.body.params, same)]
@@ -68,6 +71,38 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
         for p, a, is_same in zip(params, node.args[len(node.args) - len(params) :], kept, strict=True):
             if is_same and a in found:
                 yield p, found[a]
+
+
+def _where(condition: Value, found: Ranges, *, holds: bool) -> dict[Value, Range]:
+    """What is known of the two sides of a comparison where it holds, or where it does not."""
+    op, sides = condition.op, condition.args
+    if len(sides) != 2 or sides[0] not in found or sides[1] not in found:
+        return {}
+    match op, holds:
+        case (Less(), True) | (GreaterEqual(), False):
+            (x, y), gap = sides, 1
+        case (Greater(), True) | (LessEqual(), False):
+            (y, x), gap = sides, 1
+        case (LessEqual(), True) | (Greater(), False):
+            (x, y), gap = sides, 0
+        case (GreaterEqual(), True) | (Less(), False):
+            (y, x), gap = sides, 0
+        case (Equal(), _) | (NotEqual(), _):
+            return _where_equal(sides[0], sides[1], found, holds=holds == isinstance(op, Equal))
+        case _:
+            return {}
+    (a, b), (c, d) = found[x], found[y]  # x + gap ≤ y
+    return {x: (a, min(b, d - gap)), y: (max(c, a + gap), d)}
+
+
+def _where_equal(x: Value, y: Value, found: Ranges, *, holds: bool) -> dict[Value, Range]:
+    (a, b), (c, d) = found[x], found[y]
+    if holds:
+        both = max(a, c), min(b, d)
+        return {x: both, y: both}
+    if c != d:
+        return {}
+    return {x: (a + (a == c), b - (b == c))}
 
 
 def _range(node: Node, found: Ranges) -> Range | None:
