@@ -1,6 +1,6 @@
 """Pliant: plain NumPy in, compiled values, gradients and batches out."""
 
-from pliant import cache
+from pliant import cache, folds
 from pliant.api import (
     grad,
     hessian,
@@ -38,6 +38,7 @@ __all__ = [
     "custom_derivative",
     "disable_jit",
     "explain",
+    "folds",
     "fori_loop",
     "grad",
     "hessian",

@@ -7,6 +7,7 @@ body may be written there, and nobody outside sees it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
+from pliant.folds import Fold
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.kinds import is_sequence
@@ -109,15 +111,25 @@ def map(f: Callable[[Any], Any], xs: Tree) -> Tree:
     return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
 
 
-def reduce(f: Callable[[Any, Any], Any], init: Tree, xs: Tree) -> Tree:
-    """`f(…f(f(init, x0), x1)…)` over the rows of xs, as `functools.reduce`.
+def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
+    """`f(…f(f(init, x0), x1)…)` over the rows of xs, as `functools.reduce`; or one of `pliant.folds`.
+
+    init: what a fold starts from, its own start if None.
 
     >>> import numpy as np, pliant
     >>> pliant.reduce(lambda total, x: total * x, 1.0, np.array([2.0, 3.0]))
     np.float64(6.0)
     """
-    function_of(f)
-    return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
+    if not isinstance(f, Fold):
+        function_of(f)
+        return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
+    rows, structure = flatten(xs)
+    if not is_tracing() and not _steps(rows, None):
+        return Compiled(functools.partial(reduce, f), original=f.step)(init, xs)  # which knows the types
+    if init is None:
+        first = [x[0] if _steps(rows, None) else np.zeros(np.shape(x)[1:], x.dtype) for x in rows]
+        init = f.start(unflatten(structure, first))
+    return f.finish(scan(lambda state, x: (f.step(state, x), None), init, xs)[0])
 
 
 def fori_loop(
