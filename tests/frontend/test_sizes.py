@@ -229,7 +229,38 @@ def gramschmidt(a: Any) -> Any:
     return pliant.fori_loop(0, a.shape[0], step, (a.copy(), q))[1]
 
 
-@pytest.mark.parametrize("f", [lu, cholesky, trisolv, trmm, durbin, gramschmidt])
+def lu_by_rows(a: Any) -> Any:
+    a = a.copy()
+    for i in range(a.shape[0]):
+        for j in range(i):
+            a[i, j] -= a[i, :j] @ a[:j, j]
+            a[i, j] /= a[j, j]
+        for j in range(i, a.shape[0]):
+            a[i, j] -= a[i, :i] @ a[:i, j]
+    return a
+
+
+def symmetric_update(a: Any) -> Any:
+    c = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        c[i, : i + 1] *= 0.5
+        for k in range(a.shape[1]):
+            c[i, : i + 1] += 1.5 * a[i, k] * a[: i + 1, k]
+    return c
+
+
+def means_so_far(a: Any) -> Any:
+    made = np.zeros(a.shape[0])
+    for k in range(1, a.shape[0] + 1):
+        head = a[:k, 0]
+        made[k - 1] = head.mean() + head.max() * np.sqrt(np.sum((head - np.mean(head)) ** 2) + 1)
+    return made
+
+
+LOOPS = (lu, cholesky, trisolv, trmm, durbin, gramschmidt, lu_by_rows, symmetric_update, means_so_far)
+
+
+@pytest.mark.parametrize("f", LOOPS)
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_triangular_loops(f: Any, n: int) -> None:
     a = RNG.uniform(0.2, 0.4, (n, n)) + np.eye(n)

@@ -142,7 +142,8 @@ class Induction:
         """The step, once the plan holds; NotInductive if none does."""
         carried = self.live if self.is_static else self.live | self.kept  # without steps names stay as they were
         for place in self.bound:
-            if str(place.key) in carried and place.get() is not MISSING:
+            has_value = place.get() is not MISSING and type(place.get()) is not Unbound
+            if str(place.key) in carried and has_value:
                 self.plans[place] = _first_plan(place.get())
         for _ in range(ROUNDS):
             try:
