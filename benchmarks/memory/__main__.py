@@ -7,7 +7,7 @@ import dataclasses
 import json
 import math
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -46,10 +46,8 @@ def small_table(uses: Uses) -> Iterator[str]:
     yield row("---", ["---:"] * 5)
     for program in SMALL_PROGRAMS:
         ours, theirs = (uses[side].get(program.name, Use(math.nan, math.nan)) for side in ("pliant", "numpy"))
-        excess = ratio(ours.bytes, program.new)
-        yield row(
-            program.name, [f"{ours.bytes:,.0f}", f"{ours.peak:,.0f}", f"{theirs.bytes:,.0f}", f"{program.new:,}", excess]
-        )
+        used = [f"{n:,.0f}" for n in (ours.bytes, ours.peak, theirs.bytes, program.new)]
+        yield row(program.name, [*used, ratio(ours.bytes, program.new)])
 
 
 def ratio(used: float, least: int) -> str:
@@ -87,20 +85,25 @@ def main() -> None:
         with interposer() as library:
             if "large" in parts:
                 uses = counted(LARGE, [side for side in CALLS if side != "numpy"], library, timed=True)
-                print("\nMB per call / MB at the peak beyond the inputs / time", *large_table(uses), sep="\n", flush=True)
+                show("MB per call / MB at the peak beyond the inputs / time", large_table(uses))
                 kept["large"] = as_json(uses)
             if "small" in parts:
                 uses = counted(SMALL_PROGRAMS, ("pliant", "numpy"), library, timed=False)
-                print("\nbytes per call, in blocks of 64 KB and more", *small_table(uses), sep="\n", flush=True)
+                show("bytes per call, in blocks of 64 KB and more", small_table(uses))
                 kept["small"] = as_json(uses)
     if "adam" in parts:
         kept["adam"] = seconds = adam.measured()
-        print("\nAdam over 10⁷ float32 parameters in four arrays", *adam.table(seconds), sep="\n", flush=True)
+        show("Adam over 10⁷ float32 parameters in four arrays", adam.table(seconds))
     if "planning" in parts:
         kept["planning"] = rows = planning.measured()
-        print("\nseconds for a program of n operations", *planning.table(rows), sep="\n", flush=True)
+        show("seconds for a program of n operations", planning.table(rows))
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+
+
+def show(title: str, lines: Iterable[str]) -> None:
+    """Print a table."""
+    print(f"\n{title}", *lines, sep="\n", flush=True)
 
 
 def as_json(uses: Uses) -> dict[str, dict[str, dict[str, float]]]:

@@ -64,5 +64,3 @@ def table(rows: dict[int, dict[str, float]]) -> Iterator[str]:
     yield "| ---: |" + " ---: |" * len(heads)
     for length, row in rows.items():
         yield f"| {length} | {row['steps']:.0f} | " + " | ".join(f"{row[h]:.3f} s" for h in heads[1:]) + " |"
-
-

@@ -1,5 +1,7 @@
 """The programs of mutation-and-memory §3, and thirty small ones: plain NumPy, writing where the arrays are."""
 
+# ruff: noqa: D103 (each function has its name in LARGE)
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """Thirty small programs that write in place: optimisers, stencils, sums, sorts, indices, loops."""
 
+# ruff: noqa: D103 (each function has its name in the table)
+
 from __future__ import annotations
 
 from typing import Any

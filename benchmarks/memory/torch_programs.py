@@ -1,4 +1,6 @@
-"""The programs of §3 for `torch.compile`, on tensors that share memory with NumPy's arrays; loops it would unroll are left out."""
+"""The programs of §3 for `torch.compile`, which shares NumPy's memory; loops that it would unroll are left out."""
+
+# ruff: noqa: D103 (each function has its name in FUNCTIONS)
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.memory.worker SIDE timed|counted PROGRAM…`: one line of JSON for each program. Run by `count`."""
+"""`python -m benchmarks.memory.worker SIDE timed|counted PROGRAM…`: a line of JSON for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`python -m tests.properties.fuzz_writes --count N`: many random programs that write in place, by four plans each."""
+"""`python -m tests.properties.fuzz_writes --count N`: many random programs that write in place, by four plans each.
+
+With `--faults`, each plan is made by a planner with a planted fault: wherever that does harm, the verifier has to find it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 
+import pytest
+
+from pliant.errors import PlanWarning
+from tests.kernel.faults import FAULTS
 from tests.properties.fuzz import smallest
 from tests.properties.plans import plans_agree, wrong_ones
-from tests.properties.writes import together, writing_program
+from tests.properties.writes import writing_program
 
 BATCH = 50
 
@@ -20,10 +27,21 @@ def failures_from(first: int) -> list[str]:
     """What is wrong with the programs of BATCH seeds, each shrunk."""
     warnings.simplefilter("error")  # a plan that the verifier refuses is a failure too
     found = list[str]()
-    for made, wrong in wrong_ones([writing_program(s, f"{s}_") for s in range(first, first + BATCH)], together):
+    for made, wrong in wrong_ones([writing_program(s, f"{s}_") for s in range(first, first + BATCH)]):
         small, wrong = smallest(plans_agree, made, wrong)
         found.append(f"=== seed {made.seed}\n{small.script()}\n--- {wrong[:1500]}")
     return found
+
+
+def undetected_from(first: int) -> list[str]:
+    """Programs of BATCH seeds that a planted fault makes wrong, though the verifier found nothing."""
+    fault = [*FAULTS][first // BATCH % len(FAULTS)]
+    programs = [writing_program(s, f"{s}_") for s in range(first, first + BATCH)]
+    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanWarning)
+        FAULTS[fault].plant(monkeypatch)
+        found = wrong_ones(programs, ("shared",), at_once=False)
+    return [f"=== seed {made.seed}, {fault}\n{made.script()}\n--- {wrong[:1500]}" for made, wrong in found]
 
 
 def main() -> int:
@@ -33,10 +51,12 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop-after", type=int, default=20, help="failures")
+    parser.add_argument("--faults", action="store_true", help="plant faults in the planner")
     options = parser.parse_args()
+    check = undetected_from if options.faults else failures_from
     began, failures, done = time.time(), 0, 0
     with ProcessPoolExecutor(options.workers, max_tasks_per_child=50) as pool:
-        for found in pool.map(failures_from, range(options.start, options.start + options.count, BATCH)):
+        for found in pool.map(check, range(options.start, options.start + options.count, BATCH)):
             done, failures = done + BATCH, failures + len(found)
             for text in found:
                 print(f"\n{text}", flush=True)

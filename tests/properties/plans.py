@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 from unittest.mock import patch
 
 import numpy as np
@@ -17,6 +17,7 @@ import pliant
 from pliant.backends import llvm
 from pliant.backends.llvm.jit import Code
 from tests.properties.programs import Effects, Program, call
+from tests.properties.writes import together
 
 FAST: Final = "UNOPTIMISED"
 PLANS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
@@ -76,10 +77,10 @@ def difference(program: Program, got: Effects, wanted: Effects) -> str | None:
 
 
 def wrong_ones(
-    programs: list[Program], together: Any, plans: tuple[str, ...] = tuple(PLANS)
+    programs: list[Program], plans: tuple[str, ...] = tuple(PLANS), *, at_once: bool = True
 ) -> list[tuple[Program, str]]:
-    """The programs for which the plans differ, run as one function first, since that is cheaper."""
-    if plans_agree(together(programs), plans) is None:
+    """The programs for which the plans differ. at_once: as one function first, which is cheaper."""
+    if at_once and plans_agree(together(programs), plans) is None:
         return []
     found = [(p, plans_agree(p, plans)) for p in programs]
     return [(p, wrong) for p, wrong in found if wrong]

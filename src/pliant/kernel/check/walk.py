@@ -92,7 +92,7 @@ class _Walk:
                 self.product(step)
             case Routine() if step.is_update:
                 self.need(step.args[0], step.outs[0])
-                self.put(*step.outs)
+                self.whole(step, step.args[1:], step.outs)
             case Routine():
                 self.whole(step, step.args, step.outs)
             case Host():
