@@ -146,14 +146,14 @@ double seidel_2d(sizes s, arrays x, gradients g, double *w) {
             double *p = a + i * n;
             for (long j = 1; j < n - 1; j++)
                 p[j] += p[j - n - 1] + p[j - n] + p[j - n + 1] + p[j + 1] + p[j + n - 1] + p[j + n] + p[j + n + 1];
-            for (long j = 1; j < n - 1; j++) p[j] = (p[j] + p[j - 1]) * (1.0 / 9.0);
+            for (long j = 1; j < n - 1; j++) p[j] = (p[j] + p[j - 1]) / 9.0;
         }
     fill(all, c, 1.0);
     for (long t = 0; t < s[1]; t++)
         for (long i = n - 2; i > 0; i--) {
             double *p = c + i * n;
             for (long j = n - 2; j > 0; j--) {
-                p[j] *= 1.0 / 9.0;
+                p[j] /= 9.0;
                 p[j - 1] += p[j];
             }
             double *restrict above = p - n, *restrict below = p + n;
