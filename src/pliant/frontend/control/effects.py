@@ -7,7 +7,7 @@ from typing import Any, Final
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.region import depth, in_loop, note, place_of
+from pliant.frontend.control.region import in_loop, note, on_trial, place_of
 
 CHANGING: Final = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
@@ -17,7 +17,7 @@ CHANGING: Final = frozenset(
 
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
-    if type(holder) is not TracedArray and depth():
+    if type(holder) is not TracedArray and on_trial():
         if type(holder) is dict or (type(holder) is list and not isinstance(key, slice)):
             note(place_of("item", holder, key if isinstance(holder, dict) else key % max(len(holder), 1)))
         elif isinstance(holder, list | dict):
@@ -27,7 +27,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
 
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
-    if type(holder) is not TracedArray and depth():
+    if type(holder) is not TracedArray and on_trial():
         if name in getattr(holder, "__dict__", {}):
             note(place_of("attribute", holder, name))
         elif in_loop():
@@ -37,7 +37,7 @@ def assign(value: Any, holder: Any, name: str) -> None:
 
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container is about to be called."""
-    if depth() and name in CHANGING and isinstance(holder, list | dict | set):
+    if on_trial() and name in CHANGING and isinstance(holder, list | dict | set):
         note(place_of("whole", holder))
 
 

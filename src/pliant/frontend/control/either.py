@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray
-from pliant.frontend.tracing import Storage, Trace
+from pliant.frontend.tracing import Storage, Trace, current
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
@@ -26,6 +26,7 @@ class Either:
 
     def __init__(self, trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> None:
         self.trace, self.condition, self.one, self.other = trace, condition, one, other
+        self.memo: tuple[Any, Any] = (None, None)
 
     @property
     def writeable(self) -> bool:
@@ -45,7 +46,10 @@ class Either:
     @property
     def value(self) -> Value:
         """What it holds."""
-        return self.selected(self.one.value, self.other.value)
+        key = self.version, current().scope.number
+        if self.memo[0] != key:
+            self.memo = key, self.selected(self.one.value, self.other.value)
+        return self.memo[1]
 
     def selected(self, one: Value, other: Value) -> Value:
         """One value where the condition holds, else the other."""

@@ -140,6 +140,3 @@ def offset(index: Value, factor: int, shift: int) -> Any:
     k = with_kind(index, INDEX)
     scaled = k if factor == 1 else k * factor
     return scaled + shift if shift else scaled
-
-
-__all__ = ["INDEX", "Made", "Range", "Steps", "items", "offset", "steps_of"]

@@ -9,17 +9,16 @@ from typing import Any, TypeAlias, cast, final
 from pliant.core import ir
 from pliant.core.ir import Const, Value, Values
 from pliant.core.origin import here
-from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.either import Either, either
-from pliant.frontend.control.region import Outcome, Place, current, note
+from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.signature import flatten, unflatten
-from pliant.frontend.tracing import Storage
+from pliant.frontend.tracing import Storage, current
 from pliant.ops.cond import Cond
 
 Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the results of the cond
@@ -293,6 +292,3 @@ def _text(x: Any) -> str:
     if x is None or isinstance(x, bool | int | float | str):
         return repr(x)
     return type(x).__name__
-
-
-__all__ = ["Join", "Type", "is_mutable", "moved", "put"]

@@ -40,10 +40,10 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
     for node in own(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
             made.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (
-            isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name
-        ):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             made.add(node.name)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            made.update([node.name] if node.name else [])
         elif isinstance(node, ast.MatchMapping) and node.rest:
             made.add(node.rest)
         elif isinstance(node, ast.Import | ast.ImportFrom):

@@ -12,7 +12,7 @@ from typing import Any, final
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, scope
 from pliant.frontend.control.signals import MISSING
-from pliant.frontend.tracing import Storage, Trace, current, thread, tracing
+from pliant.frontend.tracing import Storage, Trace, thread, tracing
 
 
 @final
@@ -161,9 +161,14 @@ def in_loop() -> bool:
     return any([r.is_loop for r in _regions.stack])
 
 
+def on_trial() -> bool:
+    """Whether what is done now may be taken back."""
+    return bool(_regions.stack)
+
+
 def depth() -> int:
-    """How many trials this is inside of."""
-    return len(_regions.stack)
+    """How many loops this is inside of, whose bodies are traced once for all steps."""
+    return sum([r.is_loop for r in _regions.stack])
 
 
 @final
@@ -188,8 +193,3 @@ def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool =
     finally:
         for cell, content in zip(cells, before, strict=True):
             cell.set(content)
-
-
-__all__ = [
-    "Outcome", "Place", "Region", "cells_of", "current", "depth", "in_loop", "note", "outcome", "place_of", "region",
-]  # fmt: skip

@@ -1,0 +1,61 @@
+"""Programs of loops and branches: compiled, differentiated and batched they do what Python does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import optree
+import pytest
+
+import pliant
+from tests.frontend.control.flows import FLOWS
+
+X = np.linspace(-1.03, 2.11, 9)
+INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}
+
+
+def name_of(f: Callable[..., Any]) -> str:
+    return f.__name__
+
+
+def flat(tree: Any) -> Any:
+    return np.concatenate([np.ravel(np.asarray(leaf, float)) for leaf in optree.tree_leaves(tree)])
+
+
+@pytest.mark.parametrize("given", INPUTS)
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
+def test_a_program_does_what_python_does(f: Callable[..., Any], backend: str, given: str) -> None:
+    x, y = INPUTS[given].copy(), INPUTS[given].copy()
+    expected = flat(f(x, 5))
+    np.testing.assert_allclose(flat(pliant.jit(f, backend=backend)(y, 5)), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(y, x, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
+def test_the_gradient_of_a_program_equals_differences(f: Callable[..., Any]) -> None:
+    weights = np.cos(np.arange(flat(f(X.copy(), 5)).size))
+
+    def loss(x: Any) -> Any:
+        parts = [np.ravel(leaf) for leaf in optree.tree_leaves(f(x, 5))]
+        return (np.concatenate(parts) * weights).sum()
+
+    way = np.sin(np.arange(9.0) + 1)
+    step = 1e-6
+    expected = (loss(X + step * way) - loss(X - step * way)) / (2 * step)
+    assert pliant.grad(loss)(X) @ way == pytest.approx(expected, rel=2e-5, abs=1e-6)
+    _, tangent = pliant.jvp(loss, (X,), (way,))
+    assert tangent == pytest.approx(expected, rel=2e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
+def test_a_batch_of_a_program_equals_a_python_loop(f: Callable[..., Any]) -> None:
+    xs = np.stack([X, -X, X * 0.3, X[::-1]])
+
+    def each(x: Any) -> Any:
+        return np.concatenate([np.ravel(np.asarray(leaf, float)) for leaf in optree.tree_leaves(f(x, 5))])
+
+    expected = np.stack([each(x.copy()) for x in xs])
+    np.testing.assert_allclose(pliant.vmap(each)(xs), expected, rtol=1e-12, atol=1e-12)
