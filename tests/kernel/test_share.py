@@ -151,3 +151,19 @@ def test_long_programs_are_planned_without_copies():
 
     program = planned(lambda x: [reduce(step, range(300), x)][1:], X)
     assert (len(program.steps), copies(program), plan_of(program).temporaries) == (300, [], ())
+
+
+def test_an_array_put_together_from_parts_is_added_part_by_part():
+    def f(total: Any, a: Any, b: Any) -> None:
+        total += np.concatenate([np.sqrt(a), b.T.reshape(-1)])
+
+    def g(total: Any, a: Any, b: Any) -> Any:
+        parts = np.concatenate([np.sqrt(a), b.T.reshape(-1)])
+        total += parts
+        return parts
+
+    xs = np.ones(X.size + M.size), X, M
+    program = planned(f, *xs)
+    assert [step.roots[0].value.op.name for step in program.steps if isinstance(step, Nest)] == ["add_slice"] * 2
+    assert (program.arena, copies(program)) == (64, [])
+    assert copies(planned(g, *xs)) == []  # made once, as it is also returned

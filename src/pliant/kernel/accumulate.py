@@ -1,20 +1,24 @@
-"""Products that are added to an array where it lies: `G += A @ B` is one BLAS call.
+"""What is added to an array where it lies: `G += A @ B` is one BLAS call, and an array put together
+from parts, as a packed gradient is, is added part by part.
 
 Only for arrays that the program may write over: elsewhere the sum is a nest, whose rounding stays.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from pliant.core.ir import Function, Node, Value
+from pliant.core.ir import Function, Node, Value, nodes, scope
+from pliant.core.origin import at
 from pliant.kernel.product import is_product
 from pliant.ops.base import Movement
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add
-from pliant.ops.shape import Permute
+from pliant.ops.shape import Concatenate, Permute
+from pliant.ops.update import add_slice
 
 
 @final
@@ -27,6 +31,38 @@ class Sum:
     x: Value
     y: Value
     passed: tuple[Node, ...]  # nodes of the product itself, whose values nobody else reads
+
+
+def by_parts(fn: Function, owned: Sequence[tuple[int, int]]) -> Function:
+    """`fn` with concatenated arrays, that are only added to owned parameters, added piece by piece."""
+    found = {r: whole for p, r in owned if (whole := _concatenated(fn.results[r], fn.params[p]))}
+    if not found:
+        return fn
+    counts = Counter([a for node in nodes(fn.results) for a in node.args] + list(fn.results))
+    homes = {r: fn.params[p] for p, r in owned}
+    results = list(fn.results)
+    with scope():
+        for r, whole in found.items():
+            if counts[whole] == 1:
+                with at(fn.results[r].origin):
+                    results[r] = _added(homes[r], whole)
+        return Function(fn.name, fn.params, tuple(results))
+
+
+def _concatenated(total: Value, start: Value) -> Value | None:
+    """The concatenated array that is added to another."""
+    if not isinstance(total.op, Add) or start not in total.node.args:
+        return None
+    return next((a for a in total.node.args if isinstance(a.op, Concatenate)), None)
+
+
+def _added(total: Value, whole: Value) -> Value:
+    assert isinstance(whole.op, Concatenate)
+    axis, start = whole.op.axis, 0
+    for part in whole.node.args:
+        total = add_slice(total, part, [start if a == axis else 0 for a in range(whole.type.rank)])
+        start += part.shape[axis]
+    return total
 
 
 def sums_of(fn: Function, owned: Sequence[tuple[int, int]], uses: Mapping[Value, Sequence[Node]]) -> dict[Node, Sum]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
 from pliant.core.origin import at
+from pliant.kernel.accumulate import by_parts
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Can, Fusion
 from pliant.kernel.ir import (
@@ -62,7 +63,7 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
-    fn = thinned(expand(fn, can))
+    fn = by_parts(thinned(expand(fn, can)), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 
