@@ -120,7 +120,7 @@ def reduce(f: Callable[[Any, Any], Any] | Fold, init: Tree, xs: Tree) -> Tree:
     >>> pliant.reduce(lambda total, x: total * x, 1.0, np.array([2.0, 3.0]))
     np.float64(6.0)
     """
-    if not isinstance(f, Fold):
+    if callable(f):
         function_of(f)
         return scan(lambda carry, x: (f(carry, x), None), init, xs)[0]
     rows, structure = flatten(xs)

@@ -73,6 +73,35 @@ def truth_of_a_whole_array(x: Any) -> Any:
     return x if x > 0 else -x
 
 
+def state_that_changes_shape(x: Any) -> Any:
+    def step(i: Any, state: Any) -> Any:
+        return {"u": np.sum(state["u"]), "v": state["v"]}
+
+    return pliant.fori_loop(0, 3, step, {"u": x, "v": 0.0})
+
+
+def state_that_changes_dtype(x: Any) -> Any:
+    count = np.zeros(3, np.int64)
+    return pliant.while_loop(lambda s: np.sum(s[1]) < 9, lambda s: (s[0] + 1, s[1] + x), (0, count))
+
+
+def carry_that_changes_structure(x: Any) -> Any:
+    return pliant.scan(lambda carry, row: ((carry, row), row), 0.0, x)
+
+
+def inverse_of_another_state(x: Any) -> Any:
+    back = pliant.reversible(lambda i, y: (y, y))
+    return pliant.fori_loop(0, 3, lambda i, y: y * 2, x, save=back)
+
+
+def unknown_saving(x: Any) -> Any:
+    return pliant.fori_loop(0, 3, lambda i, y: y * 2, x, save="all")  # type: ignore[arg-type]
+
+
+def branches_of_two_shapes(x: Any) -> Any:
+    return pliant.cond(x[0] > 0, np.sum, np.sin, x)
+
+
 def traced_loop_bound(x: Any, n: Any) -> Any:
     return sum([x * i for i in range(n)])
 
@@ -184,6 +213,12 @@ WRONG: dict[str, Any] = {
 }  # fmt: skip
 WRONG |= {
     "write_to_a_read_only_argument": (pliant.jit(write_to_a_read_only_argument), (FROZEN,)),
+    "state_that_changes_shape": (pliant.jit(state_that_changes_shape), (X,)),
+    "state_that_changes_dtype": (pliant.jit(state_that_changes_dtype), (X,)),
+    "carry_that_changes_structure": (pliant.jit(carry_that_changes_structure), (X,)),
+    "inverse_of_another_state": (pliant.jit(inverse_of_another_state), (X,)),
+    "unknown_saving": (pliant.jit(unknown_saving), (X,)),
+    "branches_of_two_shapes": (pliant.jit(branches_of_two_shapes), (X,)),
     "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, 3)),
     "traced_slice_bound": (pliant.jit(traced_slice_bound), (X, 2)),
     "traced_slices_that_do_not_fit": (pliant.jit(traced_slices_that_do_not_fit), (X, 2)),
