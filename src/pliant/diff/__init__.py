@@ -5,6 +5,7 @@ Pliant, JAX, PyTorch, PyTensor, CasADi and others, finite differences, the compl
 """
 
 from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
+from pliant.diff.differentiate_with import DifferentiateWith
 from pliant.diff.namespace import namespace
 from pliant.diff.operators import (
     derivative,
@@ -73,6 +74,7 @@ __all__ = [
     "ComplexStep",
     "Constant",
     "ConstantOrCache",
+    "DifferentiateWith",
     "EnzymeJAX",
     "FiniteDifferences",
     "FromProgram",
