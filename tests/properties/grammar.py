@@ -108,7 +108,7 @@ np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] 
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
 np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w if 1+}, ([0, 0],), 1) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
 np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place($w, {mask}, [7])
-~np.multiply.at({w num 1+}, {ints}, 2) | np.maximum.at({w real 1+}, {ints}, {lit}) | ~np.divide.at({w f 1+}, ([0, 0],), 4) | np.negative.at({w num 1+}, {ints}) | {w num 1+}.flat[0] = {lit} | {w num 1+}.flat = [1, 2, 3]
+~np.multiply.at({w if 1+}, {ints}, 2) | np.maximum.at({w real 1+}, {ints}, {lit}) | ~np.divide.at({w f 1+}, ([0, 0],), 4) | np.negative.at({w if 1+}, {ints}) | {w num 1+}.flat[0] = {lit} | {w num 1+}.flat = [1, 2, 3]
 np.place($w, {mask}, [7, 8]) | {w num 1+}[⟦0⟧ != 0] = ⟦0⟧[⟦0⟧ != 0][::-1]
 """
 
