@@ -32,13 +32,12 @@ def build_verified(
     """
     sharing = sharing and os.environ.get("PLIANT_SHARING", "1") != "0"
     is_poisoned = os.environ.get("PLIANT_POISON", "0") not in ("", "0")
-    writable = {*free, *[p for p, _ in owned]}
 
     def build_checked(*, sharing: bool) -> Program:
         program = build(fn, can, calls, owned=owned, must=True, free=free, sharing=sharing)
         if is_poisoned:
             poison(program, [program.params[n] for n in free])
-        check(program, [program.params[n] for n in writable])
+        check(program, owned=owned, free=free)
         return program
 
     if not sharing:

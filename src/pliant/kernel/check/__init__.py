@@ -1,5 +1,5 @@
 """The verifier of placed programs: it derives from their loads and stores that sharing memory is safe."""
 
-from pliant.kernel.check.walk import Effect, check
+from pliant.kernel.check.walk import check
 
-__all__ = ["Effect", "check"]
+__all__ = ["check"]

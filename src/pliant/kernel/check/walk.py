@@ -34,19 +34,27 @@ from pliant.ops.contract import Dot
 from pliant.ops.shape import Permute
 
 
-def check(program: Program, writable: Iterable[Buffer] = ()) -> Effect:
-    """What a program does to its parameters' memory; VerifyError if some load does not find its array.
+def check(program: Program, *, owned: Iterable[tuple[int, int]] = (), free: Iterable[int] = ()) -> None:
+    """Nothing, or VerifyError if some load does not find its array.
 
-    writable: the parameters whose content the caller does not need afterwards.
+    owned: (parameter, result) pairs, such that the result has to lie in the parameter's memory. free:
+    parameters whose content the caller does not need afterwards.
     """
+    effect = effect_of(program)
+    pairs = [*owned]
+    for p, r in pairs:
+        if effect.places[r] != p:
+            raise fault(program.results[r], f"does not lie in the memory of {named(program.params[p])}")
+    for n in effect.clobbered - {*free, *[p for p, _ in pairs]}:
+        raise fault(program.params[n], "is overwritten, though the caller needs it")
+
+
+def effect_of(program: Program) -> Effect:
+    """What a program does to its parameters' memory, all of which it may write over."""
     walk = _Walk(program)
     for step in program.steps:
         walk.step(step)
-    effect = walk.effect()
-    spared = {program.params[n] for n in effect.clobbered} - {*writable}
-    for buffer in spared:
-        raise fault(buffer, "is overwritten, though the caller needs it")
-    return effect
+    return walk.effect()
 
 
 @final
@@ -55,12 +63,15 @@ class _Walk:
         self.program, self.memory = program, Memory()
         fixed = (*program.params, *program.results, *program.host)
         self.rooms = {0: program.arena} | {n: b.type.bytes for n, b in enumerate(fixed, start=1)}
+        self.regions: dict[Buffer, Region] = {}
         for buffer in program.params:
             self.memory.write(region_of(buffer), buffer)
 
     def region(self, buffer: Buffer) -> Region:
         """Where a buffer lies, inside the memory there is."""
-        region = region_of(buffer)
+        if buffer in self.regions:
+            return self.regions[buffer]
+        self.regions[buffer] = region = region_of(buffer)
         if region.low < 0 or region.high > self.rooms.get(region.slot, -1):
             raise fault(buffer, f"reaches beyond the {self.rooms.get(region.slot, 0)} bytes it lies in")
         return region
@@ -164,7 +175,7 @@ class _Walk:
         """A loop or a branch: what it holds is checked by itself, then how its parts are given memory."""
         for buffer in step.args:
             self.need(buffer)
-        check_run(step, [check(part, part.params) for part in step.parts])
+        check_run(step, [effect_of(part) for part in step.parts])
         self.put(*step.outs)
         self.memory.write(self.region(step.scratch), None)
 
