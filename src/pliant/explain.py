@@ -12,6 +12,7 @@ from pliant.backends import backend_named
 from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.ir import Function, nodes
 from pliant.core.print import format_function
+from pliant.frontend.control.report import Report
 from pliant.frontend.program import Program
 from pliant.pipeline import optimise
 from pliant.rewrite.explain import Log
@@ -28,6 +29,7 @@ class Explanation:
     captured: int
     memory: str
     picture: str
+    loops: tuple[Report, ...] = ()
 
     def __str__(self) -> str:
         fired = ", ".join(f"{name} ×{count}" for name, count in self.rules.fired.most_common()) or "none"
@@ -37,6 +39,7 @@ class Explanation:
             f"after the passes: {before} → {after} values; rules fired: {fired}",
             format_function(self.optimised, origins=True),
             f"arrays captured from outside: {self.captured}",
+            *(["loops of the source", *(f"  {report}" for report in self.loops)] if self.loops else []),
             self.code, self.memory,
         ))  # fmt: skip
 
@@ -61,4 +64,4 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned)
     memory, picture = backend.memory(best, pinned=program.pinned)
-    return Explanation(program.fn, best, log, code, len(program.captured), memory, picture)
+    return Explanation(program.fn, best, log, code, len(program.captured), memory, picture, program.loops)

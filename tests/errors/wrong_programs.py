@@ -200,7 +200,82 @@ def into_an_array_of_numpy(x: Any) -> Any:
     return outside
 
 
-WRONG: dict[str, Any] = {
+def state_that_grows_in_a_loop(x: Any) -> Any:
+    while x[0] < 5:
+        x = np.concatenate([x, x * 2])
+    return x
+
+
+def name_bound_in_one_branch(x: Any) -> Any:
+    if x[0] > 0:
+        y = x * 2
+    return y.sum()
+
+
+def name_bound_in_a_loop_that_may_have_no_step(x: Any, n: int) -> Any:
+    for i in range(n):
+        y = x * i
+    return y
+
+
+def different_objects_by_branch(x: Any) -> Any:
+    mode = "up" if x[0] > 0 else "down"
+    return x if mode == "up" else -x
+
+
+def exception_under_a_condition(x: Any) -> Any:
+    if x[0] > 0:
+        raise ValueError("positive")
+    return x
+
+
+def try_in_a_loop(x: Any) -> Any:
+    while x[0] < 5:
+        try:
+            x = x * 2 + 1
+        except ValueError:
+            x = x + 1
+    return x
+
+
+def list_by_a_number_of_run_time(x: Any, n: int) -> Any:
+    parts = [x, x * 2]
+    for i in range(n):
+        x = x + parts[i]
+    return x
+
+
+def return_out_of_a_with(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        if x[0] > 0:
+            return x
+    return -x
+
+
+def _truths(x: Any) -> Any:
+    while x[0] > 0:
+        x = x - 1
+        yield x
+
+
+def branch_in_a_generator(x: Any) -> Any:
+    return sum(_truths(x))
+
+
+WITHOUT_SOURCE: dict[str, Any] = {}
+exec("def branch_without_source(x):\n    return x if x[0] > 0 else -x\n", WITHOUT_SOURCE)
+branch_without_source: Any = WITHOUT_SOURCE["branch_without_source"]
+
+CONTROL: dict[str, Any] = {
+    f.__name__: (pliant.jit(f), (X.copy(), 3)[: f.__code__.co_argcount])
+    for f in (
+        state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
+        different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
+        return_out_of_a_with, branch_in_a_generator, branch_without_source,
+    )
+}  # fmt: skip
+
+WRONG: dict[str, Any] = CONTROL | {
     f.__name__: (pliant.jit(f), (X.copy(),))
     for f in (
         shapes_that_do_not_fit, matrix_product_of_wrong_shapes, reshape_to_another_size, assignment_of_a_wrong_shape,

@@ -228,9 +228,8 @@ class TracedArray:
             raise TracedValueError(
                 "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
             ).at(("here", here()))
-        return self._known(
-            bool, "a bool", "write the condition itself after if, while, and, or, not; or np.where(condition, x, y)"
-        )
+        hint = "write the condition itself after if, while, and, or, not, in a plain function with source; or use np.where"
+        return self._known(bool, "a bool", hint)
 
     def __int__(self) -> int:
         return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or pass this number as static")

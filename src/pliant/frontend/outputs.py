@@ -16,6 +16,7 @@ from pliant.errors import IndexRangeError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
@@ -111,6 +112,8 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
     for m in made:
         if isinstance(m, Selection):
             raise m.refused("returning them")
+        if isinstance(m, Unbound):
+            raise m.refused(is_returned=True)
         if isinstance(m, Bounded):
             raise m.returned()
         if type(m) is not TracedArray:

@@ -18,6 +18,7 @@ from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, callee, guards_of
+from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, after_of, outputs_of, replace_items
@@ -43,6 +44,7 @@ class Program:
     changed: Changed | None  # what became of the containers that were given, if they changed
     narrowed: tuple[tuple[int, str], ...]  # leaves that are Python ints used as a narrower dtype
     guards: Guards = field(repr=False)
+    loops: tuple[Report, ...] = field(default=(), repr=False)  # what became of the loops of the source
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -187,6 +189,7 @@ def _trace_once(
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace),
+        loops=reports_of(trace),
     )  # fmt: skip
 
 

@@ -125,7 +125,10 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
 
 
 def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
+    """What an error says, and where it arose."""
+    if not isinstance(error, PliantError):
+        return f"{type(error).__name__}: {error}"
+    return error.message + "".join([f" ({origin.short})" for _, origin in error.places[:1]])
 
 
 def _induction(site: Site, steps: Steps, done: int) -> Induction:

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import final
 
 from pliant.core.origin import Origin
-from pliant.frontend.tracing import current
+from pliant.frontend.tracing import Trace, current
 
 
 @final
@@ -39,6 +39,12 @@ def report(code: CodeType, made: Report, depth: int) -> None:
     reports[code, 0] = made
     if made.kind == "unrolled":
         reports[code, depth + 1] = made
+
+
+def reports_of(trace: Trace) -> tuple[Report, ...]:
+    """What became of the loops of a trace, in the order of their lines."""
+    made = [r for (_, depth), r in trace.outermost.reports.items() if not depth]
+    return tuple(sorted(made, key=lambda r: [int(part) if part.isdigit() else 0 for part in r.where.short.split(":")]))
 
 
 def failed_before(code: CodeType, depth: int) -> str:

@@ -18,9 +18,11 @@ class Unbound:
     def __init__(self, message: str, hint: str, place: Origin | None = None) -> None:
         self._message, self._hint, self._place = message, hint, place or here()
 
-    def refused(self) -> UnboundError:
+    def refused(self, *, is_returned: bool = False) -> UnboundError:
         """The error of its use, here."""
-        return UnboundError(self._message, hint=self._hint).at(("used here", here()), ("left so here", self._place))
+        left = "left so here", self._place
+        places = (left,) if is_returned else (("used here", here()), left)
+        return UnboundError(self._message, hint=self._hint).at(*places)
 
     def __repr__(self) -> str:
         return "<unbound>"
