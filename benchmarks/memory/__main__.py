@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.memory import adam, planning
+from benchmarks.memory import adam, calls, planning
 from benchmarks.memory.count import Use, in_new_process, interposer, missing
 from benchmarks.memory.programs import LARGE, Program
 from benchmarks.memory.sides import CALLS
@@ -74,8 +74,8 @@ def versions() -> dict[str, str]:
 def main() -> None:
     """Count, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
-    parser.add_argument("part", nargs="*", help="large, small, adam, planning (default: all)")
-    parts = parser.parse_args().part or ["large", "small", "adam", "planning"]
+    parser.add_argument("part", nargs="*", help="large, small, adam, calls, planning (default: all)")
+    parts = parser.parse_args().part or ["large", "small", "adam", "calls", "planning"]
     why = missing()
     print(f"{platform.machine()}, Python {platform.python_version()}, {versions()}, one thread")
     kept: dict[str, object] = {"versions": versions()}
@@ -94,6 +94,9 @@ def main() -> None:
     if "adam" in parts:
         kept["adam"] = seconds = adam.measured()
         show("Adam over 10⁷ float32 parameters in four arrays", adam.table(seconds))
+    if "calls" in parts:
+        kept["calls"] = times = calls.measured()
+        show("calls that write their arguments", calls.table(times))
     if "planning" in parts:
         kept["planning"] = rows = planning.measured()
         show("seconds for a program of n operations", planning.table(rows))
