@@ -180,6 +180,50 @@ def test_matrices_are_what_numpy_makes_of_them(f: Callable[..., Any], n: int):
         check(f, matrix(n))
 
 
+def softmax(x: Any) -> None:
+    x -= x.max(axis=1, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(axis=1, keepdims=True)
+
+
+def moved_rows(x: Any) -> None:
+    greatest = x.max(axis=1, keepdims=True)
+    x[1:] = np.exp(x[:-1] - greatest[:-1])
+    x /= x.sum(axis=1, keepdims=True)
+
+
+def softmax_of_others(x: Any) -> None:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    x[...] = e / e.sum(axis=1, keepdims=True) + x[::-1]
+
+
+def softmax_from_the_right(x: Any) -> None:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    x[:, ::-1] = e / e.sum(axis=1, keepdims=True)
+
+
+def added_softmax(x: Any) -> None:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    y = e / e.sum(axis=1, keepdims=True)
+    x *= 2
+    x += y
+    x /= x.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(200, 300), (33, 1000), (301, 40)])
+@pytest.mark.parametrize("f", [softmax, moved_rows, softmax_of_others, softmax_from_the_right, added_softmax])
+def test_nests_that_share_their_rows(f: Callable[..., Any], shape: tuple[int, int]):
+    x = np.random.default_rng(0).standard_normal(shape)
+    program = traced(f, x)
+    fn = optimise(program.fn)
+    shared, apart, wanted = x.copy(), x.copy(), x.copy()
+    BACKEND.compile(fn, pinned=program.pinned).run(shared)
+    BACKEND.compile(fn, pinned=program.pinned, sharing=False).run(apart)
+    f(wanted)
+    np.testing.assert_array_equal(shared, apart)
+    np.testing.assert_allclose(shared, wanted, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="uses mprotect")
 @pytest.mark.parametrize("is_at_end", [True, False])
 @pytest.mark.parametrize("f", VECTORS)
