@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from pliant.core.ir import Function, Param, Value, nodes
+from pliant.core.ir import Function, Param, Value, nodes, scope, substitute
 from pliant.ops.block import AddBlock
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
@@ -46,6 +46,26 @@ def loop_without_idle_operands(value: Value) -> Replacement:
     made = iter(small.apply(*pick(xs, keep)) if any(stays) else ())
     kept = {k: xs[c] for c, k in still.items()}
     return {v: kept[k] if k in kept else next(made) for k, v in enumerate(value.node.values)}
+
+
+@rewrite(Loop)
+def loop_without_repeated_operands(value: Value) -> Replacement:
+    """What a loop is given twice, the same at every step, it is given once."""
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    index, *params = loop.body.params
+    fixed = [n for n, kind in enumerate(loop.ins) if kind == "const"]
+    first: dict[Value, Value] = {}
+    for n in fixed:
+        first.setdefault(xs[n], params[n])
+    same = {params[n]: first[xs[n]] for n in fixed if first[xs[n]] is not params[n]}
+    if not same:
+        return None
+    keep = [p not in same for p in params]
+    with scope():
+        body = Function(loop.body.name, (index, *pick(params, keep)), substitute(loop.body.results, same))
+    made = replace(loop, ins=pick(loop.ins, keep), body=body).apply(*pick(xs, keep))
+    return dict(zip(value.node.values, made, strict=True))
 
 
 @rewrite(Loop, level="stable")
@@ -135,4 +155,4 @@ def _accumulator(value: Value) -> Value | None:
     return None
 
 
-RULES = (loop_without_idle_operands, sum_of_products, add_of_accumulation)
+RULES = (loop_without_idle_operands, loop_without_repeated_operands, sum_of_products, add_of_accumulation)
