@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 import pliant.diff as diff
 from pliant.diff import Active, Cache, Constant, Pliant
 
@@ -44,7 +45,28 @@ def multiplying(x: Any) -> Any:
     return np.sum(np.einsum("ij,kj->ik", m, m) @ m) + np.dot(x, WEIGHTS) * np.trace(m)
 
 
-FUNCTIONS = [multiplying, mutating, reducing, moving, choosing]
+def looping(x: Any) -> Any:
+    c, ys = pliant.scan(lambda c, r: (c * r + 1.0, c * c), x[0], np.concatenate([x, x, x, x, x]))
+    return c + np.sum(ys) + np.sum(pliant.fori_loop(0, 30, lambda i, u: np.sin(u) * x, x))
+
+
+def branching(x: Any) -> Any:
+    return pliant.cond(x[0] > 0.05, lambda u: np.sum(u**2), lambda u: np.sum(u), x)
+
+
+def scattering(x: Any) -> Any:
+    summed, last = np.zeros(4), np.zeros(4)
+    np.add.at(summed, TWICE, x)
+    last[TWICE] = x * 2  # of two writes to one place the last one counts
+    return np.sum(summed**2) + np.sum(last * x)
+
+
+def sorting(x: Any) -> Any:
+    return np.sum(np.sort(x)[::-1] * np.arange(4.0)) + np.max(x) * np.prod(x.reshape(2, 2))
+
+
+TWICE = np.array([0, 2, 2, 1])
+FUNCTIONS = [multiplying, mutating, reducing, moving, choosing, looping, branching, scattering, sorting]
 
 
 @both
@@ -60,6 +82,14 @@ def test_gradient_of_plain_numpy_equals_pliants(system: Any, f: Any):
 @pytest.mark.parametrize("f", [mutating, choosing], ids=lambda f: f.__name__)
 def test_hessian_of_plain_numpy_equals_pliants(system: Any, f: Any):
     np.testing.assert_allclose(diff.hessian(f, system, X), diff.hessian(f, Pliant(), X), rtol=1e-9, atol=1e-10)
+
+
+@both
+def test_forward_mode_of_a_while_loop(system: Any):
+    def f(x: Any) -> Any:
+        return np.sum(pliant.while_loop(lambda u: np.sum(u) < 3.0, lambda u: u * (1 + x), x))
+
+    np.testing.assert_allclose(diff.jvp(f, system, X, X), diff.jvp(f, Pliant(), X, X), rtol=1e-12)
 
 
 @both

@@ -205,11 +205,13 @@ class Frame:
         """Step by step, or, where that takes too long, all steps as one."""
         op = node.op
         assert isinstance(op, Loop)
-        if op.length * len(nodes(op.body.results)) > MOST_STEPS:
+        counts = [self.value_of(a) for a, kind in zip(node.args, op.ins, strict=True) if kind == "count"]
+        if None in counts or op.length * len(nodes(op.body.results)) > MOST_STEPS:
             return self._saturated(op.body, node, op.ins, op.outs)
+        count = min(max(int(counts[0]), 0), op.length) if counts else op.length
         state = [self.entry(a) for a in node.args]
         rows: list[list[Any]] = [[] for _ in op.outs]
-        for i in range(op.length)[:: -1 if op.reverse else 1]:
+        for i in range(count)[:: -1 if op.reverse else 1]:
             given = [
                 _row(entry, i, p.type.size) if kind == "each" else entry
                 for p, kind, entry in zip(op.body.params[1:], op.ins, state, strict=True)
@@ -225,7 +227,9 @@ class Frame:
         ends = iter([found for kind, (found, _) in zip(op.ins, state, strict=True) if kind == "carry"])
         step = -1 if op.reverse else 1
         return [
-            _or_empty(next(ends), v, self.width) if kind == "last" else _joined(made[::step], kind, v, self.width)
+            _or_empty(next(ends), v.type.size, self.width)
+            if kind == "last"
+            else _joined(made[::step], kind, v, self.width)
             for kind, made, v in zip(op.outs, rows, node.values, strict=True)
         ]
 
@@ -257,7 +261,7 @@ class Frame:
             state = grown
         ends = iter([found for kind, (found, _) in zip(ins, state, strict=True) if kind == "carry"])
         return [
-            _or_empty(next(ends), v, self.width)
+            _or_empty(next(ends), v.type.size, self.width)
             if kind == "last"
             else _joined([frame.set_of(r)] * (v.type.size // max(r.type.size, 1)), kind, v, self.width)
             for kind, r, v in zip(outs, body.results, node.values, strict=True)
@@ -278,13 +282,14 @@ def _row(entry: tuple[Any, Any], i: int, size: int) -> tuple[Any, Any]:
 
 def _joined(rows: Sequence[Any], kind: str, value: Value, width: int) -> Any:
     """The set of a stack of rows, or of a fold of them."""
-    if not rows:
-        return _or_empty(None, value, width)
-    return sp.vstack(rows, format="csr") if kind == "stack" else union(rows)
+    if kind != "stack" and rows:
+        return union(rows)
+    missing = value.type.size - sum([row.shape[0] for row in rows])  # of steps that are not run
+    return sp.vstack([*rows, _or_empty(None, missing, width)], format="csr")
 
 
-def _or_empty(found: Any, value: Value, width: int) -> Any:
-    return sp.csr_array((value.type.size, width), dtype=bool) if found is None else found
+def _or_empty(found: Any, size: int, width: int) -> Any:
+    return sp.csr_array((size, width), dtype=bool) if found is None else found
 
 
 def _collapsed(rows: Any, size: int) -> Any:

@@ -6,6 +6,7 @@ are checked when the program runs, negative ones are wrapped by the front end (`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -165,7 +166,14 @@ class ScatterSet(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        return x.index_put(self.grid(torch, indices), u)
+        places = self.grid(torch, indices)
+        if self.unique:
+            return x.index_put(places, u)
+        # PyTorch would pass the derivative to every write of a place, and choose any of them in parallel
+        is_last = last_writes(torch, tuple(x.shape), places)
+        is_last = is_last.reshape(*is_last.shape, *[1] * (u.ndim - is_last.ndim))
+        kept = torch.where(is_last, u, torch.zeros_like(u))
+        return x.index_put(places, torch.zeros_like(u)).index_put(places, kept, accumulate=True)
 
     def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
         # Later writes hide earlier ones: x gets what no write touched, u what it wrote last.
@@ -188,6 +196,18 @@ class ScatterSet(Scatter):
         numbers = broadcast(reshape(iota(size), own), indices[0].shape, axes)
         board = ir.operators.zeros(Type("i64", shape[: self.shared + len(indices)]))
         return equal(Gather(self.shared)(self(board, *indices, numbers), *indices), numbers)
+
+
+def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
+    """Whether each write, in row-major order, is the last one at its place; of PyTorch's arrays."""
+    places = torch.broadcast_tensors(*places)
+    flat = torch.zeros_like(places[0])
+    for axis, i in enumerate(places):
+        flat = flat * shape[axis] + i
+    numbers = torch.arange(flat.numel())
+    board = torch.zeros(math.prod(shape[: len(places)]), dtype=torch.int64)
+    board = board.scatter_reduce(0, flat.reshape(-1), numbers, "amax")
+    return board[flat] == numbers.reshape(flat.shape)
 
 
 @final

@@ -90,6 +90,11 @@ class ReduceProd(Reduction):
     def array(self, xp: Namespace, x: Any) -> Any:
         return xp.prod(x, axis=self.axes, dtype=x.dtype)
 
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        for axis in sorted(self.axes, reverse=True):  # it takes one axis
+            x = torch.prod(x, dim=axis, dtype=x.dtype)
+        return x
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         # Each element's partial is the product of those before it and of those after it.
         from pliant.ops.scan import exclusive_cumprod  # scan.py reads this file

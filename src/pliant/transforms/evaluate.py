@@ -30,7 +30,11 @@ def stepper(fn: Function, xp: Namespace) -> Callable[[tuple[Any, ...]], tuple[An
 
 
 def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
-    """One primitive: its rule for this namespace, else its `array` rule, else `expand`."""
+    """One primitive: the namespace's own rule for it, else its rule for this namespace, else its
+    `array` rule, else `expand`."""
+    own = getattr(xp, "pliant_rules", None)
+    if own is not None and type(op) in own:
+        return own[type(op)](op, xp, *args)
     rule = getattr(op, xp.__name__.partition(".")[0], None)
     if rule is None and not op.has("array"):
         types = (Type(short_dtype(a.dtype), tuple(a.shape)) for a in args)

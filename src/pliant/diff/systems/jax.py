@@ -10,7 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Bound, Direct, Flat, Linear, Mode, Pushed, unboxed
-from pliant.diff.systems import jax_calls
+from pliant.diff.systems import jax_calls, jax_control
 from pliant.diff.systems.base import mutation_error, package
 
 _ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
@@ -41,8 +41,8 @@ class OnJAX(ABC):
 
     @property
     def namespace(self) -> Any:
-        """Its NumPy."""
-        return self.jnp
+        """Its NumPy, with its control flow for Pliant's programs."""
+        return jax_control.Namespace(self.jnp)
 
     def require(self) -> None:
         """The package jax."""
