@@ -458,6 +458,7 @@ def functions_of(op: Op) -> dict[str, Function]:
 
 
 def map_functions(op: Op, f: Any) -> Op:
-    """The op with `f` applied to each function-valued field."""
+    """The op with `f` applied to each function-valued field; the op itself where that changes nothing."""
     found = functions_of(op)
-    return replace(cast("Any", op), **{k: f(v) for k, v in found.items()}) if found else op
+    made = {k: f(v) for k, v in found.items()}
+    return op if all([made[k] is v for k, v in found.items()]) else replace(cast("Any", op), **made)

@@ -55,10 +55,12 @@ class Saved:
 def elide(fn: Function) -> Function:
     """`fn` with stacks read again from the arrays that loops end with, where these hold them still; also
     in the functions that its primitives hold."""
-    order = nodes(fn.results)
-    if not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
-        return fn
-    return _rebuilt(_rebuilt(fn, _inside), _without_stacks)
+    held = [n for n in nodes(fn.results) if functions_of(n.op)]
+    inner = {n: op for n in held if (op := map_functions(n.op, elide)) is not n.op}
+    if inner:
+        fn = _rebuilt(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
+    slots = {n: found for n in nodes(fn.results) if (found := slots_of(n))}
+    return _rebuilt(fn, lambda n, env: _without_stacks(n, slots[n], env) if n in slots else None) if slots else fn
 
 
 def _rebuilt(fn: Function, rule: Callable[[Node, Env], Values | None]) -> Function:
@@ -75,16 +77,7 @@ def _rebuilt(fn: Function, rule: Callable[[Node, Env], Values | None]) -> Functi
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
 
 
-def _inside(node: Node, env: Env) -> Values | None:
-    if not functions_of(node.op):
-        return None
-    return map_functions(node.op, elide).apply(*[env[a] for a in node.args])
-
-
-def _without_stacks(node: Node, env: Env) -> Values | None:
-    slots = slots_of(node)
-    if not slots:
-        return None
+def _without_stacks(node: Node, slots: Mapping[int, Saved], env: Env) -> Values:
     sources = dict.fromkeys(source for saved in slots.values() for source in sources_of(saved) or ())
     frame = Frame((), {source: env[source] for source in sources})
     return frame.loop(node, [env[a] for a in node.args], slots)

@@ -16,6 +16,7 @@ from pliant.core.ir import (
     Const,
     Function,
     Node,
+    Op,
     Param,
     Value,
     Values,
@@ -46,7 +47,8 @@ GROWTH: Final = 4  # times the largest operand: what is larger is not kept
 def hoist(fn: Function) -> Function:
     """`fn` with what loops would compute again and again before them; inner loops first."""
     order = nodes(fn.results)
-    if not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
+    inner = {n: map_functions(n.op, hoist) for n in order if functions_of(n.op)}
+    if all([op is n.op and not (isinstance(op, AnyLoop) and any(_moved(op))) for n, op in inner.items()]):
         return fn
     env: dict[Value, Value] = {}
     with scope():
@@ -55,29 +57,29 @@ def hoist(fn: Function) -> Function:
                 env[node.values[0]] = node.values[0]
                 continue
             args = tuple([env[a] for a in node.args])
-            if not functions_of(node.op):
-                outs = rebuild(node, args)
-            else:
-                with at(node.origin):
-                    op = map_functions(node.op, hoist)
-                    outs = _lightened(op, args) if isinstance(op, AnyLoop) else op.apply(*args)
+            with at(node.origin):
+                op = inner.get(node)
+                outs = rebuild(node, args) if op is None else _lightened(op, args)
             env.update(zip(node.values, outs, strict=True))
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
 
 
-def _lightened(op: AnyLoop, args: Values) -> Values:
-    """The results of a loop, with what never changes in it computed before."""
+def _moved(op: AnyLoop) -> list[Values]:
+    """For each function of a loop, what is computed before it."""
     lead = 1 if isinstance(op, Loop) else 0  # the index
-    fns = [op.body] if isinstance(op, Loop) else [op.test, op.body]
     is_sure = isinstance(op, Loop) and op.length > 0 and "count" not in op.ins
     fixed = [kind in ("const", "count") for kind in op.ins]
-    outside, moved = list[Value](), list[Values]()
-    for fn in fns:
-        found = invariants(fn, pick(fn.params[lead:], fixed), is_sure=is_sure)
-        moved.append(found)
-        outside += substitute(found, dict(zip(fn.params[lead:], args, strict=True)))
-    if not outside:
+    return [invariants(fn, pick(fn.params[lead:], fixed), is_sure=is_sure) for fn in functions_of(op).values()]
+
+
+def _lightened(op: Op, args: Values) -> Values:
+    """The results of a loop, with what never changes in it computed before; those of another primitive."""
+    moved = _moved(op) if isinstance(op, AnyLoop) else []
+    if not isinstance(op, AnyLoop) or not any(moved):
         return op.apply(*args)
+    fns, outside = list(functions_of(op).values()), list[Value]()
+    for fn, found in zip(fns, moved, strict=True):
+        outside += substitute(found, dict(zip(fn.params[len(fn.params) - len(args) :], args, strict=True)))
     types = [v.type for v in outside]
     made = [_taking(fn, found, types, start) for fn, found, start in zip(fns, moved, (0, len(moved[0])), strict=False)]
     ins = op.ins + ("const",) * len(outside)

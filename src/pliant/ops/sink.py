@@ -45,38 +45,39 @@ def sink(fn: Function) -> Function:
         return fn
     fn = _with_branches(fn)
     claimed = _claims(fn, _side_of_cond)
+    owners = {owner for owner, _ in claimed.values()}
+    order = nodes(fn.results)
+    kept = [n for n in order if functions_of(n.op) and n not in claimed and n not in owners]
+    held = {n: op for n in kept if (op := map_functions(n.op, sink)) is not n.op}
+    if not claimed and not held:
+        return fn
     env: dict[Value, Value] = {}
     with scope():
-        for node in nodes(fn.results):
+        for node in order:
             if isinstance(node.op, Param):
                 env[node.values[0]] = node.values[0]
             elif node not in claimed:
-                env.update(zip(node.values, _rebuilt(node, claimed, env), strict=True))
+                with at(node.origin):
+                    env.update(zip(node.values, _rebuilt(node, held.get(node), claimed, env), strict=True))
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
 
 
-def _rebuilt(node: Node, claimed: dict[Node, Side], env: dict[Value, Value]) -> Values:
+def _rebuilt(node: Node, held: Op | None, claimed: dict[Node, Side], env: dict[Value, Value]) -> Values:
     """The results of a node that stays where it is, of which branches may have taken in others."""
     op = node.op
-    if not functions_of(op):
-        return rebuild(node, tuple([env[a] for a in node.args]))
-    with at(node.origin):
-        if not isinstance(op, Cond) or not any([owner is node for owner, _ in claimed.values()]):
-            return _held(op).apply(*[env[a] for a in node.args])
-        given = _frontier(node, claimed)
+    if not isinstance(op, Cond) or not any([owner is node for owner, _ in claimed.values()]):
+        args = tuple([env[a] for a in node.args])
+        return rebuild(node, args) if held is None else held.apply(*args)
+    given = _frontier(node, claimed)
 
-        def inside(branch: Function) -> Function:
-            def step(*args: Value) -> Values:
-                return branch(*substitute(node.args[1:], dict(zip(given, args, strict=True))))
+    def inside(branch: Function) -> Function:
+        def step(*args: Value) -> Values:
+            return branch(*substitute(node.args[1:], dict(zip(given, args, strict=True))))
 
-            return trace(step, *(v.type for v in given))
+        return trace(step, *(v.type for v in given))
 
-        wider = Cond(inside(op.then), inside(op.otherwise))
-        return _held(wider).apply(env[node.args[0]], *(env[v] for v in given))
-
-
-def _held(op: Op) -> Op:
-    return map_functions(op, sink)
+    wider = map_functions(Cond(inside(op.then), inside(op.otherwise)), sink)
+    return wider.apply(env[node.args[0]], *(env[v] for v in given))
 
 
 def _frontier(node: Node, claimed: dict[Node, Side]) -> Values:

@@ -36,18 +36,22 @@ def eliminate_dead(fn: Function) -> Function:
     if not any(functions_of(n.op) or implements(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
         return fn
     read = {a for node in order for a in node.args} | set(fn.results)
+    used = {node: tuple([v in read for v in node.values]) for node in order}
+    pruned = {node for node in order if not all(used[node]) and implements(node.op, Prunable)}
+    inner = {node: map_functions(node.op, eliminate_dead) for node in order if node not in pruned}
+    if not pruned and all([op is node.op for node, op in inner.items()]):
+        return fn
     env: dict[Value, Value] = {p: p for p in fn.params}
     with scope():
         for node in order:
             if isinstance(node.op, Param):
                 continue
             args = tuple([env[a] for a in node.args])
-            used = tuple([v in read for v in node.values])
             with at(node.origin):
-                if not all(used) and implements(node.op, Prunable):
-                    outs = _inside(node.op.prune(used, args))
-                elif functions_of(node.op):
-                    outs = map_functions(node.op, eliminate_dead).apply(*args)
+                if implements(node.op, Prunable) and node in pruned:
+                    outs = _inside(node.op.prune(used[node], args))
+                elif inner[node] is not node.op:
+                    outs = inner[node].apply(*args)
                 else:
                     outs = rebuild(node, args)
             env.update((v, o) for v, o in zip(node.values, outs, strict=True) if o is not None)
