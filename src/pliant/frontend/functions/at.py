@@ -98,9 +98,8 @@ def updated(x: TracedArray, key: Any, update: Update) -> Value:
     parsed = parse(key, x.type)
     if not parsed.is_basic:
         return scattered(x.value, parsed, update.u, update.scatter)
-    part = view(TracedArray(x.storage, x.lenses), *basic_lenses(parsed, x.shape))
-    after = update.once(part.value, update.u)
-    return write(x.value, part.lenses[len(x.lenses) :], after) if len(part.lenses) > len(x.lenses) else after
+    part = view(x, *basic_lenses(parsed, x.shape))
+    return write(x.value, part.lenses[len(x.lenses) :], update.once(part.value, update.u))
 
 
 def update_at(ufunc: np.ufunc, a: Any, indices: Any, *operands: Any) -> None:
