@@ -201,14 +201,23 @@ class Recorder:
         return None
 
     def is_below(self, x: Scalar, limit: Scalar) -> bool:
-        """Whether an index is a loop variable that stays below `limit`."""
-        var = x.index.bare if isinstance(x, FromIndex) else None
-        region: Region | None = self.region if var else None
+        """Whether an index is less than a limit, as far as the limits of loops and ranges tell."""
+        away = affine(x) - affine(limit)
+        for atom, factor in away.terms:
+            end = self.end_of(atom) if isinstance(atom, Var) and factor > 0 else None
+            if end:  # at most end - 1
+                away = away + (affine(end) - 1 - Affine(0, ((atom, 1),))) * factor
+        span = away.range(self.spans)
+        return span is not None and span[1] < 0
+
+    def end_of(self, var: Var) -> Scalar | None:
+        """Where a loop ends, if that is before its extent."""
+        region: Region | None = self.region
         while region is not None:
             if var in region.below:
-                return region.below[var] is limit
+                return region.below[var]
             region = region.parent
-        return False
+        return None
 
     def const(self, number: Number, dtype: str) -> Scalar:
         """A literal."""
