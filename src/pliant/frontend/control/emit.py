@@ -6,7 +6,7 @@ from typing import Any
 
 from pliant.core.ir import Value, Values, const, param
 from pliant.core.types import Type
-from pliant.frontend.control.induction import Captured
+from pliant.frontend.control.plan import Captured
 from pliant.frontend.control.signals import (
     BREAK,
     CODE,

@@ -13,13 +13,14 @@ from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
-from pliant.frontend.control.induction import Captured, Induction, NotInductive
+from pliant.frontend.control.induction import captured
 from pliant.frontend.control.items import Steps, offset, steps_of
+from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
 from pliant.frontend.convert import value_of
-from pliant.frontend.sizes import note_range, size_of
+from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
@@ -108,9 +109,9 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
 
 def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
     """The steps from `done` on as one that is repeated; else whether to try again after the next step."""
-    induction = _induction(site, steps, done)
+    plan = _plan(site, steps, done)
     try:
-        found = induction.captured()
+        found = captured(plan)
         if found.signal is not None and found.signal.is_known and found.signal.code != CONTINUE:
             raise NotInductive("it ends after one step")
         return found
@@ -131,17 +132,15 @@ def _reason(error: Exception) -> str:
     return error.message + "".join([f" ({origin.short})" for _, origin in error.places[:1]])
 
 
-def _induction(site: Site, steps: Steps, done: int) -> Induction:
+def _plan(site: Site, steps: Steps, done: int) -> Plan:
     """The search for a step's form, from step `done` on."""
 
     def step(index: Value, j: int) -> Signal | None:
-        if induction.period == 1:
-            note_range(index, 0, steps.count - done - 1)
-        return site.body(steps.at(offset(index, induction.period, done + j)))
+        return site.body(steps.at(offset(index, plan.period, done + j)))
 
     count = steps.count - done if isinstance(steps.count, int) else steps.count
-    induction = Induction(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends)
-    return induction
+    plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends)
+    return plan
 
 
 def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal | None:
@@ -158,7 +157,7 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
 
 def _dynamic(site: Site, steps: Steps) -> Signal | None:
     """A loop whose number of steps is known only at run time."""
-    found = _required(_induction(site, steps, 0), site)
+    found = _required(_plan(site, steps, 0), site)
     report(site.body.__code__, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
     high = size_of(steps.count).range[1]
     if high is None or possible_of(found.signal) & {BREAK, RETURN}:
@@ -204,7 +203,7 @@ def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) 
             holds = _as_bool(test()) if stays else False
         return holds
 
-    induction = Induction(
+    plan = Plan(
         lambda _, __: site.body(),
         site.cells,
         site.live,
@@ -215,7 +214,7 @@ def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) 
         finish=going,
     )
     try:
-        found = induction.captured() if not is_required else _required(induction, site)
+        found = _required(plan, site) if is_required else captured(plan)
     except NotInductive as error:
         report(site.body.__code__, Report(site.where, "unrolled", None, error.reason), depth())
         return None
@@ -232,10 +231,10 @@ def _as_bool(holds: Any) -> Any:
     return holds if is_open(holds) else bool(holds)
 
 
-def _required(induction: Induction, site: Site) -> Captured:
+def _required(plan: Plan, site: Site) -> Captured:
     """The step of a loop that cannot be unrolled."""
     try:
-        return induction.captured()
+        return captured(plan)
     except NotInductive as error:
         raise _unending(site, error.reason) from None
 

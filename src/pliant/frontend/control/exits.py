@@ -1,0 +1,184 @@
+"""How a loop leaves names and allocations, made of the last step's values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast, final
+
+from pliant.core.ir import Value, Values, const, param
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control.either import Either
+from pliant.frontend.control.items import INDEX
+from pliant.frontend.control.join import is_mutable, moved
+from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, Plan, Recipe, Tree
+from pliant.frontend.control.region import Place, Region
+from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, kind_of, with_kind
+from pliant.frontend.selection import Selection
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.sizes import size_of
+from pliant.frontend.tracing import Storage, current
+from pliant.ops.compare import maximum
+
+
+@final
+class Exit:
+    """How names and allocations are left, made of the last step's values."""
+
+    def __init__(self, plan: Plan, made: Region, heads: Heads) -> None:
+        self.plan, self.region, self.heads = plan, made, heads
+        self.carries: list[Carry] = []
+        self.users: dict[int, int] = {}  # of the step's allocations, by id
+        self.stores: dict[int, Storage] = {}
+
+    def captured(self, signal: Signal | None, extra: Any) -> Captured:
+        """The step, closed."""
+        storages: list[tuple[Storage, int]] = []
+        for storage, (start, p) in self.heads.contents.items():
+            storages.append((storage, len(self.carries)))
+            self.carries.append(Carry(p, start, storage.value))
+        result = signal.result if signal is not None else MISSING
+        after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
+        self.count([content for place, content in after.items() if self.is_kept(place)] + [result])
+        exits: list[tuple[Place, Recipe]] = []
+        for place, content in after.items():
+            tree = self.plan.plans.get(place)
+            if tree is not None:
+                exits.append((place, self.carried(place, tree, content)))
+            elif place not in self.plan.plans:
+                exits.append((place, self.last(place, content) if self.is_kept(place) else _missing))
+        returned = None if result is MISSING else self.recipe(result)
+        made = Captured(
+            self.region, self.heads.index, self.carries, storages, exits, signal, returned, self.plan.period, extra
+        )
+        return made
+
+    def is_kept(self, place: Place) -> bool:
+        """Whether somebody may read what is there after the loop."""
+        return place in self.plan.plans or str(place.key) in self.plan.kept
+
+    def count(self, contents: Sequence[Any]) -> None:
+        """How many names are bound to each of the step's allocations."""
+        for content in contents:
+            for leaf in flatten(content)[0]:
+                for storage in bases(leaf):
+                    self.users[id(storage)] = self.users.get(id(storage), 0) + 1
+
+    def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
+        """How to make what a step is given again."""
+        leaves, _ = flatten(content)
+        firsts, _ = flatten(self.heads.entry[place])
+        parts: list[Recipe] = []
+        for leaf, first, kind, p in zip(leaves, firsts, tree.kinds, self.heads.params[place], strict=True):
+            if isinstance(kind, Counter):
+                parts.append(partial(self.total, first, kind))
+                continue
+            n = None if p is None or kind is None else len(self.carries)
+            if p is not None and kind is not None:
+                self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
+            parts.append(self.leaf(leaf, n, kind))
+        return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def total(self, first: Any, kind: Counter, _: Values) -> Any:
+        """What a counter is after the loop."""
+        if self.plan.length is not None:
+            return first + kind.step * self.plan.length
+        count = fresh(maximum(value_of(self.plan.count, "i64"), const(0, "i64")))
+        return with_kind(count.value, INDEX) * kind.step + first
+
+    def last(self, place: Place, content: Any) -> Recipe:
+        """How to make what the last step left in a name that each step binds anew."""
+        if content is MISSING:
+            return _missing
+        if not self.plan.is_static:
+            made = Unbound(
+                f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",
+                "give it a value before the loop that has the same type",
+            )
+            return lambda _: made
+        return self.recipe(content)
+
+    def recipe(self, content: Any) -> Recipe:
+        """How to make an object of the results."""
+        leaves, structure = flatten(content)
+        parts = [self.leaf(leaf, None, None) for leaf in leaves]
+        return lambda results: unflatten(structure, [part(results) for part in parts])
+
+    def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
+        """How to make a leaf; n is the carry that it is."""
+        if type(x) is Selection:
+            made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
+            return lambda _: made
+        if type(x) is not TracedArray and n is None:
+            return lambda _: x
+        array = as_traced(x)
+        if not is_mutable(array):
+            known = self.known(array) if n is None else None
+            if known is not None:
+                return lambda _: known
+            number = self.slot(array.value) if n is None else n
+            found = kind or kind_of(array)
+            return lambda results: with_kind(results[number], found)
+        storage, lenses = array.storage, array.lenses
+        if not self.region.owns(storage) or isinstance(storage, Either):
+            return self.view(array)
+        if self.users[id(storage)] == 1:
+            number = self.slot(array.value) if n is None else n
+            return lambda results: TracedArray(Storage.holding(current(), results[number]))
+        number = self.slot(storage.value)
+        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
+        return lambda results: TracedArray(self.store(number, results), tuple(lens(results) for lens in shown))
+
+    def view(self, x: TracedArray) -> Recipe:
+        """A view of an allocation from outside, or of one of two."""
+        shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in x.lenses]
+        storage = x.storage
+        if not isinstance(storage, Either) or not self.region.owns(storage):
+            return lambda results: TracedArray(storage, tuple([lens(results) for lens in shown]))
+        one, other = (self.leaf(part, None, None) for part in (storage.one, storage.other))
+        c = self.slot(storage.condition)
+
+        def made(results: Values) -> TracedArray:
+            base = Either(current(), results[c], one(results), other(results))
+            return TracedArray(cast("Storage", base), tuple([lens(results) for lens in shown]))
+
+        return made
+
+    def known(self, x: TracedArray) -> int | None:
+        """A Python integer after the last step, if it is known: one that depends on the number of the step only."""
+        length = self.plan.length
+        if not x.is_weak or x.type.dtype != "i64" or length is None or self.plan.ends:
+            return None
+        size = size_of(x)
+        if any(atom is not self.heads.index for atom, _ in size.terms):
+            return None
+        return size.start + sum(factor for _, factor in size.terms) * (length - 1)
+
+    def store(self, n: int, results: Values) -> Storage:
+        """The allocation that several names are bound to."""
+        if n not in self.stores:
+            self.stores[n] = Storage.holding(current(), results[n])
+        return self.stores[n]
+
+    def slot(self, value: Value) -> int:
+        """The number of the carry that ends as a value."""
+        for n, carry in enumerate(self.carries):
+            if carry.end is value:
+                return n
+        self.carries.append(Carry(param(value.type), None, value))
+        return len(self.carries) - 1
+
+
+def bases(x: Any) -> list[Storage]:
+    """The allocations that a leaf is a view of."""
+    if type(x) is not TracedArray:
+        return []
+    storage: Any = x.storage
+    return [*bases(storage.one), *bases(storage.other)] if isinstance(storage, Either) else [storage]
+
+
+def _missing(results: Values) -> Any:
+    return MISSING

@@ -1,0 +1,164 @@
+"""What a loop carries from step to step: which names, as what; which allocations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
+
+from pliant.core import ir
+from pliant.core.build import hint_of
+from pliant.core.ir import Value, Values, param
+from pliant.core.types import Type
+from pliant.frontend.array import fresh
+from pliant.frontend.control.items import INDEX
+from pliant.frontend.control.region import Place, Region, note
+from pliant.frontend.control.signals import Signal
+from pliant.frontend.convert import value_of
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.sizes import note_range, size_of
+from pliant.frontend.tracing import Storage
+
+Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's results
+
+
+class NotInductive(Exception):
+    """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step."""
+
+    def __init__(self, reason: str, *, is_late: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_late = reason, is_late
+
+
+class Longer(Exception):
+    """The state repeats after more steps, if at all."""
+
+
+@final
+@dataclass(frozen=True)
+class Counter:
+    """A Python integer that grows by the same number at each step."""
+
+    step: int
+
+
+@final
+@dataclass(frozen=True)
+class Tree:
+    """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
+
+    structure: Any
+    kinds: tuple[Kind | Counter | None, ...]
+
+
+@final
+@dataclass
+class Carry:
+    """A value that goes from step to step; `first` is what it starts from: a value, an array or number,
+    or None for zeros that nobody reads."""
+
+    param: Value
+    first: Any
+    end: Value
+
+    def start(self) -> Value:
+        """What it starts from, as a value."""
+        if self.first is None:
+            return ir.operators.zeros(self.param.type)
+        return self.first if isinstance(self.first, Value) else value_of(self.first, self.param.dtype)
+
+
+@final
+@dataclass
+class Captured:
+    """A step that keeps the state."""
+
+    region: Region
+    index: Value
+    carries: list[Carry]
+    storages: list[tuple[Storage, int]]  # with the number of the carry
+    exits: list[tuple[Place, Recipe]]
+    signal: Signal | None
+    returned: Recipe | None  # what the signal returns
+    period: int
+    extra: Any = None
+
+    def leave(self, results: Values) -> None:
+        """Bind names and write allocations as the last step left them."""
+        for storage, n in self.storages:
+            storage.write(results[n])
+        for place, content in [(place, recipe(results)) for place, recipe in self.exits]:
+            if place.kind != "name" and content is not place.get():
+                note(place)
+            place.set(content)
+
+
+@final
+@dataclass
+class Plan:
+    """What a step changes, as far as known. `step(index, j)` runs the j-th of the steps that are traced together."""
+
+    step: Callable[[Value, int], Signal | None]
+    bound: Sequence[Place]
+    live: frozenset[str]
+    kept: frozenset[str]
+    is_first: bool  # no step was run yet: names may be bound to allocations that others see
+    count: Any  # of steps: an int, a traced one, or None where the loop goes on as long as a condition holds
+    ends: bool  # whether a step may be the last one whatever the count is
+    finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
+    period: int = 1
+    plans: dict[Place, Tree | None] = field(default_factory=dict)
+    storages: list[Storage] = field(default_factory=list[Storage])
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the number of steps is known, and not zero."""
+        return isinstance(self.count, int)
+
+    @property
+    def length(self) -> int | None:
+        """How often the steps that are taken together are run, if that is known."""
+        return self.count // self.period if isinstance(self.count, int) else None
+
+
+@final
+class Heads:
+    """What a step is given: names bound to parameters, allocations that hold them."""
+
+    def __init__(self, plan: Plan, entry: dict[Place, Any]) -> None:
+        self.plan, self.entry = plan, entry
+        self.bound: dict[Place, Any] = {}
+        self.params: dict[Place, list[Value | None]] = {}
+        self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
+        self.index = param(Type("i64"), "i")
+        length = plan.length
+        if length is None and plan.count is not None:
+            high = size_of(plan.count).range[1]
+            length = None if high is None else max(high, 1)
+        note_range(fresh(self.index), 0, None if length is None else length - 1)
+
+    def enter(self) -> None:
+        """Bind the state to parameters."""
+        for place, tree in self.plan.plans.items():
+            self.bound[place] = self.entry[place]
+            if tree is None:
+                continue
+            leaves, _ = flatten(self.entry[place])
+            made = [self.head(x, k, place) for x, k in zip(leaves, tree.kinds, strict=True)]
+            pairs = zip(made, tree.kinds, strict=True)
+            self.params[place] = [m.value if isinstance(k, Kind) else None for m, k in pairs]
+            self.bound[place] = unflatten(tree.structure, made)
+            if place.kind != "name":
+                note(place)
+            place.set(self.bound[place])
+        for storage in self.plan.storages:
+            start = storage.value
+            self.contents[storage] = start, param(start.type, hint_of(start))
+            storage.write(self.contents[storage][1])
+
+    def head(self, first: Any, kind: Kind | Counter | None, place: Place) -> Any:
+        """What a step is given for a leaf."""
+        if isinstance(kind, Counter):
+            return with_kind(self.index, INDEX) * kind.step + first
+        return first if kind is None else kind.template(str(place.key))
