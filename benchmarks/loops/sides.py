@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from benchmarks.loops import by_hand, in_jax
 from benchmarks.loops.programs import LoopProgram
 from benchmarks.loops.programs.base import Sizes
 
+os.environ["PLIANT_CACHE"] = ""  # what was compiled in an earlier run would not show
 jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
 
 Call = Callable[[], Any]

@@ -22,6 +22,7 @@ from pliant.ops.while_loop import WhileLoop
 EmitSegment: TypeAlias = Callable[[list[Step], Module, str], list[str]]
 
 LONGEST_INLINE = 60_000  # characters of LLVM code
+LONGEST_UNROLLED = 6_000  # characters of a body that is repeated where a loop has few steps
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
 
 
@@ -60,6 +61,7 @@ class Part:
         self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
         e.can_fail = e.can_fail or self.can_fail
         self.is_inlined = len(text) < LONGEST_INLINE
+        self.is_short = len(text) < LONGEST_UNROLLED
         if self.is_inlined:
             # the table's entries change from step to step of the function this is inlined into
             text = text.replace(", !invariant.load !0", "").replace(" #0 {", " alwaysinline nounwind {")
@@ -206,7 +208,8 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         carries.after(part)
 
     def every() -> None:
-        bounds = None if count is None else ("0", count)
+        # a loop between given bounds is not unrolled
+        bounds = None if count is None and part.is_short else ("0", count or str(op.length))
         e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds)
 
     if count is None:
