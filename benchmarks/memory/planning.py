@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
+from time import process_time
 from typing import Any, Final
 
 import numpy as np
@@ -39,16 +39,16 @@ def measured() -> dict[int, dict[str, float]]:
 
 
 def stages(length: int) -> dict[str, float]:
-    """Operations, and seconds to build the program with and without sharing memory, and to verify it."""
+    """Steps, and seconds of this process to build the program with and without sharing memory, and to verify it."""
     fn = optimise(pliant.trace(long_program(length), np.ones(50)))
     with uncollected():  # as when compiling
-        began = perf_counter()
+        began = process_time()
         build(fn, can, lapack.has, sharing=False)
-        plain = perf_counter()
+        plain = process_time()
         program = build(fn, can, lapack.has)
-        shared = perf_counter()
+        shared = process_time()
         check(program)
-        verified = perf_counter()
+        verified = process_time()
     return {
         "steps": len(program.steps),
         "build": plain - began,
