@@ -18,7 +18,8 @@ from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
 from pliant.frontend.functions.common import solid, unsupported
 from pliant.frontend.functions.ufuncs import UFUNCS
-from pliant.frontend.index import at_places, basic_lenses, check_mask, parse, scattered, traced_mask
+from pliant.frontend.index import at_places, check_mask, scattered, traced_mask
+from pliant.frontend.keys import basic_lenses, parse
 from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.view import write
 from pliant.ops.elementwise import neg

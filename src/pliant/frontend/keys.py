@@ -1,0 +1,226 @@
+"""What stands between the brackets of `x[key]`: which elements of which axis, and where the axes go."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, cast, final
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import DTypeError, IndexRangeError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence
+from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
+from pliant.ops.compare import less
+from pliant.ops.elementwise import add
+from pliant.ops.select import select
+
+INT: Final = "i64"
+
+
+@final
+@dataclass(frozen=True)
+class Axis:
+    """What a key says about one axis of x: a slice, an integer, or an index array."""
+
+    start: Any = 0
+    step: int = 1
+    length: int = 0
+    is_dropped: bool = False
+    array: Any = None  # a NumPy int array, or a traced one
+
+
+@final
+@dataclass(frozen=True)
+class Key:
+    """A key by axis. `order` has an axis number per result axis, None for a new axis, and "index"
+    where an index array stands."""
+
+    axes: tuple[Axis, ...]
+    order: tuple[Any, ...]
+    has_ellipsis: bool
+
+    @property
+    def is_basic(self) -> bool:
+        """Whether the result is a view."""
+        return all(a.array is None for a in self.axes)
+
+
+@final
+@dataclass(frozen=True)
+class Window:
+    """What a basic key shows of an array: the lenses, and the shape they give."""
+
+    lenses: tuple[Lens, ...]
+    shape: tuple[int, ...]
+    has_ellipsis: bool
+
+
+def static_key(key: Any) -> tuple[Any, ...] | None:
+    """A key of Python integers, slices of them, None and Ellipsis, as something to hash; else None."""
+    items: list[Any] = []
+    for k in cast("tuple[Any, ...]", key) if type(key) is tuple else (key,):
+        if type(k) is int or k is None or k is Ellipsis:
+            items.append(k)
+        elif type(k) is slice and all([p is None or type(p) is int for p in (k.start, k.stop, k.step)]):
+            items.append((k.start, k.stop, k.step))
+        else:
+            return None
+    return tuple(items)
+
+
+@lru_cache(maxsize=4096)
+def static_window(known: tuple[Any, ...], type: Type) -> Window:
+    """What a key made by `static_key` shows of an array of some type."""
+    key = tuple([slice(*cast("Any", k)) if isinstance(k, tuple) else k for k in known])
+    return window_of(parse(key, type), type.shape)
+
+
+def window_of(key: Key, shape: tuple[int, ...]) -> Window:
+    """What a basic key shows of an array of some shape."""
+    final = tuple([1 if o is None else key.axes[int(o)].length for o in key.order])
+    return Window(basic_lenses(key, shape), final, key.has_ellipsis)
+
+
+def parse(key: Any, type: Type) -> Key:
+    """The key by axis; IndexRangeError for what is no index of an array of this type."""
+    items = [plain_index(k) for k in items_of(key)]
+    used = sum(k.ndim if is_mask(k) else 1 for k in items if k is not None and k is not Ellipsis)
+    if used > type.rank:
+        raise index_error(f"too many indices: {type} has {type.rank} axes, the key has {used}")
+    if sum(k is Ellipsis for k in items) > 1:
+        raise index_error("an index can only have a single ellipsis ('...')")
+    where = next((n for n, k in enumerate(items) if k is Ellipsis), len(items))
+    has_ellipsis = where < len(items)
+    items[where : where + 1] = [slice(None)] * (type.rank - used)
+    axes: list[Axis] = []
+    order: list[Any] = []
+    has_array = any(not isinstance(k, slice) and k is not None and not is_scalar_index(k) for k in items)
+    for k in items:
+        if k is None:
+            order.append(None)
+        elif is_mask(k):
+            if k.shape != type.shape[len(axes) : len(axes) + k.ndim]:
+                raise index_error(f"boolean index of shape {k.shape} does not match axis {len(axes)} of {type}")
+            axes += [Axis(array=i) for i in k.nonzero()]
+            order += ["index"] * max(k.ndim, 1)
+        else:
+            n = type.shape[len(axes)]
+            made = axis_of_key(k, n, len(axes), type, is_array=has_array)
+            order += ["index"] if made.array is not None else [] if made.is_dropped else [len(axes)]
+            axes.append(made)
+    return Key(tuple(axes), tuple(order), has_ellipsis)
+
+
+def plain_index(k: Any) -> Any:
+    """One item of a key: None, Ellipsis, a slice, an int, a NumPy array, or a traced integer array."""
+    if k is None or k is Ellipsis:
+        return k
+    if type(k) is slice:
+        parts = [None if p is None else _static(p) for p in (k.start, k.stop, k.step)]
+        return slice(*parts)
+    if isinstance(k, bool | np.bool_):
+        return np.asarray(k)
+    if isinstance(k, TracedArray):
+        if k.concrete is None:
+            if k.type.kind not in "iu":
+                raise index_error(f"arrays used as indices must be of integer or boolean type, got {k.type}")
+            return k
+        k = k.concrete
+    elif is_sequence(k) or isinstance(k, range):
+        made = as_traced(list(k)) if len(k) else None
+        if made is not None and made.concrete is None:
+            return plain_index(made)
+        k = np.zeros(0, np.int64) if made is None else made.concrete
+    elif is_array(k):
+        return plain_index(as_traced(k)) if k.dtype != bool else k
+    try:
+        return operator.index(k)
+    except TypeError:
+        array = np.asarray(k)
+    if array.dtype != bool and array.dtype.kind not in "iu":
+        raise index_error(f"arrays used as indices must be of integer or boolean type, got {array.dtype}")
+    return array if array.dtype == bool else array.astype(np.int64)
+
+
+def is_mask(k: Any) -> bool:
+    """Whether an item of a key is a boolean array."""
+    return is_array(k) and k.dtype == bool
+
+
+def is_scalar_index(k: Any) -> bool:
+    """Whether an item of a key is one integer, known or traced."""
+    return isinstance(k, int) or (type(k) is TracedArray and not k.shape)
+
+
+def axis_of_key(k: Any, n: int, axis: int, type: Type, *, is_array: bool) -> Axis:
+    """A slice, an integer or an index array on an axis of extent n."""
+    if isinstance(k, slice):
+        start, stop, step = k.indices(n)
+        return Axis(start, step, len(range(start, stop, step)))
+    if isinstance(k, int):
+        if not -n <= k < n:
+            raise index_error(f"index {k} is out of bounds for axis {axis} of {type} with size {n}")
+        return Axis(array=np.asarray(k % n)) if is_array else Axis(k % n, 1, 1, is_dropped=True)
+    if type_is_traced(k):
+        return Axis(array=k) if is_array or k.shape else Axis(wrapped(k.value, n), 1, 1, is_dropped=True)
+    if k.size and not (-n <= k.min() and k.max() < n):
+        bad = k[(k < -n) | (k >= n)][0]
+        raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}")
+    return Axis(array=np.where(k < 0, k + n, k))
+
+
+def type_is_traced(k: Any) -> bool:
+    """Whether an item of a key is a traced array."""
+    return type(k) is TracedArray
+
+
+def wrapped(i: Value, n: int) -> Value:
+    """Indices as i64, negative ones counted from the end."""
+    i = cast_value(i, INT)
+    return select(less(i, const(0, INT)), add(i, const(n, INT)), i)
+
+
+def basic_lenses(key: Key, shape: tuple[int, ...]) -> tuple[Lens, ...]:
+    """The view that a basic key shows."""
+    lengths = tuple(a.length for a in key.axes)
+    lenses: list[Lens] = []
+    dynamic = [isinstance(a.start, Value) for a in key.axes]
+    fixed = [(0, 1, n) if d else (a.start, a.step, a.length) for a, d, n in zip(key.axes, dynamic, shape, strict=True)]
+    if any((s, d, m) != (0, 1, n) for (s, d, m), n in zip(fixed, shape, strict=True)):
+        starts, steps, kept = zip(*fixed, strict=True)
+        lenses.append(SliceLens(tuple(s if m else 0 for s, m in zip(starts, kept, strict=True)), steps, kept))
+    if any(dynamic):
+        zero = const(0, INT)
+        starts = tuple(a.start if d else zero for a, d in zip(key.axes, dynamic, strict=True))
+        lenses.append(DynamicLens(starts, lengths))
+    final = tuple(1 if o is None else lengths[int(o)] for o in key.order)
+    return (*lenses, ReshapeLens(final)) if final != lengths else tuple(lenses)
+
+
+def _static(part: Any) -> int:
+    """A slice bound as an int."""
+    try:
+        return operator.index(part)
+    except DTypeError:
+        raise
+    except TypeError as error:
+        if type(part) is TracedArray:
+            raise
+        raise index_error(f"slice indices must be integers or None, got {type(part).__name__}") from error
+
+
+def items_of(key: Any) -> tuple[Any, ...]:
+    """The items of a key. A list is one item: an index array."""
+    return as_tuple(key) if isinstance(key, tuple) else (key,)
+
+
+def index_error(message: str) -> IndexRangeError:
+    """The error for a key, at the user's line."""
+    return IndexRangeError(message).at(("indexed here", here()))
