@@ -18,7 +18,7 @@ import linecache
 import types
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, THUNK, controlled
 
@@ -64,7 +64,7 @@ def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
     for node in definitions.get(place, ()):
         if isinstance(node, ast.FunctionDef) or _extent(node.body) in set(code.co_positions()):
-            return _compiled(_Rewriter(owner).start(controlled(copy.deepcopy(node))), code, owner)
+            return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
     return None
 
 
@@ -187,7 +187,9 @@ class _Rewriter(ast.NodeTransformer):
         body = node.body
         if isinstance(body, list):
             statements = [self.visit(s) for s in body]
-            flat = [s for part in statements for s in (part if isinstance(part, list) else [part])]
+            flat: list[ast.stmt] = []
+            for made_of in statements:
+                flat += cast("list[ast.stmt]", made_of if isinstance(made_of, list) else [made_of])
             made: Any = ast.FunctionDef(node.name, node.args, flat, [])  # type: ignore[union-attr]
         else:
             made = ast.Lambda(node.args, self.visit(body))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
@@ -18,9 +18,10 @@ CHANGING: Final = frozenset(
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
     if type(holder) is not TracedArray and on_trial():
-        if type(holder) is dict or (type(holder) is list and not isinstance(key, slice)):
-            note(place_of("item", holder, key if isinstance(holder, dict) else key % max(len(holder), 1)))
-        elif isinstance(holder, list | dict):
+        kind = cast("Any", type(holder))
+        if kind is dict or (kind is list and isinstance(key, int)):
+            note(place_of("item", holder, key if kind is dict else key % max(len(holder), 1)))
+        elif kind in (list, dict):
             note(place_of("whole", holder))
     holder[key] = value
 

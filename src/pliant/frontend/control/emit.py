@@ -25,6 +25,7 @@ from pliant.ops.bits import logical_and
 from pliant.ops.compare import equal, less
 from pliant.ops.elementwise import add
 from pliant.ops.loop import Loop
+from pliant.ops.loop_form import In
 from pliant.ops.while_loop import WhileLoop
 
 
@@ -36,8 +37,10 @@ def counted(found: Captured, length: int, count: Value | None = None) -> None:
     counts: Values = () if count is None else (count,)
     unused: Values = tuple([param(c.type, "count") for c in counts])
     body = found.region.function("step", (found.index, *(c.param for c in found.carries), *unused), ends, free)
-    ins = (*("carry",) * n, *("count",) * len(counts), *("const",) * len(free))
-    results = Loop(length, ins, ("last",) * n, body).apply(*(c.start() for c in found.carries), *counts, *free)
+    ins: list[In] = ["carry" for _ in range(n)]
+    ins.extend("count" for _ in counts)
+    ins.extend("const" for _ in free)
+    results = Loop(length, tuple(ins), ("last",) * n, body).apply(*(c.start() for c in found.carries), *counts, *free)
     found.leave(results)
 
 
@@ -54,8 +57,8 @@ def repeated(found: Captured, count: Any, holds: Any = None) -> Signal | None:
     params: Values = (*(p for p, _ in more), *(c.param for c in carries))
     ends: Values = (*(e for _, e in more), *(c.end for c in carries))
     free = region.free((test, *ends))
-    fns = [region.function(name, params, made, free) for name, made in (("test", (test,)), ("step", ends))]
-    loop = WhileLoop(*fns, ("carry",) * len(params) + ("const",) * len(free))
+    going, step = region.function("test", params, (test,), free), region.function("step", params, ends, free)
+    loop = WhileLoop(going, step, ("carry",) * len(params) + ("const",) * len(free))
     results = loop.apply(*starts, *(c.start() for c in carries), *free)
     last = results[len(more) :]
     found.leave(last)

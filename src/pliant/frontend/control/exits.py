@@ -122,7 +122,8 @@ class Exit:
             number = self.slot(array.value) if n is None else n
             found = kind or kind_of(array)
             return lambda results: with_kind(results[number], found)
-        storage, lenses = array.storage, array.lenses
+        storage: Any = array.storage
+        lenses = array.lenses
         if not self.region.owns(storage) or isinstance(storage, Either):
             return self.view(array)
         if self.users[id(storage)] == 1:
@@ -135,9 +136,9 @@ class Exit:
     def view(self, x: TracedArray) -> Recipe:
         """A view of an allocation from outside, or of one of two."""
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in x.lenses]
-        storage = x.storage
+        storage: Any = x.storage
         if not isinstance(storage, Either) or not self.region.owns(storage):
-            return lambda results: TracedArray(storage, tuple([lens(results) for lens in shown]))
+            return lambda results: TracedArray(cast("Storage", storage), tuple([lens(results) for lens in shown]))
         one, other = (self.leaf(part, None, None) for part in (storage.one, storage.other))
         c = self.slot(storage.condition)
 

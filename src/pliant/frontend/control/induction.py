@@ -7,7 +7,7 @@ one step of the loop then, and nothing is copied.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -162,7 +162,7 @@ class Round:
     def check_identity(self, text: str, first: TracedArray, new: TracedArray) -> None:
         """Longer or NotInductive if it matters which allocation a name is bound to."""
         written = self.region.written
-        if isinstance(new.storage, Either):
+        if isinstance(cast("Any", new.storage), Either):
             raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
         if not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(text, new.storage)
@@ -221,4 +221,5 @@ def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
 def _text(x: Any) -> str:
     if isinstance(x, TracedArray | np.ndarray):
         return str(as_traced(x).type)
-    return repr(x) if x is None or isinstance(x, PLAIN) else type(x).__name__
+    kind = cast("Any", type(x))
+    return repr(x) if x is None or kind in PLAIN else kind.__name__

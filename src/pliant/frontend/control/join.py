@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
@@ -92,10 +93,10 @@ class Join:
             "at run time", "make both branches leave the same kind of object",
         )  # fmt: skip
 
-    def leaf(self, a: Any, b: Any, what: str) -> Any:
+    def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
         """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""
         if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
-            return lambda _: a
+            return partial(_same, a)
         if not is_number(a) or not is_number(b):
             return self.differs(a, b, what)(())
         x, y = as_traced(a), as_traced(b)
@@ -103,7 +104,7 @@ class Join:
             return self.arrays(x, y, what)
         return self.numbers(x, y, what)
 
-    def numbers(self, x: TracedArray, y: TracedArray, what: str) -> Any:
+    def numbers(self, x: TracedArray, y: TracedArray, what: str) -> Recipe | Unbound:
         """A number, or an array of its own, that is one of two."""
         kind = kind_of(x).joined(kind_of(y))
         if kind is None:
@@ -119,12 +120,12 @@ class Join:
                 made.append(value_of(a, kind.type.dtype))
         return made[0], made[1]
 
-    def arrays(self, x: TracedArray, y: TracedArray, what: str) -> Any:
+    def arrays(self, x: TracedArray, y: TracedArray, what: str) -> Recipe | Unbound:
         """An array that may be written: which allocation it is matters."""
         if x.storage is y.storage and x.lenses == y.lenses:
             return lambda _: x
         is_fresh = all([side.region.owns(a.storage) for side, a in zip(self.sides, (x, y), strict=True)])
-        is_plain = is_fresh and not isinstance(x.storage, Either) and not isinstance(y.storage, Either)
+        is_plain = is_fresh and not any([isinstance(cast("Any", a.storage), Either) for a in (x, y)])
         kind = kind_of(x).joined(kind_of(y))
         if kind is None or (not is_plain and kind_of(x) != kind_of(y)):
             return self.differs(x, y, what)(())
@@ -189,7 +190,7 @@ class Join:
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
-        recipes = [self.joined(*(content(side, p) for side in self.sides), p.text) for p in places]
+        recipes = [self.joined(content(one, p), content(two, p), p.text) for p in places]
         final = self.signal(one.result, two.result) if is_signal else self.joined(one.result, two.result, "the result")
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
@@ -228,6 +229,10 @@ class Join:
                 zeros.append(with_kind(ir.operators.zeros(as_traced(leaf).type), kind_of(as_traced(leaf))))
         other = unflatten(structure, zeros)
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+
+def _same(x: Any, _: Values) -> Any:
+    return x
 
 
 def _as_code(code: Any) -> Any:

@@ -199,7 +199,7 @@ def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         _read([node.value] if node.value else [], known, found)
         _read(targets, known, found)
-        return known | (bound(targets) if node.value else set()) | bound([node.value] if node.value else [])
+        return known | bound([*targets, node.value]) if node.value else known
     if isinstance(node, ast.Delete):
         _read([node], known, found)
         return known - bound([node])

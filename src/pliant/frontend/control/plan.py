@@ -108,7 +108,7 @@ class Plan:
     ends: bool  # whether a step may be the last one whatever the count is
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
-    plans: dict[Place, Tree | None] = field(default_factory=dict)
+    plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
     storages: list[Storage] = field(default_factory=list[Storage])
 
     @property

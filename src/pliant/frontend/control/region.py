@@ -34,11 +34,15 @@ class Place:
             except ValueError:
                 return MISSING
         if self.kind == "whole":
-            return dict(self.holder) if isinstance(self.holder, dict) else list(self.holder)
+            return self.holder.copy()
         try:
-            return self.holder[self.key] if self.kind == "item" else vars(self.holder)[self.key]
+            return self.items()[self.key]
         except (KeyError, IndexError):
             return MISSING
+
+    def items(self) -> Any:
+        """The container that it is an item of."""
+        return vars(self.holder) if self.kind == "attribute" else self.holder
 
     def set(self, content: Any) -> None:
         """Put something there, or take it away."""
@@ -49,11 +53,9 @@ class Place:
                 del self.holder.cell_contents
         elif self.kind == "whole":
             self.holder.clear()
-            (self.holder.extend if isinstance(self.holder, list) else self.holder.update)(content)
-        elif self.kind == "item":
-            _put(self.holder, self.key, content)
+            getattr(self.holder, "extend" if type(self.holder) is list else "update")(content)
         else:
-            _put(vars(self.holder), self.key, content)
+            _put(self.items(), self.key, content)
 
     @property
     def text(self) -> str:

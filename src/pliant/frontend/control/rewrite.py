@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
 from pliant.frontend.control.names import Function, Loop
@@ -123,10 +123,11 @@ class _Statements:
     def looped(self, node: Loop, loop: str | None) -> ast.expr:
         """The call that a loop becomes, whose result is a signal."""
         head: list[ast.stmt] = []
+        whole: list[ast.AST] = []
         if isinstance(node, ast.For):
             item = _at(ast.Name(ITEM, ast.Load()), node.target)
             head = [_at(ast.Assign([node.target], item), node.target)]
-        whole: list[ast.AST] = [*head, *node.body] if head else [node.test, *node.body]
+        whole += [*head, *node.body] if isinstance(node, ast.For) else [node.test, *node.body]
         bound = names.bound(whole)
         inside = names.loads(whole)
         outside = {name for name in bound if self.loads.get(name, 0) > inside.get(name, 0)}
@@ -218,16 +219,22 @@ class _Statements:
         if isinstance(node, ast.For | ast.While):
             loop = "plain"
         for field, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(node, field, self.block(value, in_block=in_block, loop=loop, may_end=False))
-            elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler | ast.match_case):
-                for part in value:
-                    part.body = self.block(part.body, in_block=in_block, loop=loop, may_end=False)
-            elif isinstance(value, ast.expr):
-                setattr(node, field, self.expression(value))
-            elif isinstance(value, list):
-                setattr(node, field, [self.expression(v) if isinstance(v, ast.expr) else v for v in value])
+            setattr(node, field, self.part(value, in_block, loop))
         return [*guard, node]
+
+    def part(self, value: Any, in_block: bool, loop: str | None) -> Any:
+        """A field of a statement that stays one."""
+        if isinstance(value, ast.expr):
+            return self.expression(value)
+        if not isinstance(value, list):
+            return value
+        parts: list[Any] = cast("list[Any]", value)
+        if parts and isinstance(parts[0], ast.stmt):
+            return self.block(parts, in_block=in_block, loop=loop, may_end=False)
+        for part in parts:
+            if isinstance(part, ast.ExceptHandler | ast.match_case):
+                part.body = self.block(part.body, in_block=in_block, loop=loop, may_end=False)
+        return [self.expression(part) if isinstance(part, ast.expr) else part for part in parts]
 
     def expression(self, node: ast.expr) -> Any:
         """An expression with its conditions as calls."""

@@ -85,7 +85,7 @@ def without(signal: Signal | None, code: int) -> Signal | None:
     if signal is None or code not in signal.possible:
         return signal
     possible = signal.possible - {code} | {FELL}
-    if possible == {FELL}:
+    if len(possible) == 1:
         return None
     old = value_of(signal.code, "i64")
     new = select(equal(old, const(code, "i64")), const(FELL, "i64"), old)

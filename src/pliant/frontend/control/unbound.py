@@ -34,9 +34,9 @@ def _refuse(self: Unbound, *args: Any, **kwargs: Any) -> NoReturn:
 
 _USES = (
     "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv "
-    "rmod rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior "
-    "ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next getitem "
-    "setitem delitem contains call enter round array array_ufunc array_function getattr"
+    "rmod rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul "
+    "iand ior ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next "
+    "getitem setitem delitem contains call enter round array array_ufunc array_function getattr"
 ).split()
 _set: Callable[..., None] = setattr
 for _use in _USES:
