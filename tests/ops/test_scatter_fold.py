@@ -13,7 +13,8 @@ from pliant.kernel.interpret import interpret
 from pliant.ops import elementwise, power, rounding, transcendental
 from pliant.ops.scatter_extremum import ScatterMax
 from pliant.ops.scatter_fold import ScatterAffine, ScatterFold, ScatterTrail
-from pliant.testing import check_primitive, sample
+from pliant.testing import check_primitive, run, sample
+from pliant.transforms.evaluate import evaluate
 
 CASES = [  # shape of x, number of indices, their shape, leading axes shared
     ((5,), 1, (7,), 0),
@@ -126,3 +127,29 @@ def test_what_is_not_analytic_has_no_complex_derivative():
     types, draw = operands((3,), 1, (4,), 0, dtype="c128")
     with pytest.raises(DTypeError, match="no complex derivative"):
         check_primitive(ScatterFold(step), *types, draw=draw)
+
+
+def on_other_arrays(xp, fold):
+    """The primitive's `array` rule in another namespace, against NumPy's."""
+    types, draw = operands(*CASES[2])
+    xs = draw(np.random.default_rng(0))
+    fn = trace(fold.apply, *types)
+    (made,) = evaluate(fn, tuple(xp.asarray(x) for x in xs), xp)
+    np.testing.assert_allclose(np.asarray(made), run(fn, tuple(xs))[0], rtol=1e-12)
+
+
+FOLDS = [ScatterFold(step_of("mul")), ScatterTrail(step_of("div"), 0, True), ScatterTrail(step_of("negative"))]
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("fold", FOLDS, ids=lambda f: f.name)
+def test_folds_run_on_jax(fold):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    on_other_arrays(jax.numpy, fold)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("fold", FOLDS, ids=lambda f: f.name)
+def test_folds_run_on_torch(fold):
+    on_other_arrays(pytest.importorskip("torch"), fold)

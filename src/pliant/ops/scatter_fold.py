@@ -57,8 +57,12 @@ class ScatterFold(Stepped, Scatter):
         self.next_type(x, rest)
         return x
 
+    def array(self, xp: Namespace, x: Any, *rest: Any) -> Any:
+        return xp.reshape(ScatterTrail(self.step, self.shared).replayed(xp, x, *rest)[0], x.shape)
+
     def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
-        return ScatterTrail(self.step, self.shared).replayed(np, x, *rest)[0].reshape(x.shape)
+        self.places(np, x, rest[:-1])
+        return self.array(np, x, *rest)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moved, shared, is_inner = _moved(self, n, batched, xs, 1)
@@ -98,7 +102,7 @@ class Trail(Indexed):
         """What a place holds after an update, in a kernel."""
 
     @abstractmethod
-    def moved_on(self, np: Namespace, old: Any, us: Sequence[Any]) -> Any:
+    def moved_on(self, xp: Namespace, old: Any, us: Sequence[Any]) -> Any:
         """What places hold after an update of each, as arrays."""
 
     def split(self, xs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -117,26 +121,31 @@ class Trail(Indexed):
         size = prod(u.shape[self.shared : u.rank - rank])
         return reshape(slice_axis(trail, self.shared, trail.shape[self.shared] - size, size), u.shape)
 
-    def numpy(self, np: Namespace, *xs: Any) -> Any:
-        return np.concatenate(self.replayed(np, *xs), self.shared)
+    def array(self, xp: Namespace, *xs: Any) -> Any:
+        return xp.concatenate(self.replayed(xp, *xs), axis=self.shared)
 
-    def replayed(self, np: Namespace, x: Any, *rest: Any) -> tuple[Any, Any]:
+    def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
+        self.places(np, x, self.split(rest)[0])
+        return self.array(np, x, *rest)
+
+    def replayed(self, xp: Namespace, x: Any, *rest: Any) -> tuple[Any, Any]:
         """Both parts of the result, flat."""
         indices, us = self.split(rest)
-        self.places(np, x, indices)
         b, end, rank = self.shared, self.shared + len(indices), indices[0].ndim
-        outer, extents, inner = x.shape[:b], x.shape[b:end], x.shape[end:]
+        outer, extents, inner = tuple(x.shape[:b]), tuple(x.shape[b:end]), tuple(x.shape[end:])
         count = prod(indices[0].shape[b:])
-        flat = np.ravel_multi_index(tuple(indices), extents).reshape((*outer, count))
-        state = x.copy().reshape((*outer, prod(extents), *inner))
-        rows = [u.reshape((*outer, count, *u.shape[rank:])) for u in us]
-        found = np.empty((*outer, count, *inner), x.dtype)
-        problems, every = np.indices(outer, sparse=True), (slice(None),) * b
-        for j in reversed(range(count)) if self.reverse else range(count):
+        flat = xp.reshape(sum(i * prod(extents[n + 1 :]) for n, i in enumerate(indices)), (*outer, count))
+        rows = [xp.reshape(u, (*outer, count, *u.shape[rank:])) for u in us]
+        state = xp.reshape(xp.asarray(x, copy=True), (*outer, prod(extents), *inner))
+        problems = [xp.reshape(xp.arange(n), (-1, *(1,) * (b - 1 - a))) for a, n in enumerate(outer)]
+        every, found = (slice(None),) * b, list[Any]()
+        for j in range(count):
+            j = count - 1 - j if self.reverse else j
             place = (*problems, flat[..., j])
-            found[(*every, j)] = state[place]
-            state[place] = self.moved_on(np, found[(*every, j)], [u[(*every, j)] for u in rows])
-        return state, found
+            found.append(state[place] + 0)  # a copy: the next update may find the same place
+            state = _put(state, place, self.moved_on(xp, found[-1], [u[(*every, j)] for u in rows]))
+        noted = xp.stack(found[::-1] if self.reverse else found, axis=b) if found else state[(*every, slice(0, 0))]
+        return state, noted
 
     def fill(self, k: Any, out: Any, x: Any, *rest: Any) -> None:
         """Copy x, then update in order, noting what was there."""
@@ -173,8 +182,8 @@ class ScatterTrail(Stepped, Trail):
     def stepped(self, k: Any, old: Any, us: Sequence[Any]) -> Any:
         return taken(k, self.step, old, us[0])
 
-    def moved_on(self, np: Namespace, old: Any, us: Sequence[Any]) -> Any:
-        return evaluate(self.step, (np.asarray(old), np.asarray(us[0])), np)[0]
+    def moved_on(self, xp: Namespace, old: Any, us: Sequence[Any]) -> Any:
+        return evaluate(self.step, (xp.asarray(old), xp.asarray(us[0])), xp)[0]
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moved, shared, is_inner = _moved(self, n, batched, xs, 1)
@@ -220,7 +229,7 @@ class ScatterAffine(Trail):
     def stepped(self, k: Any, old: Any, us: Sequence[Any]) -> Any:
         return k.scalar(Add(), k.scalar(Mul(), us[0], old), us[1])
 
-    def moved_on(self, np: Namespace, old: Any, us: Sequence[Any]) -> Any:
+    def moved_on(self, xp: Namespace, old: Any, us: Sequence[Any]) -> Any:
         return us[0] * old + us[1]
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
@@ -245,6 +254,14 @@ class ScatterAffine(Trail):
         back = ScatterAffine(self.shared, not self.reverse)(start, *indices, conj(a), self.found(ct, a.type))
         dx = self.after(back, x) if isinstance(x, Type) else None
         return dx, *(None for _ in indices), None, self.found(back, c) if isinstance(c, Type) else None
+
+
+def _put(state: Any, place: tuple[Any, ...], new: Any) -> Any:
+    """`state[place] = new`, of arrays that may be written or of those that have `.at`."""
+    if hasattr(state, "at"):
+        return state.at[place].set(new)
+    state[place] = new
+    return state
 
 
 def taken(k: Any, step: Function, *given: Any) -> Any:
