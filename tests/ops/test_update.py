@@ -15,7 +15,7 @@ from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import RULES, update
-from pliant.ops.shape import Slice, reshape, slice_axis
+from pliant.ops.shape import Slice, permute, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, check_rule, reverse, run
@@ -111,6 +111,18 @@ def zeros(n):
     return ir.operators.zeros(Type("f64", (n,)))
 
 
+def pairs(x):
+    return reshape(x, (3, 2))
+
+
+def row(u):
+    return reshape(u, (1, 2))
+
+
+def turned(x):
+    return permute(x, (1, 0))
+
+
 IDENTITIES = [
     (update.slice_of_update, lambda x, u: READ(PUT(x, u))),
     (update.slice_of_update, lambda x, u: READ(ADD(x, u))),
@@ -122,6 +134,11 @@ IDENTITIES = [
     (update.update_of_zeros_with_update_of_zeros, lambda x, u: PUT(zeros(9), UpdateSlice((0,), (2,))(zeros(3), u))),
     (update.add_slice_of_zeros, lambda x, u: ADD(x, zeros(2))),
     (update.add_slice_of_zeros, lambda x, u: ADD(zeros(6), u)),
+    (update.permute_of_update_of_permute, lambda x, u: turned(UpdateSlice((1, 0), (1, 2))(turned(pairs(x)), row(u)))),
+    (
+        update.permute_of_update_of_permute,
+        lambda x, u: turned(AddSlice((0, 0), (1, 1))(UpdateSlice((1, 1), (1, 1))(turned(pairs(x)), row(u)), row(u))),
+    ),
 ]
 
 

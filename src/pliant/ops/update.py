@@ -15,7 +15,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Linear
 from pliant.ops.elementwise import Add
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Slice, broadcast, lift
+from pliant.ops.shape import Permute, Slice, broadcast, lift, permute
 from pliant.rewrite.rule import rewrite
 
 FAR = 16  # how many writes a read looks back through
@@ -271,6 +271,23 @@ def add_slice_of_zeros(value: Value) -> Value | None:
     return UpdateSlice(value.op.start, value.op.step)(x, u) if is_zero(x) else None  # type: ignore[attr-defined]
 
 
+@rewrite(Permute, reads=(Window, Permute))
+def permute_of_update_of_permute(value: Value) -> Value | None:
+    """Windows written through a transposed view are windows of the array itself."""
+    order, x = cast("Permute", value.op).order, value.args[0]
+    writes: list[tuple[Window, Value]] = []
+    while isinstance(x.op, Window) and len(writes) < FAR:
+        writes.append((x.op, x.args[1]))
+        x = x.args[0]
+    if not writes or not isinstance(x.op, Permute) or x.op.inverse() != order:
+        return None
+    (made,) = x.args
+    for op, u in reversed(writes):
+        start, step = (tuple(part[a] for a in order) for part in (op.start, op.step))
+        made = type(op)(start, step)(made, permute(u, order))  # type: ignore[call-arg]
+    return made
+
+
 def compose(outer: Slice, inner: Slice) -> Slice:
     """The window that is `inner` of `outer`."""
     start = tuple(s + d * t for s, d, t in zip(outer.start, outer.step, inner.start, strict=True))
@@ -285,4 +302,5 @@ RULES = (
     update_of_own_sum,
     update_of_zeros_with_update_of_zeros,
     add_slice_of_zeros,
+    permute_of_update_of_permute,
 )
