@@ -98,6 +98,10 @@ class DomainError(PliantError, ValueError):
     """A value lies outside what the operation is defined for, like a singular matrix."""
 
 
+class OutOfMemoryError(PliantError, MemoryError):
+    """What a loop keeps for its derivative needs more memory than there is."""
+
+
 class MissingRuleError(PliantError, NotImplementedError):
     """A primitive was asked for a rule it does not have."""
 

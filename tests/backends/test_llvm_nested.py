@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -89,6 +91,32 @@ def test_derivatives_of_while_loops_are_native(name: str, count: int) -> None:
         xs = [sample(RNG, p.type, 0.2, 0.6) if p.type.is_float else np.zeros(p.type.shape, int) for p in fn.params]
         xs[0] = np.full_like(xs[0], count)
         agree(fn, xs)
+
+
+ENDLESS = """
+import resource
+import numpy as np
+import pliant
+
+def f(x):
+    return np.sum(pliant.while_loop(lambda x: x[0] < 9.0, np.sin, x))
+
+slope = pliant.grad(f)
+slope(np.full(100_000, 10.0))
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 400_000_000,) * 2)
+try:
+    slope(np.zeros(100_000))
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process")
+def test_a_tape_that_finds_no_more_memory_is_an_error() -> None:
+    out = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=100, check=True)
+    assert "needs more memory than there is" in out.stdout
+    assert "does the loop end?" in out.stdout
 
 
 def program(f: Callable[..., Any], *xs: Any) -> tuple[Function, list[Any]]:

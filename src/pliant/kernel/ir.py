@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from pliant.kernel.scalars import (
     Affine,
@@ -44,6 +44,10 @@ __all__ = [
     "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Step", "Stop", "Store", "Var", "Within", "affine",
     "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
 ]  # fmt: skip
+
+
+OUT_OF_MEMORY: Final = -2
+"""The axis of a site where there may be no more memory."""
 
 
 @final
@@ -290,6 +294,7 @@ class Run:
     carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
     homes: tuple[tuple[int, int], ...] = ()
+    site: int = -1  # for memory that runs out
 
     @property
     def reads(self) -> set[Buffer]:
@@ -303,7 +308,8 @@ Step = Nest | Rows | Fill | Product | Host | Routine | Run | Copy
 @final
 @dataclass(frozen=True)
 class Site:
-    """A place where an index is checked, for the error; or where a routine fails, for `failure`."""
+    """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
+    axis being OUT_OF_MEMORY, where there may be no more memory."""
 
     axis: int
     extent: int

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from pliant.core.ir import Function, Node
 from pliant.core.types import Type
 from pliant.kernel.carries import ALIGNMENT, Pairs, beginnings, is_in_place, is_small, owners, roles_of
-from pliant.kernel.ir import Buffer, Host, Program, Run
+from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
 from pliant.ops.retrace import Retrace
 
 Build: TypeAlias = Callable[[Function, Pairs], Program]
@@ -28,7 +28,10 @@ def retraced(node: Node, op: Retrace, args: tuple[Buffer, ...], outs: tuple[Buff
     starts = beginnings(roles, [(first + r, r) for _, r in op.carries_back])
     homes, size = homes_of(parts[1], op.carries, size)
     work = GUESS * sum([step.work for part in parts for step in part.steps])
-    return Run(node, parts, args, outs, Buffer(Type("u8", (max(size, 1),)), None), roles, starts, work, homes)
+    sites = parts[1].sites
+    sites.append(Site(OUT_OF_MEMORY, 0, node.origin, op.name))
+    scratch = Buffer(Type("u8", (max(size, 1),)), None)
+    return Run(node, parts, args, outs, scratch, roles, starts, work, homes, len(sites) - 1)
 
 
 def homes_of(body: Program, carries: Pairs, used: int) -> tuple[tuple[tuple[int, int], ...], int]:

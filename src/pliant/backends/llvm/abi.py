@@ -12,8 +12,8 @@ import numpy as np
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, IndexRangeError, ShapeError
-from pliant.kernel.ir import Buffer, Host, Program, root_of
+from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError
+from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, root_of
 from pliant.transforms.evaluate import run
 
 Array: TypeAlias = Any
@@ -131,6 +131,11 @@ class Executable:
     def fail(self, code: int, index: int) -> None:
         """Raise the error that native code has noted: one more than the number of its site, and an index."""
         place = self.program.sites[code - 1]
+        if place.axis == OUT_OF_MEMORY:
+            raise OutOfMemoryError(
+                "the derivative of a loop needs more memory than there is for what its steps keep",
+                hint='does the loop end? save="sqrt" on a loop of a known number of steps keeps less',
+            ).at(("here", place.origin))
         if place.failure and place.extent:
             raise ShapeError(place.failure).at(("here", place.origin))
         if place.failure:

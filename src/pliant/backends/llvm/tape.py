@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, final
 
 from pliant.backends.llvm.emit import Emitter
-from pliant.backends.llvm.nested import Carries, EmitSegment, Part, copy, load_error, move, name_of
+from pliant.backends.llvm.nested import Carries, EmitSegment, Part, copy, load_error, move, name_of, unless_failed
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Buffer, Run
 from pliant.kernel.retrace import row_of
@@ -23,8 +23,8 @@ FIRST_BYTES: Final = 4096  # of a tape; then it doubles
 class Tape:
     """Rows in memory that grows."""
 
-    def __init__(self, e: Emitter, saved: tuple[Buffer, ...]) -> None:
-        self.e = e
+    def __init__(self, e: Emitter, saved: tuple[Buffer, ...], site: int) -> None:
+        self.e, self.site = e, site
         self.starts, self.width = row_of(saved)
         self.memory, self.count, self.room = e.alloca("ptr"), e.alloca("i64"), e.alloca("i64")
         e.line(f"store ptr null, ptr {self.memory}")
@@ -64,8 +64,17 @@ class Tape:
         room = e.op(f"call i64 @llvm.umax.i64(i64 {twice}, i64 {max(FIRST_BYTES // self.width, 1)})")
         size = e.op(f"mul i64 {room}, {self.width}")
         memory = e.op(f"call ptr @realloc(ptr {e.op(f'load ptr, ptr {self.memory}')}, i64 {size})")
+        fine, none = e.fresh("fine")[1:], e.fresh("none")[1:]
+        after = e.fresh("after")[1:]
+        e.line(f"br i1 {e.op(f'icmp eq ptr {memory}, null')}, label %{none}, label %{fine}")
+        e.label(none)
+        e.line(f"store i64 {self.site + 1}, ptr %error")
+        e.line(f"br label %{after}")
+        e.label(fine)
         e.line(f"store ptr {memory}, ptr {self.memory}")
         e.line(f"store i64 {room}, ptr {self.room}")
+        e.line(f"br label %{after}")
+        e.label(after)
 
     def _row(self, number: str) -> list[str]:
         if not self.width:
@@ -121,8 +130,8 @@ def emit_retrace(e: Emitter, step: Run, op: Retrace, segment: EmitSegment) -> No
     e.begin_step([])
     scratch = e.base(step.scratch)
     test, ahead, back = (Part(e, program, name_of(e), segment, scratch) for program in step.parts)
-    tape = Tape(e, step.parts[1].results[len(op.carries) :])
-    can_fail = any([part.can_fail for part in (test, ahead, back)])
+    tape = Tape(e, step.parts[1].results[len(op.carries) :], step.site)
+    can_fail = tape.width > 0 or any([part.can_fail for part in (test, ahead, back)])
     _forward(e, step, op, (test, ahead), tape, can_fail=can_fail)
     for k, n in enumerate(op.reads):
         back.put(back.param(op.saved + k), e.base(step.args[n]))
@@ -162,11 +171,18 @@ def _forward(e: Emitter, step: Run, op: Retrace, parts: tuple[Part, Part], tape:
         holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
         return _unless_failed(e, holds) if can_fail else holds
 
-    def once() -> None:
-        for n, at in enumerate(tape.append()):
+    def run(row: list[str]) -> None:
+        for n, at in enumerate(row):
             ahead.put(ahead.result(len(op.carries) + n), at)
         ahead.call()
         held.after()
+
+    def once() -> None:
+        row = tape.append()
+        if tape.width:
+            unless_failed(e, lambda: run(row))
+        else:
+            run(row)
 
     repeat(e, going, once)
 
