@@ -273,7 +273,9 @@ class Recorder:
                 else:
                     break
             group_a, group_b = before[first_a:a], after[first_b:b]
-            flat = offset_of(Index(at[first_a:a]), group_a)
+            # an index that a reshape made knows its offset: a reshape back finds the index it began with
+            group = at if len(group_a) == len(before) else Index(at[first_a:a])
+            flat = offset_of(group, group_a)
             parts += self.split(flat, group_b)
         return parts
 
