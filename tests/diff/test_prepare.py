@@ -277,3 +277,46 @@ def test_the_quick_way_still_refuses_other_types():
     diff.gradient(scaled, Pliant(), X, Constant(1.0), prep=prep)
     with pytest.raises(PreparationError, match="✗ context 1: prepared for Constant: float"):
         diff.gradient(scaled, Pliant(), X, Constant(np.ones(3)), prep=prep)
+
+
+@pytest.mark.torch
+def test_tensors_take_the_tape_and_keep_its_promises():
+    import torch
+
+    from pliant.errors import DifferentiationError, MutationError
+
+    x, c = torch.tensor(X), torch.tensor(2.0)
+    prep = diff.prepare_gradient(scaled, diff.PyTorch(), x, Constant(c))
+    y, g = prep.value_and(x, c)
+    np.testing.assert_allclose([*g, y], [*(4 * X), 2 * np.sum(X * X)])
+    assert not y.requires_grad
+    assert not g.requires_grad
+    assert not x.requires_grad
+
+    def writing(x: Any, c: Any) -> Any:
+        c[0] = 3.0
+        return (x * c).sum()
+
+    prep = diff.prepare_gradient(writing, diff.PyTorch(), x, Constant(x))
+    with pytest.raises(MutationError):
+        prep(x, x.clone())
+    with pytest.raises(DifferentiationError, match="one real number"):
+        diff.prepare_gradient(lambda x: x * x, diff.PyTorch(), x)(x)
+    np.testing.assert_array_equal(diff.prepare_gradient(lambda x: c, diff.PyTorch(), x)(x), np.zeros(3))
+
+
+@pytest.mark.jax
+def test_jax_follows_what_a_prepared_function_reads():
+    weights, factor = np.ones(3), 2.0
+
+    def f(x: Any) -> Any:
+        return namespace(x).sum(factor * namespace(x).asarray(weights) * x)
+
+    prep = diff.prepare_gradient(f, diff.JAX(), X)
+    np.testing.assert_allclose(prep(X), [2.0, 2.0, 2.0])
+    weights[0] = 5.0
+    np.testing.assert_allclose(prep(X), [10.0, 2.0, 2.0])
+    weights = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(prep(X), [2.0, 4.0, 6.0])
+    factor = 3.0
+    np.testing.assert_allclose(prep(X), [3.0, 6.0, 9.0])

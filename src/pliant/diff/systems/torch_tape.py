@@ -11,30 +11,31 @@ from pliant.diff.systems.base import mutation_error
 
 def direct(torch: Any, name: str, f: Callable[..., Any]) -> Direct:
     """`(x, *constants) → (y, gradient)`; NestedError for what the tape's short way does not cover."""
-    gradient, tensor, is_transformed = torch.autograd.grad, torch.Tensor, torch._C._functorch.peek_interpreter_stack
+    differentiate, tensor, is_transformed = (
+        torch.autograd.grad,
+        torch.Tensor,
+        torch._C._functorch.peek_interpreter_stack,
+    )
 
     def run(x: Any, *constants: Any) -> Any:
-        before = [c._version for c in constants if type(c) is tensor]
         if is_transformed() is not None:
             raise NestedError
+        before = [c._version for c in constants if type(c) is tensor]
         point = x.detach().requires_grad_()
-        y = _called(name, f, point, constants)
-        if type(y) is not tensor or y.ndim or y.is_complex() or not y.requires_grad:
-            raise NestedError  # the general way says what is wrong, or makes zeros
-        if before != [c._version for c in constants if type(c) is tensor]:
+        try:
+            y = f(point, *constants)
+            if type(y) is not tensor or y.ndim:
+                raise NestedError
+            (gradient,) = differentiate(y, point)
+        except RuntimeError as error:
+            if "leaf Variable" in str(error):
+                raise mutation_error(name, error) from error
+            raise NestedError from error  # the general way says what is wrong, or makes zeros
+        if before and before != [c._version for c in constants if type(c) is tensor]:
             raise mutation_error(name)
-        return y.detach(), gradient(y, point)[0]
+        return y.detach(), gradient
 
     return Direct((tensor,), run)
-
-
-def _called(name: str, f: Callable[..., Any], point: Any, constants: Any) -> Any:
-    try:
-        return f(point, *constants)
-    except RuntimeError as error:
-        if "leaf Variable" not in str(error):
-            raise
-        raise mutation_error(name, error) from error
 
 
 def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear:
