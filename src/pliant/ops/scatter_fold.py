@@ -142,7 +142,7 @@ class Trail(Indexed):
         for j in range(count):
             j = count - 1 - j if self.reverse else j
             place = (*problems, flat[..., j])
-            found.append(state[place] + 0)  # a copy: the next update may find the same place
+            found.append(xp.asarray(state[place], copy=True))  # the next update may find the same place
             state = _put(state, place, self.moved_on(xp, found[-1], [u[(*every, j)] for u in rows]))
         noted = xp.stack(found[::-1] if self.reverse else found, axis=b) if found else state[(*every, slice(0, 0))]
         return state, noted
