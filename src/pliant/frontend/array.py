@@ -228,7 +228,9 @@ class TracedArray:
             raise TracedValueError(
                 "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
             ).at(("here", here()))
-        hint = "write the condition itself after if, while, and, or, not, in a plain function with source; or use np.where"
+        hint = (
+            "write the condition itself after if, while, and, or, not, in a plain function with source; or use np.where"
+        )
         return self._known(bool, "a bool", hint)
 
     def __int__(self) -> int:
@@ -241,7 +243,10 @@ class TracedArray:
         return self._known(lambda a: complex(a.reshape(())), "a complex number", "use x.astype(complex)")
 
     def __index__(self) -> int:
-        hint = "shapes and range() must be known while tracing: take them from x.shape, or pass the number as static"
+        hint = (
+            "extents, and indices of lists, must be known while tracing: take them from x.shape, pass the number as "
+            "static, or make the largest array and take a part of it, as in np.zeros(n)[:k]"
+        )
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 
     def __format__(self, spec: str) -> str:

@@ -204,7 +204,8 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
-    return tuple(int(n) for n in as_tuple(list(shape) if isinstance(shape, range) else shape))
+    extents = as_tuple(list(shape) if isinstance(shape, range) else shape)
+    return tuple(n.__index__() if type(n) is TracedArray else int(n) for n in extents)
 
 
 def with_type(x: Value, type: Type) -> Value:
