@@ -187,6 +187,10 @@ class _EntryWriter:
             f"ptr inttoptr (i64 {fallback} to ptr), ptr %args, i64 %count, ptr null",
         )
         self.line(f"ret ptr {made}")
+        return self.module()
+
+    def module(self) -> str:
+        """The function around the lines."""
         target = host_target()
         return "\n".join(
             [
