@@ -46,8 +46,9 @@ class Either:
     @property
     def value(self) -> Value:
         """What it holds."""
-        key = self.version, current().scope.number
-        if self.memo[0] != key:
+        version, scope = self.memo[0] or (None, None)
+        if version != self.version or scope not in (self.trace.scope.number, current().scope.number):
+            key = self.version, current().scope.number
             self.memo = key, self.selected(self.one.value, self.other.value)
         return self.memo[1]
 
@@ -61,6 +62,10 @@ class Either:
         self.other.replace(self.selected(self.other.value, value))  # read now: both may look at the same memory
 
 
-def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> Any:
-    """The array that is `one` where the condition holds, else `other`; both have the same type."""
-    return TracedArray(cast("Storage", Either(trace, condition, one, other)))
+def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray, *, known: Value | None = None) -> Any:
+    """The array that is `one` where the condition holds, else `other`; both have the same type. known: what it
+    holds now, if that need not be selected."""
+    made = Either(trace, condition, one, other)
+    if known is not None:
+        made.memo = (made.version, trace.scope.number), known
+    return TracedArray(cast("Storage", made))

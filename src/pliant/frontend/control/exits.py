@@ -8,7 +8,7 @@ from typing import Any, cast, final
 
 from pliant.core.ir import Value, Values, const, param
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.control.either import Either
+from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, Plan, Recipe, Tree
@@ -79,8 +79,22 @@ class Exit:
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-            parts.append(self.leaf(leaf, n, kind))
+            parts.append(self.kept(first, self.leaf(leaf, n, kind)))
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def kept(self, first: Any, made: Recipe) -> Recipe:
+        """What is made if there is a step, else the array that was there before."""
+        ran = self.plan.ran
+        if ran is True or type(first) is not TracedArray or not is_mutable(first):
+            return made
+
+        def recipe(results: Values) -> Any:
+            new = made(results)
+            if not is_mutable(new) or new.type != first.type:
+                return new
+            return either(current(), value_of(ran, "bool"), new, first, known=new.value)
+
+        return recipe
 
     def total(self, first: Any, kind: Counter, _: Values) -> Any:
         """What a counter is after the loop."""

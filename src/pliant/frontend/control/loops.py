@@ -139,7 +139,8 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
         return site.body(steps.at(offset(index, plan.period, done + j)))
 
     count = steps.count - done if isinstance(steps.count, int) else steps.count
-    plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends)
+    ran = True if steps.is_static else count > 0
+    plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
     return plan
 
 
@@ -178,7 +179,7 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
             return site.finished(None)
         is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
         if is_open(holds) or (is_worth and not is_tried):
-            found = _conditional(site, test, is_required=is_open(holds), is_first=not done)
+            found = _conditional(site, test, holds, is_first=not done)
             if found is not None:
                 return site.finished(repeated(found, None, holds))
             is_tried = True
@@ -192,27 +193,16 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
             return site.finished(signal)
 
 
-def _conditional(site: Site, test: Block, *, is_required: bool, is_first: bool) -> Captured | None:
+def _conditional(site: Site, test: Block, holds: Any, *, is_first: bool) -> Captured | None:
     """A `while` as a loop of the program: the body, and then the condition for the next step."""
 
     def going(signal: Signal | None) -> Any:
         stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
-        if stays is not True and stays is not False:
-            holds = choose(stays, lambda: _as_bool(test()), lambda: False)
-        else:
-            holds = _as_bool(test()) if stays else False
-        return holds
+        return choose(stays, lambda: _as_bool(test()), lambda: False)
 
-    plan = Plan(
-        lambda _, __: site.body(),
-        site.cells,
-        site.live,
-        site.kept,
-        is_first=is_first,
-        count=None,
-        ends=True,
-        finish=going,
-    )
+    is_required = is_open(holds)
+    plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
+    plan.ran = holds if is_required else True
     try:
         found = _required(plan, site) if is_required else captured(plan)
     except NotInductive as error:

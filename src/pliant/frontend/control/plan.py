@@ -106,6 +106,7 @@ class Plan:
     is_first: bool  # no step was run yet: names may be bound to allocations that others see
     count: Any  # of steps: an int, a traced one, or None where the loop goes on as long as a condition holds
     ends: bool  # whether a step may be the last one whatever the count is
+    ran: Any = True  # whether there is a step, if that is known only at run time
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
     plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
