@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 from pliant.backends import llvm
 from pliant.backends.llvm.jit import Code
 from pliant.errors import PlanWarning
+from pliant.kernel import verified
 from tests.kernel.faults import FAULTS, PROGRAMS, compiled, outcome
 
 
@@ -39,3 +41,19 @@ def test_plans_without_faults_pass(f: Any, given: tuple[Any, ...]):
 def test_faults_are_found_where_they_do_harm(fault: str, monkeypatch: pytest.MonkeyPatch):
     FAULTS[fault].plant(monkeypatch)
     assert any([warned_of(f, given) for f, given in PROGRAMS])
+
+
+def test_a_refused_plan_is_explained(monkeypatch: pytest.MonkeyPatch):
+    FAULTS["overlap is ignored"].plant(monkeypatch)
+    f, given = PROGRAMS[0]
+    with pytest.warns(PlanWarning, match="overwrites elements of"):
+        text = pliant.explain(f, *given).memory
+    assert "nothing shares memory, since the verifier refused the plan" in text
+
+
+def test_poison_shows_what_the_verifier_would_have_found(monkeypatch: pytest.MonkeyPatch):
+    FAULTS["copies are forgotten"].plant(monkeypatch)
+    monkeypatch.setattr(verified, "check", lambda *_, **__: None)
+    monkeypatch.setenv("PLIANT_POISON", "1")
+    f, given = next((f, given) for f, given in PROGRAMS if f.__name__ == "changes_a_copy")
+    assert np.isnan(outcome(compiled(f), given)[0]).any()
