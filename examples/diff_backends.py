@@ -17,7 +17,10 @@ from sklearn.datasets import load_breast_cancer
 import pliant.diff as diff
 from pliant.errors import UnavailableError
 
-SYSTEMS = (diff.Pliant(), diff.JAX(plain=True), diff.PyTorch(plain=True), diff.ComplexStep(), diff.FiniteDifferences())
+SYSTEMS = (
+    diff.Pliant(), diff.JAX(plain=True), diff.PyTorch(plain=True), diff.CasADi(), diff.ComplexStep(),
+    diff.FiniteDifferences(),
+)  # fmt: skip
 
 
 def loss(w: Any, features: Any, labels: Any) -> Any:

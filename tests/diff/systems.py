@@ -42,7 +42,7 @@ def where(claimed: Any) -> list[Any]:
 
 
 TWICE = where(lambda able: able.second_order)
-COMPLEX = [PLIANT, DIFFERENCES, JAX_, TORCH]
+COMPLEX = [p for p in where(lambda able: able.complex) if p is not AUTOGRAD]  # its real part has no forward mode
 IN_PLACE = where(lambda able: able.cache)
 READ_ONLY = where(lambda able: able.mutation == "error")
 

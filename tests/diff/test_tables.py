@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.diff import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch, ability_table
+import pliant.diff as diff
 
-SYSTEMS = [Pliant(), JAX(), PyTorch(), Autograd(), FiniteDifferences(), ComplexStep()]
+SYSTEMS = [
+    diff.Pliant(), diff.JAX(), diff.PyTorch(), diff.TensorFlow(), diff.MLX(), diff.PyTensor(), diff.CasADi(),
+    diff.SymPy(), diff.Autograd(), diff.EnzymeJAX(), diff.FiniteDifferences(), diff.ComplexStep(),
+]  # fmt: skip
 
 
 def test_the_guide_shows_the_ability_table():
     guide = (Path(__file__).parents[2] / "docs" / "diff.md").read_text()
-    assert ability_table(SYSTEMS) in guide, ability_table(SYSTEMS)
+    assert diff.ability_table(SYSTEMS) in guide, diff.ability_table(SYSTEMS)
+
+
+def test_every_system_of_the_package_is_in_the_table():
+    assert {type(s).__name__ for s in SYSTEMS} == set(diff.systems.__all__)

@@ -27,8 +27,8 @@ class PointPrep:
     >>> import numpy as np, pliant.diff as diff
     >>> x = np.array([0.0, np.pi])
     >>> prep = diff.prepare_pullback_same_point(np.sin, diff.Pliant(), x, (np.ones(2),))
-    >>> prep((np.ones(2), np.array([2.0, 0.0])))
-    (array([ 1., -1.]), array([2., 0.]))
+    >>> prep((np.ones(2), np.array([2.0, 3.0])))
+    (array([ 1., -1.]), array([ 2., -3.]))
     """
 
     prep: Prep
