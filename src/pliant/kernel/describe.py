@@ -53,4 +53,4 @@ def root_line(root: Root) -> str:
 def place_of(buffer: Buffer) -> str:
     """Where a buffer lies."""
     where = f"workspace at {buffer.offset}" if buffer.slot == 0 else "result"
-    return f"→ {where}" + (f", one row {buffer.type}" if buffer.value and buffer.type != buffer.value.type else "")
+    return f"→ {where}" + (f", {buffer.type} of it" if buffer.value and buffer.type != buffer.value.type else "")
