@@ -125,6 +125,34 @@ def copy_or_itself(x: Any, n: int) -> Any:
     return y.sum()
 
 
+def swapped_until_close(x: Any, n: int) -> Any:
+    a, b, k = x, x * 0.5, 0
+    while np.max(np.abs(a - b)) > 0.05 and k < 20:
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        b[0], b[-1] = a[0], a[-1]
+        a, b = b, a
+        k += 1
+    a[1] = 7.0
+    return a, b, k
+
+
+def swapped_n_times(x: Any, n: int) -> Any:
+    u, v = x, np.zeros_like(x)
+    for _ in range(n):
+        v[1:-1] = 0.5 * (u[:-2] + u[2:])
+        u, v = v, u
+    u[0] += 1.0
+    return u
+
+
+def rebound_n_times(x: Any, n: int) -> Any:
+    y = x
+    for _ in range(n - 5):
+        y = y * 2
+    y[0] = 9.0
+    return y
+
+
 def rows_and_pairs(x: Any, n: int) -> Any:
     s = 0.0
     table = np.outer(x, x)
@@ -185,7 +213,8 @@ def items_in_place(x: Any, n: int) -> Any:
 def appended(x: Any, n: int) -> Any:
     out = []
     for i in range(8):
-        out.append(x[i] * x[i + 1])
+        y = x[i] * x[i + 1]
+        out.append(y)
     return np.stack(out)
 
 
@@ -263,7 +292,7 @@ def temporaries(x: Any, n: int) -> Any:
 FLOWS = (
     running_sum_in_place, last_names_of_a_loop, swapped_arrays, rotated_arrays, previous_and_current,
     branch_with_names, branch_in_a_loop, break_and_else, continue_and_while, early_return, data_dependent_while,
-    newton, copy_or_itself, rows_and_pairs, triangle, slices_by_index, bound_at_run_time, counter_stays_known,
+    newton, copy_or_itself, swapped_until_close, swapped_n_times, rebound_n_times, rows_and_pairs, triangle, slices_by_index, bound_at_run_time, counter_stays_known,
     state_in_containers, items_in_place, appended, list_by_index, first_is_none, and_or_not, calls_of_functions,
     recursion, nested_function, temporaries,
 )  # fmt: skip

@@ -10,10 +10,12 @@ from pliant.core.ir import Value, Values, const, param
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.items import INDEX
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
@@ -33,6 +35,7 @@ class Exit:
         self.carries: list[Carry] = []
         self.users: dict[int, int] = {}  # of the step's allocations, by id
         self.stores: dict[int, Storage] = {}
+        self.swaps = Swaps()
 
     def captured(self, signal: Signal | None, extra: Any) -> Captured:
         """The step, closed."""
@@ -51,10 +54,19 @@ class Exit:
             elif place not in self.plan.plans:
                 exits.append((place, self.last(place, content) if self.is_kept(place) else _missing))
         returned = None if result is MISSING else self.recipe(result)
-        made = Captured(
-            self.region, self.heads.index, self.carries, storages, exits, signal, returned, self.plan.period, extra
+        writes = self.swaps.close(self.region, self.carries)
+        return Captured(
+            self.region,
+            self.heads.index,
+            self.carries,
+            storages,
+            exits,
+            signal,
+            returned,
+            self.plan.period,
+            extra,
+            writes,
         )
-        return made
 
     def is_kept(self, place: Place) -> bool:
         """Whether somebody may read what is there after the loop."""
@@ -70,16 +82,20 @@ class Exit:
     def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
         """How to make what a step is given again."""
         leaves, _ = flatten(content)
-        firsts, _ = flatten(self.heads.entry[place])
+        firsts, heads = flatten(self.heads.entry[place])[0], flatten(self.heads.bound[place])[0]
         parts: list[Recipe] = []
-        for leaf, first, kind, p in zip(leaves, firsts, tree.kinds, self.heads.params[place], strict=True):
+        rows = zip(leaves, firsts, heads, tree.kinds, self.heads.params[place], strict=True)
+        for leaf, first, head, kind, p in rows:
             if isinstance(kind, Counter):
                 parts.append(partial(self.total, first, kind))
                 continue
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-            parts.append(self.kept(first, self.leaf(leaf, n, kind)))
+            made = self.kept(first, self.leaf(leaf, n, kind))
+            if self.plan.has_swaps and n is not None and type(first) is TracedArray and is_mutable(first):
+                made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
+            parts.append(made)
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
 
     def kept(self, first: Any, made: Recipe) -> Recipe:
@@ -123,6 +139,8 @@ class Exit:
 
     def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
         """How to make a leaf; n is the carry that it is."""
+        if type(x) is Bounded:
+            raise NotInductive("a name is left with an array whose extents are those of the last step")
         if type(x) is Selection:
             made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
             return lambda _: made

@@ -7,6 +7,7 @@ one step of the loop then, and nothing is copied.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast, final
 
 import numpy as np
@@ -40,7 +41,10 @@ def captured(plan: Plan) -> Captured:
     for _ in range(ROUNDS):
         try:
             found = _tried(plan)
-        except Longer:
+        except Longer as error:
+            if not plan.is_static and not plan.has_swaps:
+                _exchange(plan, error.storages)
+                continue
             plan.period += 1
             if plan.period > PERIODS or not plan.is_static:
                 raise NotInductive("its names are bound to other arrays at each step", is_late=True) from None
@@ -59,6 +63,16 @@ def _tried(plan: Plan) -> Captured | None:
     finally:
         for place in plan.bound:
             place.set(entry[place])
+
+
+def _exchange(plan: Plan, storages: Sequence[Storage]) -> None:
+    """Carry what the arrays hold that names exchange."""
+    plan.has_swaps = True
+    plan.storages = [s for s in plan.storages if s not in storages]
+    for place in plan.plans:
+        content = place.get()
+        if type(content) is TracedArray and content.storage in storages:
+            plan.plans[place] = Tree(flatten(content)[1], (kind_of(content),))
 
 
 def _first_plan(content: Any) -> Tree | None:
@@ -176,7 +190,7 @@ class Round:
         seen: list[Storage] = []
         while here is not None:
             if here in seen:
-                raise Longer
+                raise Longer(seen)
             seen.append(here)
             if here not in self.moves or self.moves[here] is here:
                 raise NotInductive(f"{text} is bound to another array", is_late=True)

@@ -32,7 +32,11 @@ class NotInductive(Exception):
 
 
 class Longer(Exception):
-    """The state repeats after more steps, if at all."""
+    """The state repeats after more steps, if at all, as names exchange allocations."""
+
+    def __init__(self, storages: Sequence[Storage]) -> None:
+        super().__init__()
+        self.storages = storages
 
 
 @final
@@ -83,11 +87,14 @@ class Captured:
     returned: Recipe | None  # what the signal returns
     period: int
     extra: Any = None
+    writes: Sequence[Callable[[Values], None]] = ()
 
     def leave(self, results: Values) -> None:
         """Bind names and write allocations as the last step left them."""
         for storage, n in self.storages:
             storage.write(results[n])
+        for write in self.writes:
+            write(results)
         for place, content in [(place, recipe(results)) for place, recipe in self.exits]:
             if place.kind != "name" and content is not place.get():
                 note(place)
@@ -109,6 +116,7 @@ class Plan:
     ran: Any = True  # whether there is a step, if that is known only at run time
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
+    has_swaps: bool = False  # names exchange arrays in a loop whose steps are counted at run time
     plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
     storages: list[Storage] = field(default_factory=list[Storage])
 
