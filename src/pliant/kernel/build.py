@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Node, Value, nodes
 from pliant.kernel.accumulate import by_parts
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Can, Fusion
@@ -42,6 +41,7 @@ from pliant.kernel.thin import thinned
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
+from pliant.transforms.replace import replaced
 
 
 def build(
@@ -112,24 +112,9 @@ def arrange(program: Program) -> None:
 def expand(fn: Function, can: Can) -> Function:
     """`fn` with primitives that have no code of their own replaced by what they expand to."""
     for _ in range(16):
-        order = nodes(fn.results)
-        if not any([expandable(node, can) for node in order]):
+        if not any([expandable(node, can) for node in nodes(fn.results)]):
             return fn
-        with scope():
-            env: dict[Value, Value] = {}
-            for node in order:
-                if isinstance(node.op, Param):
-                    env[node.values[0]] = node.values[0]
-                    continue
-                args = tuple([env[a] for a in node.args])
-                if expandable(node, can):
-                    with at(node.origin):
-                        made = node.op.expand(*args)
-                    outs = made if isinstance(made, tuple) else (made,)
-                else:
-                    outs = rebuild(node, args)
-                env.update(zip(node.values, outs, strict=True))
-            fn = Function(fn.name, fn.params, tuple([env.get(r, r) for r in fn.results]))
+        fn = replaced(fn, lambda node, args: node.op.expand(*args) if expandable(node, can) else None)
     return fn
 
 

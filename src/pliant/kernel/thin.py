@@ -8,16 +8,15 @@ product of elements too: whoever reads it computes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
-from pliant.core.ir import Function, Node, Param, Value, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Node, Value, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import mul
 from pliant.ops.reduce import Reduction, reduce_sum
 from pliant.ops.shape import Permute, broadcast, permute, reshape
+from pliant.transforms.replace import replaced
 
 LARGE: Final = 1 << 14  # elements of a matrix that is worth not being made
 WORTH: Final = 8  # times as many elements as what it is made from
@@ -36,20 +35,7 @@ def thinned(fn: Function) -> Function:
     chosen = {node for node in order if is_outer(node) or is_thin(node, uses, set(fn.results))}
     if not chosen:
         return fn
-    with scope():
-        env: dict[Value, Value] = {}
-        for node in order:
-            if isinstance(node.op, Param):
-                env[node.values[0]] = node.values[0]
-                continue
-            args = tuple([env[a] for a in node.args])
-            if node in chosen:
-                with at(node.origin):
-                    outs: Sequence[Value] = (as_sum(node, *args),)
-            else:
-                outs = rebuild(node, args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env.get(r, r) for r in fn.results]))
+    return replaced(fn, lambda node, args: as_sum(node, *args) if node in chosen else None)
 
 
 def is_outer(node: Node) -> bool:

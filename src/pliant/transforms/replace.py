@@ -1,0 +1,36 @@
+"""Make a function anew with some of its nodes made otherwise: what most passes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pliant.core.ir import Function, Node, Param, Value, Values, nodes, rebuild, scope
+from pliant.core.origin import swap
+
+Env: TypeAlias = "dict[Value, Value]"
+Rule: TypeAlias = Callable[[Node, Values], "Values | Value | None"]
+
+
+def replaced(fn: Function, rule: Rule) -> Function:
+    """`fn` with each node as `rule(node, args)` makes it: its results, for None what it was."""
+    return replaced_in(fn, lambda node, env: rule(node, tuple([env[a] for a in node.args])))
+
+
+def replaced_in(fn: Function, rule: Callable[[Node, Env], Values | Value | None]) -> Function:
+    """The same by a rule that is given what every value before the node has become."""
+    env: Env = {p: p for p in fn.params}
+    with scope():
+        for node in nodes(fn.results):
+            if isinstance(node.op, Param):
+                env.setdefault(node.values[0], node.values[0])
+                continue
+            before = swap(node.origin)
+            try:
+                made = rule(node, env)
+            finally:
+                swap(before)
+            if made is None:
+                made = rebuild(node, tuple([env[a] for a in node.args]))
+            env.update(zip(node.values, made if isinstance(made, tuple) else (made,), strict=True))
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
