@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from benchmarks.loops.programs import PROGRAMS
 
 READS: dict[str, Callable[[Any, Any], Any]] = {
     "a row": lambda x, i: x[i],
@@ -55,3 +56,11 @@ def test_cotangent_of_what_a_branch_reads_is_added_to_in_the_branch() -> None:
         else:
             wanted[:, i] += 3 * x[:, i] ** 2
     np.testing.assert_allclose(pliant.grad(f)(x), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lu", "cholesky", "ludcmp", "gramschmidt", "durbin", "syr2k", "seidel_2d"])
+def test_triangular_programs_are_loops(name: str) -> None:
+    (program,) = [p for p in PROGRAMS if p.name == name]
+    size = dict.fromkeys(program.small, 12)
+    text = str(pliant.explain(program.of_arrays(size), *program.inputs(size)))
+    assert "unrolled" not in text

@@ -14,14 +14,14 @@ which reads and writes each element of the array once, and its large middle is o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from pliant.core.ir import Function, Node, Param, Value, functions_of, map_functions, nodes, rebuild, scope
 from pliant.core.origin import at
-from pliant.ops.elementwise import add
+from pliant.ops.elementwise import Div, Mul, add
 from pliant.ops.select import is_zero
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice, slice_window, update_slice
 
@@ -137,9 +137,35 @@ def _boxed(chain: Sequence[tuple[Value, Value]], x: Value) -> Value:
         put = update_slice if is_zero(x) else add_slice
         for (first, last), windows in boxes:
             length = [b - a for a, b in zip(first, last, strict=True)]
+            common, terms = _factored([chain[n][0] for n in windows])
             parts = list[Value]()
-            for n in windows:
+            for n, term in zip(windows, terms, strict=True):
                 start = [a - b for a, b in zip(first, places[n][0], strict=True)]
-                parts.append(slice_window(chain[n][0], start, (1,) * len(start), length))
-            x = put(x, reduce(add, parts), first)
+                parts.append(slice_window(term, start, (1,) * len(start), length))
+            x = put(x, common(reduce(add, parts)), first)
     return x
+
+
+def _factored(terms: Sequence[Value]) -> tuple[Callable[[Value], Value], Sequence[Value]]:
+    """A multiplication by, or a division by, a number that several terms have in common, and the terms
+    without it: 0.2·a + 0.2·b is 0.2·(a + b)."""
+    op, factors = terms[0].op, [_factor(t) for t in terms]
+    number = factors[0]
+    if len(terms) < 2 or number is None or any([f is not number for f in factors]):
+        return _same, terms
+    if any([t.op != op for t in terms]):
+        return _same, terms
+    rest = [t.args[0] if t.args[1] is number else t.args[1] for t in terms]
+    return (lambda total: op.apply(total, number)[0]), rest
+
+
+def _factor(term: Value) -> Value | None:
+    """The number of rank 0 that a value is multiplied or divided by, if it is."""
+    if isinstance(term.op, Mul | Div) and term.shape:
+        a, b = term.args
+        return b if not b.shape else a if not a.shape and isinstance(term.op, Mul) else None
+    return None
+
+
+def _same(value: Value) -> Value:
+    return value

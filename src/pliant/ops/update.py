@@ -12,12 +12,13 @@ from pliant.core import ir
 from pliant.core.ir import Namespace, Number, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
-from pliant.ops.base import Linear
+from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, Slice, broadcast, lift, permute
 from pliant.rewrite.rule import rewrite
 
+LARGE = 256  # elements
 FAR = 16  # how many writes a read looks back through
 
 
@@ -217,7 +218,9 @@ def slice_of_update(value: Value) -> Value | None:
         x = x.args[0]
     else:
         return None  # so far back that looking would cost more than it saves
-    if isinstance(x.op, Window) and (inner := within(_written(x), window)) is not None:
+    inner = within(_written(x), window) if isinstance(x.op, Window) else None
+    # A large array that is computed is read from where it was written to rather than computed again.
+    if inner is not None and not (isinstance(x.args[1].op, Elementwise) and value.type.size >= LARGE):
         new = slice_window(x.args[1], inner.start, inner.step, inner.length)
         return new if isinstance(x.op, UpdateSlice) else window(x.args[0]) + new
     return window(x) if x is not value.args[0] else None
