@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CellType
-from typing import Any, cast, final
+from typing import Any, final
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, scope
@@ -42,8 +42,7 @@ class Place:
 
     def items(self) -> Any:
         """The container that it is an item of."""
-        held: Any = vars(self.holder) if self.kind == "attribute" else cast("Any", self.holder)
-        return held
+        return self.holder.__dict__ if self.kind == "attribute" else self.holder
 
     def set(self, content: Any) -> None:
         """Put something there, or take it away."""
