@@ -269,6 +269,36 @@ def test_triangular_loops(f: Any, n: int) -> None:
     check_gradient(lambda a: np.sum(np.sin(f(a))), a)
 
 
+def last_part(x: Any) -> Any:
+    part = x[:1]
+    for k in range(6):
+        part = x[:k]
+    return part.sum()
+
+
+def parts_of_a_step(x: Any, n: Any) -> Any:
+    total = 0.0
+    for k in range(n):
+        part = x[:k]
+        total = total + (part * 2).sum()
+    return total
+
+
+def last_part_of_many(x: Any, n: Any) -> Any:
+    part = x[:1]
+    for k in range(n):
+        part = x[:k]
+    return part.sum()
+
+
+def test_names_of_parts_in_loops() -> None:
+    assert_allclose(pliant.jit(last_part)(X), last_part(X))
+    assert_allclose(pliant.jit(parts_of_a_step)(X, 5), parts_of_a_step(X, 5))
+    check_gradient(last_part, X)
+    with pytest.raises(UnsupportedError, match=r"f64\[i ≤ 6\] after it"):
+        pliant.jit(last_part_of_many)(X, 4)
+
+
 def test_a_window_of_known_length_is_a_view_like_any_other() -> None:
     def f(x: Any, k: Any) -> Any:
         x[k : k + 2] += 1

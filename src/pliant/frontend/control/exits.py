@@ -8,11 +8,11 @@ from typing import Any, cast, final
 
 from pliant.core.ir import Value, Values, const, param
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.items import INDEX
-from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.join import is_mutable, moved
-from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, Plan, Recipe, Tree
+from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
 from pliant.frontend.control.swaps import Name, Swaps

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.exits import Exit
 from pliant.frontend.control.join import PLAIN, is_mutable
@@ -235,5 +236,7 @@ def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
 def _text(x: Any) -> str:
     if isinstance(x, TracedArray | np.ndarray):
         return str(as_traced(x).type)
+    if isinstance(x, Bounded):
+        return x.text
     kind = cast("Any", type(x))
     return repr(x) if x is None or kind in PLAIN else kind.__name__
