@@ -85,7 +85,7 @@ def main() -> None:
         with interposer() as library:
             if "large" in parts:
                 uses = counted(LARGE, [side for side in CALLS if side != "numpy"], library, timed=True)
-                show("MB per call / MB at the peak beyond the inputs / time", large_table(uses))
+                show("MB per call / MB at the peak beyond the inputs / processor time", large_table(uses))
                 kept["large"] = as_json(uses)
             if "small" in parts:
                 uses = counted(SMALL_PROGRAMS, ("pliant", "numpy"), library, timed=False)
