@@ -43,7 +43,7 @@ def targets(
             made[output.place] = out
         elif made[output.place] is None:
             if output.place not in scratch:
-                scratch[output.place] = empty(program.fn.results[output.place].type)
+                scratch[output.place] = empty(program.fn.results[int(output.place)].type)
             made[output.place] = scratch[output.place]
     return made
 
