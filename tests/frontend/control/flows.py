@@ -172,6 +172,15 @@ def triangle(x: Any, n: int) -> Any:
     return x.sum()
 
 
+def same_index_twice(x: Any, n: int) -> Any:
+    for i in range(9):
+        for j in range(i):
+            x[i] -= 0.1 * x[j]
+        for j in range(i, 9):
+            x[j] += 0.1 * x[i]
+    return x
+
+
 def slices_by_index(x: Any, n: int) -> Any:
     for i in range(1, 9):
         x[:i] += 0.1 * x[i] * x[:i][::-1]
@@ -292,7 +301,7 @@ def temporaries(x: Any, n: int) -> Any:
 FLOWS = (
     running_sum_in_place, last_names_of_a_loop, swapped_arrays, rotated_arrays, previous_and_current,
     branch_with_names, branch_in_a_loop, break_and_else, continue_and_while, early_return, data_dependent_while,
-    newton, copy_or_itself, swapped_until_close, swapped_n_times, rebound_n_times, rows_and_pairs, triangle, slices_by_index, bound_at_run_time, counter_stays_known,
-    state_in_containers, items_in_place, appended, list_by_index, first_is_none, and_or_not, calls_of_functions,
-    recursion, nested_function, temporaries,
+    newton, copy_or_itself, swapped_until_close, swapped_n_times, rebound_n_times, rows_and_pairs, triangle,
+    same_index_twice, slices_by_index, bound_at_run_time, counter_stays_known, state_in_containers, items_in_place,
+    appended, list_by_index, first_is_none, and_or_not, calls_of_functions, recursion, nested_function, temporaries,
 )  # fmt: skip

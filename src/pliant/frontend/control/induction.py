@@ -37,8 +37,10 @@ def captured(plan: Plan) -> Captured:
     """The step, once the plan holds; NotInductive if none does."""
     carried = plan.live if plan.is_static else plan.live | plan.kept  # without steps names stay as they were
     for place in plan.bound:
-        if str(place.key) in carried and place.get() is not MISSING:
-            plan.plans[place] = _first_plan(place.get())
+        content = place.get()
+        is_void = content is MISSING or (type(content) is Unbound and str(place.key) not in plan.live)
+        if str(place.key) in carried and not is_void:
+            plan.plans[place] = _first_plan(content)
     for _ in range(ROUNDS):
         try:
             found = _tried(plan)
