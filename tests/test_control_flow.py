@@ -369,3 +369,13 @@ def test_an_inverse_returns_the_state() -> None:
     wrong = pliant.reversible(lambda i, s: s[0])
     with pytest.raises(ArgumentError, match="the inverse returns"):
         pliant.grad(lambda x: pliant.fori_loop(0, 3, leapfrog, (x, x), save=wrong)[0])(1.0)
+
+
+def test_less_is_kept_of_a_bounded_number_of_steps() -> None:
+    def f(x: Any, n: Any, most: int | None) -> Any:
+        return pliant.fori_loop(0, n, lambda i, y: y * np.sin(y), x, max_steps=most, save="sqrt")
+
+    kept = pliant.grad(lambda x, n: f(x, n, 20))
+    np.testing.assert_allclose(kept(0.7, 9), pliant.grad(lambda x: f(x, 9, None))(0.7))
+    with pytest.raises(ArgumentError, match="needs a bound"):
+        pliant.grad(lambda x, n: f(x, n, None))(0.7, 9)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.branches import copied, over_same
 from pliant.compiled import Compiled, function_of
-from pliant.core.ir import Function, Value, Values, param
+from pliant.core.ir import Function, Value, param
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
@@ -32,7 +32,7 @@ from pliant.frontend.tracing import is_tracing
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.while_loop import WhileLoop
-from pliant.saving import Save, applied, inverse_of
+from pliant.saving import Inversion, Save, applied
 
 Tree: TypeAlias = Any
 
@@ -65,13 +65,19 @@ def scan(
     (np.float64(6.0), array([0., 2., 9.]))
     """
     function_of(f)
-    rows, rows_structure = flatten(xs)
-    steps = _steps(rows, length)
+    steps = _steps(flatten(xs)[0], length)
     if not is_tracing():
         return _plain_scan(f, init, xs, steps, reverse)
-    rows = [as_traced(x) for x in rows]
-    row_kinds = [Kind(x.type.row, is_scalar=len(x.shape) == 1) for x in rows]
+    return _traced_scan(f, init, xs, (steps, reverse), save)
 
+
+def _traced_scan(
+    f: Callable[[Any, Any], Any], init: Tree, xs: Tree, order: tuple[int, bool], save: Save
+) -> tuple[Tree, Tree]:
+    """`scan` as a loop of the program; order: how many steps, and whether from the last."""
+    given, rows_structure = flatten(xs)
+    rows = [as_traced(x) for x in given]
+    row_kinds = [Kind(x.type.row, is_scalar=len(x.shape) == 1) for x in rows]
     inner = traced_step(f)
 
     def step(state: Tree, i: Any, *row: Any) -> Any:
@@ -86,16 +92,13 @@ def scan(
     ins: list[In] = ["carry" for _ in range(count)]
     ins.extend("each" for _ in rows)
     ins.extend("const" for _ in closed.free)
-    loop = Loop(steps, tuple(ins), ("last",) * count + ("stack",) * made, body, reverse)
+    loop = Loop(order[0], tuple(ins), ("last",) * count + ("stack",) * made, body, order[1])
 
-    def invert(inverse: Callable[[Any, Any], Any]) -> Function:
-        def arguments(state: Tree, i: Any, *row: Any) -> tuple[Tree, Tree]:
-            return state, unflatten(rows_structure, row)
+    def arguments(state: Tree, i: Any, *row: Any) -> tuple[Tree, Tree]:
+        return state, unflatten(rows_structure, row)
 
-        return inverse_of(inverse, state, [INDEX, *row_kinds], body, closed.free, arguments)
-
-    operands: Values = (*state.values, *(x.value for x in rows), *closed.free)
-    results = applied(loop, operands, save, invert)
+    undo = Inversion(state, (INDEX, *row_kinds), body, closed.free, arguments)
+    results = applied(loop, (*state.values, *(x.value for x in rows), *closed.free), save, undo)
     stacked = unflatten(kept, [fresh(y, is_array=True) for y in results[count:]])
     return state.rebuild(results[:count]), stacked
 
@@ -153,15 +156,28 @@ def fori_loop(
         return state
     first, last = as_traced(lo), as_traced(hi)
     most = _most_steps(first, last) if max_steps is None else max_steps
-    if most is None:
-        return _counting(lo, hi, body, init)
+    if most is not None:
+        return _counted(first, last, body, State.of(init), most, save)
+    if save != "store":
+        raise ArgumentError(
+            "fori_loop: save= needs a bound on the number of steps, which is known only at run time",
+            hint="pass max_steps=",
+        ).at(("here", here()))
+    return _counting(lo, hi, body, init)
+
+
+def _counted(
+    first: TracedArray, last: TracedArray, body: Callable[[Any, Any], Any], init: State, most: int, save: Save
+) -> Tree:
+    """`fori_loop` of no more than so many steps."""
     start, inner = first.concrete, traced_step(body)
+    is_moved = start is None or bool(start.any())
 
     def run(state: Tree, i: Any) -> Any:
         note_range(i, 0, last - first - 1)
-        return inner(i if start is not None and not start.any() else i + lo, state), None
+        return inner(i + first if is_moved else i, state), None
 
-    state, closed, _ = settle("fori_loop", body, run, State.of(init), [INDEX])
+    state, closed, _ = settle("fori_loop", body, run, init, [INDEX])
     count = len(state.values)
     params = closed.fn.params
     ins: list[In] = ["carry" for _ in range(count)]
@@ -173,15 +189,12 @@ def fori_loop(
         operands.append(value_of(last - first, "i64"))
         inside.append(param(INDEX.type, "n"))
     loop = Loop(most, tuple(ins), ("last",) * count, Function(closed.fn.name, tuple(inside), closed.fn.results))
-    offset = 0 if start is not None and not start.any() else lo
 
-    def invert(inverse: Callable[[Any, Any], Any]) -> Function:
-        def arguments(state: Tree, i: Any) -> tuple[Any, Tree]:
-            return i + offset, state
+    def arguments(state: Tree, i: Any) -> tuple[Any, Tree]:
+        return i + first if is_moved else i, state
 
-        return inverse_of(inverse, state, [INDEX], loop.body, closed.free, arguments)
-
-    return state.rebuild(applied(loop, tuple(operands), save, invert))
+    undo = Inversion(state, (INDEX,), loop.body, closed.free, arguments)
+    return state.rebuild(applied(loop, tuple(operands), save, undo))
 
 
 def _most_steps(first: TracedArray, last: TracedArray) -> int | None:

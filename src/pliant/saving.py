@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
@@ -61,53 +61,62 @@ def reversible(inverse: Callable[[Any, Any], Any]) -> Undo:
     return Undo(inverse)
 
 
-def applied(loop: Loop, xs: Values, save: Save, invert: Callable[[Callable[[Any, Any], Any]], Function]) -> Values:
-    """A loop applied as `save` says. invert: traces an inverse as a function of the body's parameters."""
-    if not isinstance(save, Undo):
-        return apply_of(save)(loop, xs)
-    inverse = invert(save.inverse)
-    return Reversible(loop.body, inverse, loop.length, loop.ins, loop.outs, loop.reverse).apply(*xs)
-
-
-def inverse_of(
-    inverse: Callable[[Any, Any], Any],
-    state: State,
-    more: Sequence[Kind],
-    body: Function,
-    free: Values,
-    arguments: Callable[..., tuple[Any, Any]],
-) -> Function:
-    """A user's inverse as a function of the parameters of a loop's body.
+@final
+@dataclass(frozen=True)
+class Inversion:
+    """What it takes to make a user's inverse a function of the parameters of a loop's body.
 
     more: kinds of the index and the rows. free: what the body reads from outside.
     arguments: (state, index, *rows) → what the inverse takes.
     """
-    count = len(state.leaves)
 
-    def undo(*leaves: Any) -> Any:
-        before = traced_step(inverse)(*arguments(state.tree(leaves[:count]), *leaves[count:]))
-        made, structure = flatten(before)
-        if structure != state.structure:
-            raise ArgumentError(f"reversible: the inverse returns {structure}, expected {state.structure}").at(
-                ("here", here())
+    state: State
+    more: tuple[Kind, ...]
+    body: Function
+    free: Values
+    arguments: Callable[..., tuple[Any, Any]]
+
+    def of(self, inverse: Callable[[Any, Any], Any]) -> Function:
+        """The inverse as such a function."""
+        closed = trace_closed(self.undoing(inverse), *self.state.templates(self.more))
+        if set(closed.free) - set(self.free):
+            raise ArgumentError(
+                "reversible: the inverse reads values from an enclosing scope that the step does not read",
+                hint="pass them in the state",
             )
-        pairs = zip(made, state.kinds, strict=True)
-        return [fresh(value_of(x, k.type.dtype), is_array=True) for x, k in pairs if k is not None]
+        held = len(self.state.values)
+        width = held + len(self.more)
+        with scope():
+            ps: Values = tuple([param(p.type, hint_of(p)) for p in self.body.params])
+            # a loop's body takes the index first, and what it reads from outside last
+            outside = dict(zip(self.free, ps[width:], strict=False))
+            given = (*ps[1 : 1 + held], ps[0], *ps[1 + held : width], *(outside[v] for v in closed.free))
+            return Function(closed.fn.name, ps, closed.fn(*given))
 
-    undo.__name__ = getattr(inverse, "__name__", "inverse").strip("<>")
-    closed = trace_closed(undo, *state.templates(more))
-    if set(closed.free) - set(free):
-        raise ArgumentError(
-            "reversible: the inverse reads values from an enclosing scope that the step does not read",
-            hint="pass them in the state",
-        )
-    held, width = len(state.values), len(state.values) + len(more)
-    with scope():
-        ps: Values = tuple([param(p.type, hint_of(p)) for p in body.params])
-        # a loop's body takes the index first, and what it reads from outside last
-        outside = dict(zip(free, ps[width:], strict=False))
-        given = (*ps[1 : 1 + held], ps[0], *ps[1 + held : width], *(outside[v] for v in closed.free))
-        return Function(closed.fn.name, ps, closed.fn(*given))
+    def undoing(self, inverse: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        """The inverse on the leaves of the state, the index and the rows; it must return the state."""
+        state, count = self.state, len(self.state.leaves)
+
+        def undo(*leaves: Any) -> Any:
+            before = traced_step(inverse)(*self.arguments(state.tree(leaves[:count]), *leaves[count:]))
+            made, structure = flatten(before)
+            if structure != state.structure:
+                raise ArgumentError(f"reversible: the inverse returns {structure}, expected {state.structure}").at(
+                    ("here", here())
+                )
+            pairs = zip(made, state.kinds, strict=True)
+            return [fresh(value_of(x, k.type.dtype), is_array=True) for x, k in pairs if k is not None]
+
+        undo.__name__ = getattr(inverse, "__name__", "inverse").strip("<>")
+        return undo
 
 
-__all__ = ["Save", "Undo", "applied", "inverse_of", "reversible", "treeverse"]
+def applied(loop: Loop, xs: Values, save: Save, undo: Inversion) -> Values:
+    """A loop applied as `save` says."""
+    if not isinstance(save, Undo):
+        return apply_of(save)(loop, xs)
+    inverse = undo.of(save.inverse)
+    return Reversible(loop.body, inverse, loop.length, loop.ins, loop.outs, loop.reverse).apply(*xs)
+
+
+__all__ = ["Inversion", "Save", "Undo", "applied", "reversible", "treeverse"]
