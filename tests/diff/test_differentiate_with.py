@@ -58,3 +58,16 @@ def test_it_runs_inside_compiled_functions_and_batches():
 def test_a_function_that_returns_a_container_is_refused():
     with pytest.raises(UnsupportedError, match="returns one array, this one returns list"):
         DifferentiateWith(lambda x: [x], diff.Pliant())(X)
+
+
+@pytest.mark.parametrize("outer", [PLIANT, TORCH])
+def test_second_derivatives_are_refused_and_not_zero(outer: Any):
+    inner = DifferentiateWith(lambda x: x * x, diff.ComplexStep())
+    with pytest.raises(UnsupportedError, match="differentiated only once"):
+        diff.hessian(lambda x: namespace(x).sum(inner(x)), outer, X)
+
+
+def test_derivatives_in_a_constant_are_refused_and_not_zero():
+    inner = DifferentiateWith(wave, diff.ComplexStep())
+    with pytest.raises(UnsupportedError, match="with respect to its first argument"):
+        diff.gradient(lambda c: np.sum(inner(X, c)), diff.Pliant(), X)

@@ -205,3 +205,8 @@ def test_out_of_another_shape_raises(system: Any):
 def test_second_order_of_two_libraries_raises_at_construction():
     with pytest.raises(UnsupportedError, match="Pliant cannot differentiate derivatives made by JAX"):
         diff.SecondOrder(Pliant(), diff.JAX())
+
+
+def test_a_class_is_no_system():
+    with pytest.raises(ArgumentError, match="expected a system after f, got the class Pliant"):
+        diff.gradient(total, Pliant, X)

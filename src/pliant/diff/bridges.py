@@ -12,6 +12,7 @@ from pliant.core.ir import Op, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type
 from pliant.diff.systems import JAX, MLX, Autograd, Pliant, PyTorch
 from pliant.diff.systems.base import package
+from pliant.errors import UnsupportedError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import as_traced
 from pliant.ops.base import Linear
@@ -42,6 +43,22 @@ def _row(x: Value, i: int) -> Value:
     return reshape(Slice((i, *[0] * len(rest)), (1,) * len(x.shape), (1, *rest))(x), rest)
 
 
+class Derivative(Called, Linear):
+    """A derivative that calls back: linear in its first operand, and not differentiated in the others."""
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        if any([d is not None for d in dxs[1:]]):
+            raise _only("once")
+        return Linear.jvp(self, xs, dxs)
+
+
+def _only(how: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"a function that another system differentiates can be differentiated only {how}",
+        hint="use one system for all, or SecondOrder(FiniteDifferences(), system)",
+    )
+
+
 @final
 @dataclass(frozen=True)
 class Foreign(Called):
@@ -57,14 +74,15 @@ class Foreign(Called):
         return np.asarray(self.function.value(x, *constants))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        y = self(*xs)
-        dx = dxs[0]
+        if any([d is not None for d in dxs[1:]]):
+            raise _only("with respect to its first argument")
+        y, dx = self(*xs), dxs[0]
         return (y,), (None if dx is None else ForeignPush(self.function, self.type)(dx, *xs),)
 
 
 @final
 @dataclass(frozen=True)
-class ForeignPush(Called, Linear):
+class ForeignPush(Derivative):
     """The tangent of a foreign function: linear in dx, of operands dx, x, constants…."""
 
     function: Any
@@ -83,7 +101,7 @@ class ForeignPush(Called, Linear):
 
 @final
 @dataclass(frozen=True)
-class ForeignPull(Called, Linear):
+class ForeignPull(Derivative):
     """The cotangent of a foreign function: linear in ct, of operands ct, x, constants…."""
 
     function: Any
@@ -165,7 +183,7 @@ def in_torch(function: Any, x: Any, constants: tuple[Any, ...]) -> Any:
 
 
 def _torch_call(torch: Any, tensor: Any, array: Any, call: Callable[..., Any]) -> Any:
-    """A function without a derivative that torch.func may batch."""
+    """A function whose derivative is refused, and that torch.func may batch."""
 
     class Plain(torch.autograd.Function):
         @staticmethod
@@ -174,7 +192,15 @@ def _torch_call(torch: Any, tensor: Any, array: Any, call: Callable[..., Any]) -
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.mark_non_differentiable(output)
+            """Nothing is kept."""
+
+        @staticmethod
+        def backward(ctx: Any, ct: Any) -> Any:
+            raise _only("once")
+
+        @staticmethod
+        def jvp(ctx: Any, *dxs: Any) -> Any:
+            raise _only("once")
 
     Plain.vmap = staticmethod(_mapped(torch, Plain.apply))
     return Plain

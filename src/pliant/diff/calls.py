@@ -72,10 +72,9 @@ def call(operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[
     spec = OPERATORS[operator]
     if not callable(f):
         raise ArgumentError(f"{operator}: expected a function first, got {type(f).__name__}")
-    if not hasattr(system, "name"):
-        raise ArgumentError(
-            f"{operator}: expected a system after f, got {type(system).__name__}", hint="for example Pliant()"
-        )
+    if not hasattr(system, "name") or isinstance(system, type):
+        given = f"the class {system.__name__}" if isinstance(system, type) else type(system).__name__
+        raise ArgumentError(f"{operator}: expected a system after f, got {given}", hint="for example Pliant()")
     if y is not None and not spec.fills:
         raise ArgumentError(f"{operator}: takes no y=: the function must return one number")
     given = split(x, contexts)

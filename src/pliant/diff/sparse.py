@@ -18,7 +18,7 @@ from pliant.diff.coloring import Order
 from pliant.diff.functional import Functional
 from pliant.diff.layout import Given
 from pliant.diff.pattern import dependence, sp
-from pliant.diff.second_order import Mixed, parts_of
+from pliant.diff.second_order import parts_of
 from pliant.diff.sparsity import Direction, Sparsity, hessian_sparsity, jacobian_sparsity
 from pliant.diff.system import Arrays, Flat, System, dtype_name, shape
 from pliant.diff.systems.pliant import Pliant
@@ -176,8 +176,8 @@ def _found(
 
 def _jacobian(of: Sparse, functional_of: Callable[[System], Functional], pattern: Any) -> SparseProgram:
     """One pass over f for the column colours, and one for the row colours, as far as there are any."""
-    forward = of.system.forward if isinstance(of.system, Mixed) else of.system
-    reverse = of.system.reverse if isinstance(of.system, Mixed) else of.system
+    forward, _ = parts_of(of.system, order=1, is_forward=True)
+    reverse, _ = parts_of(of.system, order=1, is_forward=False)
     sparsity = jacobian_sparsity(pattern, of.order, _direction(forward, reverse))
     passes: list[_Pass] = []
     for system, seeds, is_forward in zip((forward, reverse), sparsity.seeds, (True, False), strict=True):

@@ -10,7 +10,7 @@ import functools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from pliant.errors import UnsupportedError
 
 # what Python's operators do on any expression
 _OWN = ("add", "subtract", "multiply", "divide", "negative", "positive", "power", "matmul", "conjugate")
+# what depends on how numbers compare
+_BY_VALUE = ("sort", "argsort", "argmax", "argmin", "searchsorted", "partition", "argpartition", "unique", "nonzero")
 
 
 class ExpressionArray(np.ndarray[Any, Any]):
@@ -56,7 +58,12 @@ class ExpressionArray(np.ndarray[Any, Any]):
         """`where` of expressions; NumPy's own function for all that moves elements."""
         if func is np.where and len(args) == 3:
             return filled(type(self), np.frompyfunc(self.function("where"), 3, 1)(*map(np.asarray, args)))
-        return np.ndarray.__array_function__(self, func, types, args, kwargs)
+        if func.__name__ in _BY_VALUE or (func.__module__ == "numpy.linalg" and func is not np.linalg.norm):
+            raise self.unsupported(func.__name__)
+        made: Any = np.ndarray.__array_function__(self, func, types, args, kwargs)
+        if isinstance(made, list | tuple):
+            return type(cast("Any", made))([_kept(type(self), part) for part in cast("Any", made)])
+        return _kept(type(self), made)  # some of NumPy's functions drop subclasses
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any]:
@@ -85,6 +92,11 @@ def filled(kind: type[ExpressionArray], made: Any) -> Any:
     array = np.empty((), object)
     array[()] = made
     return array.view(kind)
+
+
+def _kept(kind: type[ExpressionArray], made: Any) -> Any:
+    """What a function of NumPy returned, with object arrays as arrays of this kind."""
+    return filled(kind, made) if is_ndarray(made) else made
 
 
 def _reduced(scalar: Callable[..., Any], x: Any, axis: Any = 0, keepdims: bool = False, **_: Any) -> Any:

@@ -105,7 +105,7 @@ class SymPy(OnExpressions):
     def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
         """Python code of the expressions, common parts once."""
         names = [e for a in symbols for e in np.asarray(a).flat]
-        values = [_package().sympify(e) for a in results for e in np.asarray(a).flat]
+        values = [_smooth(e) for a in results for e in np.asarray(a).flat]
         function = _package().lambdify(names, values, modules="numpy", cse=True)
         shapes = [np.shape(r) for r in results]
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
@@ -115,6 +115,16 @@ class SymPy(OnExpressions):
             return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
 
         return run
+
+
+def _smooth(e: Any) -> Any:
+    """An expression without the impulses that SymPy finds in second derivatives at kinks."""
+    sympy = _package()
+    return sympy.sympify(e).replace(sympy.DiracDelta, _nothing)
+
+
+def _nothing(*args: Any) -> int:
+    return 0
 
 
 def _table(ys: Arrays, xs: Arrays) -> list[list[Any]]:

@@ -1,0 +1,58 @@
+"""SymPy's and CasADi's expressions as arrays: what they do in plain functions, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+import pliant.diff as diff
+from pliant.diff import Constant
+from pliant.errors import UnsupportedError
+from tests.diff.systems import needs
+
+X = np.array([1.0, 2.0, 3.0])
+SYSTEMS = [
+    pytest.param(kind(plain=plain), id=f"{kind.__name__}-{plain}", marks=needs(kind.__name__.lower()))
+    for kind in (diff.CasADi, diff.SymPy)
+    for plain in (True, False)
+]
+PLAIN = [p for p in SYSTEMS if p.values[0].plain]
+
+
+def kinked(x: Any) -> Any:
+    return np.sum(np.where(x > 1.5, x**2, -x)) * np.max(x) + np.sum(np.abs(x - 2.5) * np.minimum(x, 2.5))
+
+
+def smooth(x: Any) -> Any:
+    y = x[:, None] * np.exp(-x)
+    return np.sum(np.tanh(y) @ x) / np.sqrt(np.sum(x * x)) + np.hypot(x[0], x[1]) + np.prod(y.diagonal())
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("f", [kinked, smooth])
+def test_derivatives_equal_pliants(system: Any, f: Any):
+    np.testing.assert_allclose(diff.gradient(f, system, X), diff.gradient(f, diff.Pliant(), X), rtol=1e-10)
+    np.testing.assert_allclose(diff.hessian(f, system, X), diff.hessian(f, diff.Pliant(), X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("system", PLAIN)
+def test_writes_loops_and_indices_of_plain_functions(system: Any):
+    def f(x: Any, i: Any) -> Any:
+        y = np.zeros(3)
+        y[1:] = x[i] * 2
+        y[0] = pliant.fori_loop(0, 3, lambda n, c: c * x[n], 1.0)
+        return np.sum(y * y)
+
+    for i in (np.array([0, 2]), np.array([1, 1])):
+        made = diff.gradient(f, system, X, Constant(i))
+        np.testing.assert_allclose(made, diff.gradient(f, diff.Pliant(), X, Constant(i)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("f", [lambda x: np.sum(np.sort(x)), lambda x: np.linalg.det(np.outer(x, x))])
+def test_what_has_no_expression_is_refused(system: Any, f: Any):
+    with pytest.raises(UnsupportedError, match="has no expression for numpy"):
+        diff.gradient(f, system, X)
