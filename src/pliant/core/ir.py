@@ -105,7 +105,7 @@ class Op(ABC):
         except (ShapeError, DTypeError) as error:
             places = ((f"operand {i}: {a.type}", a.origin) for i, a in enumerate(args))
             raise error.at((f"in {self.name}", here()), *places) from None
-        return Node.make(self, args, (types,) if type(types) is Type else cast("tuple[Type, ...]", types))
+        return Node.make(self, args, types if isinstance(types, tuple) else (types,))
 
     def __call__(self, *xs: Operand | Pattern) -> Value:
         """The only result of applying this primitive."""

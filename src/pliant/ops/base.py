@@ -39,7 +39,7 @@ class Elementwise(Op):
             raise ArgumentError(f"{self.name} takes {self.arity} operands, got {len(xs)}")
         first = xs[0]
         dtype = first.dtype
-        if len(xs) < 3 and self.makes == "same" and dtype[0] in self.domain:  # the usual case, fast
+        if self.makes == "same" and self.arity < 3 and dtype[0] in self.domain:  # the usual case, fast
             last = xs[-1]
             if last is first or (last.dtype == dtype and (not last.shape or last.shape == first.shape)):
                 return first

@@ -130,8 +130,12 @@ class Scatter(Indexed):
         *indices, u = rest
         rank = indices[0].type.rank
         k.copy(out, x)
+
         # x may be the caller's: as in NumPy, nothing is written unless all of it can be
-        k.loop(indices[0].type.shape, lambda j: _checked(k, x.type, self.shared, [k.load(i, j) for i in indices]))
+        def check(j: Any) -> None:
+            _checked(k, x.type, self.shared, [k.load(i, j) for i in indices])
+
+        k.loop(indices[0].type.shape, check)
         k.stop()
 
         def write(j: Any) -> None:
