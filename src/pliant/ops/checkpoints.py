@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
 from pliant.core.build import expanded, hint_of, trace
-from pliant.core.ir import Function, Param, Value, Values, const, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import ArgumentError
 from pliant.ops.custom import Checkpoint
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.shape import concatenate, reshape, slice_axis
+from pliant.transforms.replace import replaced
 
 INDEX = Type("i64")
 
@@ -60,20 +60,7 @@ def apply_of(policy: Policy) -> Apply:
 
 def with_policy(fn: Function, apply: Apply) -> Function:
     """`fn` with its outermost loops applied under a policy."""
-    env: dict[Value, Value] = {}
-    with scope():
-        for node in nodes(fn.results):
-            if isinstance(node.op, Param):
-                env[node.values[0]] = node.values[0]
-                continue
-            args = tuple([env[a] for a in node.args])
-            if isinstance(node.op, Loop):
-                with at(node.origin):
-                    outs = apply(node.op, args)
-            else:
-                outs = rebuild(node, args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    return replaced(fn, lambda node, args: apply(node.op, args) if isinstance(node.op, Loop) else None)
 
 
 def keeping_carries(loop: Loop) -> Loop:

@@ -7,7 +7,7 @@ See Note [later].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, final
 
@@ -24,7 +24,6 @@ from pliant.core.ir import (
     map_functions,
     nodes,
     rebuild,
-    scope,
 )
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise, Movement
@@ -37,6 +36,7 @@ from pliant.ops.loop_form import In
 from pliant.ops.region import CHEAP
 from pliant.ops.shape import Iota, Reshape, Slice, reshape
 from pliant.ops.update import UpdateSlice
+from pliant.transforms.replace import replaced_in
 
 Env: TypeAlias = Mapping[Value, Value]
 
@@ -58,23 +58,9 @@ def elide(fn: Function) -> Function:
     held = [n for n in nodes(fn.results) if functions_of(n.op)]
     inner = {n: op for n in held if (op := map_functions(n.op, elide)) is not n.op}
     if inner:
-        fn = _rebuilt(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
+        fn = replaced_in(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
     slots = {n: found for n in nodes(fn.results) if (found := slots_of(n))}
-    return _rebuilt(fn, lambda n, env: _without_stacks(n, slots[n], env) if n in slots else None) if slots else fn
-
-
-def _rebuilt(fn: Function, rule: Callable[[Node, Env], Values | None]) -> Function:
-    """`fn` with the nodes that a rule knows made by it."""
-    env: dict[Value, Value] = {}
-    with scope():
-        for node in nodes(fn.results):
-            if isinstance(node.op, Param):
-                env[node.values[0]] = node.values[0]
-                continue
-            with at(node.origin):
-                outs = rule(node, env)
-            env.update(zip(node.values, outs or rebuild(node, tuple([env[a] for a in node.args])), strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    return replaced_in(fn, lambda n, env: _without_stacks(n, slots[n], env) if n in slots else None) if slots else fn
 
 
 def _without_stacks(node: Node, slots: Mapping[int, Saved], env: Env) -> Values:

@@ -31,6 +31,7 @@ from pliant.ops.cond import Cond
 from pliant.ops.region import read_by
 from pliant.ops.select import Select
 from pliant.ops.shape import Broadcast
+from pliant.transforms.replace import replaced_in
 
 Side: TypeAlias = "tuple[Node, int]"  # a branching node, and which of its functions: 0 or 1
 SideOf: TypeAlias = Callable[[Node, int], int | None]  # which side of a branching node reads its n-th operand
@@ -141,16 +142,7 @@ def _with_branches(fn: Function) -> Function:
     heavy = {owner for node, (owner, _) in _claims(fn, _side_of_choice).items() if _is_heavy(node)}
     if not heavy:
         return fn
-    env: dict[Value, Value] = {}
-    with scope():
-        for node in nodes(fn.results):
-            if isinstance(node.op, Param):
-                env[node.values[0]] = node.values[0]
-                continue
-            args = tuple([env[a] for a in node.args])
-            made = (_branched(node, env),) if node in heavy else rebuild(node, args)
-            env.update(zip(node.values, made, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    return replaced_in(fn, lambda node, env: _branched(node, env) if node in heavy else None)
 
 
 def _branched(node: Node, env: dict[Value, Value]) -> Value:

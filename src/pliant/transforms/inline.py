@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Op, Param, Value, functions_of, implements, map_functions, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Node, Op, Value, Values, functions_of, implements, map_functions, nodes
+from pliant.transforms.replace import replaced
 
 
 @runtime_checkable
@@ -32,20 +32,9 @@ def _is_open(op: Op) -> bool:
 
 
 def _once(fn: Function) -> Function:
-    env: dict[Value, Value] = {p: p for p in fn.params}
-    with scope():
-        for node in nodes(fn.results):
-            if isinstance(node.op, Param):
-                env.setdefault(node.values[0], node.values[0])
-                continue
-            args = tuple([env[a] for a in node.args])
-            if implements(node.op, Inlinable):
-                with at(node.origin):
-                    outs = node.op.inline(*args)
-            elif functions_of(node.op):
-                with at(node.origin):
-                    outs = map_functions(node.op, inline).apply(*args)
-            else:
-                outs = rebuild(node, args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    def opened(node: Node, args: Values) -> Values | None:
+        if implements(node.op, Inlinable):
+            return node.op.inline(*args)
+        return map_functions(node.op, inline).apply(*args) if functions_of(node.op) else None
+
+    return replaced(fn, opened)
