@@ -320,7 +320,7 @@ def undone(i: Any, state: Any) -> Any:
 SAVES = ["store", "carry", "sqrt", pliant.treeverse(12), pliant.reversible(undone)]
 
 
-@pytest.mark.parametrize("save", SAVES, ids=str)
+@pytest.mark.parametrize("save", SAVES, ids=lambda save: save if isinstance(save, str) else type(save).__name__)
 @pytest.mark.parametrize("n", [0, 1, 2, 50])
 def test_gradients_are_the_same_whatever_is_kept(save: Any, n: int) -> None:
     def f(x: Any, v: Any) -> Any:

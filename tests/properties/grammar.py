@@ -86,7 +86,7 @@ SUMS = """
 
 PRODUCTS = """
 ~{num 1+} @ {num 1+} | ~{num 2} @ {num 1} | ~{num 2} @ {num 2} | ~np.dot({num}, {num}) | ~np.vdot({num}, {num}) | ~np.inner({num}, {num}) | ~np.outer({num}, {num}) | ~np.kron({num 1+}, {num 1+})
-~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->i", {num 2}) | np.einsum("ij->ji", {num 2}) | np.einsum("ii->i", {num 2})
+~np.tensordot({num 1+}, {num 1+}, axes=1) | ~np.tensordot({num 1+}, {num 1+}, axes=0) | ~np.einsum("ij->i", {num 2}) | np.einsum("ij->ji", {num 2})
 ~np.einsum("ij,jk->ik", {num 2}, {num 2}) | ~np.einsum("...i,...i->...", {num 1+}, {=}) | ~np.einsum("i,j->ij", {num 1}, {num 1}) | ~np.matmul({num 3+}, {num 2}) | ~np.linalg.norm({fc})
 ~np.linalg.norm({fc 1+}, axis={axis}) | ~np.linalg.norm({f 2}, 1) | ~np.linalg.matrix_power({num 2}, 2) | ~np.linalg.solve({fc 2} + 5 * np.eye(⟦0⟧.shape[0]), {fc 1+}) | ~np.linalg.inv({f 2+} + 7 * np.eye(⟦0⟧.shape[-1]))
 ~np.linalg.det({fc 2+}) | ~np.linalg.slogdet({fc 2} + 5 * np.eye(⟦0⟧.shape[0]))[1] | ~np.linalg.cholesky({f 2} @ ⟦0⟧.T + np.eye(⟦0⟧.shape[0])) | ~np.linalg.eigvalsh({f 2} + ⟦0⟧.T) | ~np.linalg.svd({f 2}, compute_uv=False)

@@ -6,6 +6,7 @@ with the part replaced; putting through a chain gets and puts from the inside ou
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -147,6 +148,32 @@ class ReshapeLens(Lens):
 
     def put(self, whole: Value, part: Value) -> Value:
         return reshape(part, whole.shape)
+
+
+@final
+@dataclass(frozen=True)
+class DiagonalLens(Lens):
+    """The diagonal of each group of neighbouring axes of one extent; `counts` says how many axes each group has."""
+
+    counts: tuple[int, ...]
+
+    def lenses(self, shape: tuple[int, ...]) -> tuple[Lens, ...]:
+        """The same by simpler steps, which NumPy takes only where the array is row-major."""
+        ends = list(itertools.accumulate(self.counts))
+        extents = tuple([shape[end - 1] for end in ends])
+        steps = tuple([sum([n**k for k in range(c)]) for n, c in zip(extents, self.counts, strict=True)])
+        merged = ReshapeLens(tuple([n**c for n, c in zip(extents, self.counts, strict=True)]))
+        return merged, SliceLens((0,) * len(ends), steps, extents)
+
+    def get(self, whole: Value) -> Value:
+        return read(whole, self.lenses(whole.shape))
+
+    def numpy(self, whole: Any) -> Any:
+        axes = [n for n, count in enumerate(self.counts) for _ in range(count)]
+        return np.einsum(whole, axes, list(range(len(self.counts))))
+
+    def put(self, whole: Value, part: Value) -> Value:
+        return write(whole, self.lenses(whole.shape), part)
 
 
 @final

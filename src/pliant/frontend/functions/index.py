@@ -41,6 +41,7 @@ from pliant.frontend.ranks import repeated
 from pliant.ops import compare, rounding
 from pliant.ops.index import put_along, take_along, wrap
 from pliant.ops.select import select as choice
+from pliant.ops.shape import reshape as laid_out
 
 
 def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
@@ -211,7 +212,9 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     if y.size != x.size and y.size:
         y = xp.resize(y, x.shape)
     full = reshape(y, x.shape)
-    x.replace(choice(broadcast_value(value_of(mask, "bool"), x.shape), value_of(full, x.type.dtype), x.value))
+    which = value_of(mask, "bool")
+    which = laid_out(which, x.shape) if which.type.size == x.size else which
+    x.replace(choice(broadcast_value(which, x.shape), value_of(full, x.type.dtype), x.value))
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:

@@ -13,7 +13,7 @@ from pliant.errors import PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axis_of, broadcast_shapes, broadcast_value, result_dtype, value_of
 from pliant.frontend.functions.common import known, only, solid, store_out, unsupported
-from pliant.frontend.view import PermuteLens, ReshapeLens, SliceLens
+from pliant.frontend.view import DiagonalLens, PermuteLens
 from pliant.ops import convolve as convolution
 from pliant.ops import einsum as products
 from pliant.ops.complex import conj
@@ -107,13 +107,8 @@ def _shown(subscripts: str, x: TracedArray) -> TracedArray | None:
     groups = [[i for i, a in enumerate(labels) if a == label] for label in output]
     if set(labels) != set(output) or any(x.shape[i] != x.shape[g[0]] for g in groups for i in g):
         return None
-    extents = [x.shape[g[0]] for g in groups]
     turned = view(x, PermuteLens(tuple(i for g in groups for i in g)))
-    if len(labels) == len(output):
-        return turned
-    merged = ReshapeLens(tuple(n ** len(g) for n, g in zip(extents, groups, strict=True)))
-    steps = tuple(sum(n**k for k in range(len(g))) for n, g in zip(extents, groups, strict=True))
-    return view(turned, merged, SliceLens((0,) * len(groups), steps, tuple(extents)))
+    return turned if len(labels) == len(output) else view(turned, DiagonalLens(tuple(map(len, groups))))
 
 
 def _from_lists(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
