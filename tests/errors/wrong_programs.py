@@ -321,3 +321,13 @@ def squared_tangent(x: Any) -> Any:
 WRONG["custom_derivative_that_is_not_linear"] = (pliant.grad(lambda x: np.sum(squared_tangent(x))), (X,))
 WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (3,))
 WRONG["python_integer_beyond_the_dtype"] = (pliant.jit(lambda x, n: x + n), (np.ones(2, np.int8), 300))
+
+
+def traced_array_after_its_call(x: Any) -> Any:
+    kept: list[Any] = []
+    pliant.jit(lambda y: kept.append(y * 2))(x)
+    return np.sin(kept[0])
+
+
+WRONG["traced_array_after_its_call"] = (traced_array_after_its_call, (X,))
+WRONG["single_bool_as_an_index"] = (pliant.jit(lambda x: x[True]), (X,))

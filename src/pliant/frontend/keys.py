@@ -12,7 +12,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import DTypeError, IndexRangeError
+from pliant.errors import DTypeError, IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
@@ -106,10 +106,13 @@ def parse(key: Any, type: Type) -> Key:
         if k is None:
             order.append(None)
         elif is_mask(k):
+            if k.ndim == 0:
+                error = UnsupportedError("a single bool as an index is not supported", hint="x[None] is x[True]")
+                raise error.at(("indexed here", here()))
             if k.shape != type.shape[len(axes) : len(axes) + k.ndim]:
                 raise index_error(f"boolean index of shape {k.shape} does not match axis {len(axes)} of {type}")
             axes += [Axis(array=i) for i in k.nonzero()]
-            order += ["index"] * max(k.ndim, 1)
+            order += ["index"] * k.ndim
         else:
             n = type.shape[len(axes)]
             made = axis_of_key(k, n, len(axes), type, is_array=has_array)

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.core.ir import Scope, Value, const, param, scope
 from pliant.core.origin import here
 from pliant.core.types import SHORT, Type
-from pliant.errors import DTypeError, UnsupportedError
+from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.ops.shape import Iota, broadcast
 
 
@@ -197,7 +197,11 @@ thread: Final = Current()
 
 def current() -> Trace:
     """The innermost trace of this thread."""
-    assert thread.trace is not None, "no trace is going on"
+    if thread.trace is None:
+        raise TracedValueError(
+            "a traced array is used here after the call that made it: it was kept when that call ended",
+            hint="return arrays rather than storing them in objects, lists or global names",
+        ).at(("here", here()))
     return thread.trace
 
 
