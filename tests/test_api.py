@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import ArgumentError
 
 RNG = np.random.default_rng(0)
 X = np.array([0.1, 0.2, 0.3])
@@ -397,3 +398,17 @@ def test_explain_names_the_rules_that_fired():
 def test_wrong_calls_say_what_was_expected(call: Any, message: str):
     with pytest.raises(pliant.PliantError, match=message):
         call()
+
+
+def test_a_printed_program_is_parsed_and_evaluated():
+    def f(x, y):
+        x = x.copy()
+        x[1:] += y * x[:-1]
+        return x, np.where(x > 0, x, y)
+
+    x, y = np.array([1.0, -2.0, 3.0]), 0.5
+    fn = pliant.parse(str(pliant.trace(f, x, y)))
+    for got, want in zip(pliant.evaluate(fn, x, y), f(x, y), strict=True):
+        np.testing.assert_array_equal(got, want)
+    with pytest.raises(ArgumentError, match="2 parameters, got 1"):
+        pliant.evaluate(fn, x)

@@ -2,6 +2,7 @@
 
 from pliant import cache, folds
 from pliant.api import (
+    evaluate,
     grad,
     hessian,
     hvp,
@@ -9,6 +10,7 @@ from pliant.api import (
     jit,
     jvp,
     linearize,
+    parse,
     trace,
     value_and_grad,
     vectorize,
@@ -37,6 +39,7 @@ __all__ = [
     "cond",
     "custom_derivative",
     "disable_jit",
+    "evaluate",
     "explain",
     "folds",
     "fori_loop",
@@ -48,6 +51,7 @@ __all__ = [
     "jvp",
     "linearize",
     "map",
+    "parse",
     "reduce",
     "reversible",
     "scan",

@@ -11,12 +11,14 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from pliant import batch, differentiate
+from pliant import batch, differentiate, ops
 from pliant.compiled import Compiled, function_of
+from pliant.core import parse as core_parse
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.gradients import placed
 from pliant.frontend.tracing import is_tracing
+from pliant.transforms.evaluate import evaluate as evaluated
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -277,7 +279,7 @@ def _over_leading(f: Callable[..., Any], args: tuple[Any, ...], ranks: list[int]
 
 
 def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
-    """The program of `f` for arguments like these: print it, parse it back, evaluate it.
+    """The program of `f` for arguments like these: print it, `parse` it back, `evaluate` it.
 
     Parameters are the arguments' leaves, then captured arrays; results the returned leaves, then
     the new contents of written arguments. Not optimised; see `explain` for what is run.
@@ -293,6 +295,31 @@ def trace(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Function:
     """
     compiled = f if isinstance(f, Compiled) else Compiled(function_of(f))
     return compiled.program(*args, **kwargs).fn
+
+
+def parse(text: str) -> Function:
+    """The program that a text says, in the form that `print(pliant.trace(f, *args))` shows.
+
+    Raises ParseError, with the line, for what is no program of Pliant's primitives.
+
+    >>> import numpy as np, pliant
+    >>> fn = pliant.trace(lambda x: 2 * np.sin(x), np.ones(3))
+    >>> pliant.parse(str(fn)) == fn
+    True
+    """
+    return core_parse.parse(text, ops.ALL)
+
+
+def evaluate(fn: Function, *arrays: Any) -> tuple[Any, ...]:
+    """The results of a program for arrays, one for each of its parameters: by NumPy, one primitive at a time.
+
+    >>> import numpy as np, pliant
+    >>> pliant.evaluate(pliant.trace(lambda x: 2 * x, np.ones(3)), np.arange(3.0))
+    (array([0., 2., 4.]),)
+    """
+    if len(arrays) != len(fn.params):
+        raise ArgumentError(f"{fn.name} has {len(fn.params)} parameters, got {len(arrays)} arrays")
+    return evaluated(fn, tuple([np.asarray(a) for a in arrays]), np)
 
 
 def _cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -> Callable[..., Any]:
@@ -312,6 +339,6 @@ def _cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -
 
 
 __all__ = [
-    "LinearFunction", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "trace", "value_and_grad",
-    "vectorize", "vjp", "vmap",
+    "LinearFunction", "evaluate", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "parse", "trace",
+    "value_and_grad", "vectorize", "vjp", "vmap",
 ]  # fmt: skip

@@ -70,11 +70,11 @@ def test_dump_prints_the_program_of_a_function_in_a_file(tmp_path: Path, capsys:
     assert "%y: f64[3] = exp(%x)" in capsys.readouterr().out
 
 
-def test_wrong_places_and_types_are_explained(tmp_path: Path) -> None:
+def test_wrong_places_and_types_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.py"
     path.write_text(FILE)
-    with pytest.raises(ArgumentError, match="names no function"):
-        main(["dump", f"{path}:g"])
+    assert main(["dump", f"{path}:g"]) == 2
+    assert "names no function" in capsys.readouterr().err
     with pytest.raises(ArgumentError, match="'f64\\(3\\)' is no type"):
         zeros("f64(3)")
 
@@ -96,3 +96,12 @@ def test_cache_tells_what_is_kept_and_drops_it(tmp_path, monkeypatch, capsys) ->
     monkeypatch.setenv("PLIANT_CACHE", "")
     assert main(["cache"]) == 0
     assert "the cache is off" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["dump", "nowhere.py:f", "f64[2]"], ["dump", "f"], ["explain", "nowhere.py:f"]])
+def test_a_mistake_on_the_command_line_is_told_in_one_line(words: list[str], capsys) -> None:
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "Error: " in shown.err
+    assert "Traceback" not in shown.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import runpy
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 
 import pliant
 from pliant.core.types import DTYPES
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, PliantError
 from pliant.tools.coverage import coverage_markdown, coverage_text
 
 _TYPE = re.compile(r"([a-z]+\d*)\[([\d, ]*)\]")
@@ -21,7 +22,11 @@ _TYPE = re.compile(r"([a-z]+\d*)\[([\d, ]*)\]")
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     chosen = parser().parse_args(words)
-    print(COMMANDS[chosen.command](chosen))
+    try:
+        print(COMMANDS[chosen.command](chosen))
+    except (PliantError, OSError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
     return 0
 
 
