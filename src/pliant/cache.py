@@ -8,10 +8,12 @@ folder; set to nothing, it turns the cache off.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
-from pliant.backends.store import folder, store
+if TYPE_CHECKING:
+    from pliant.backends.store import Store
 
 
 @final
@@ -31,12 +33,17 @@ def info() -> Info:
     >>> pliant.cache.info().programs >= 0
     True
     """
-    kept = store()
+    kept = _store()
     sizes = [status.st_size for _, status in kept.entries()] if kept else []
-    return Info(folder() if kept else None, len(sizes), sum(sizes))
+    return Info(kept.folder if kept else None, len(sizes), sum(sizes))
 
 
 def clear() -> int:
     """Drop everything that is kept; how many programs that were. What is loaded stays usable."""
-    kept = store()
+    kept = _store()
     return kept.shrink(-1) if kept else 0
+
+
+def _store() -> Store | None:
+    """The store; its digests and temporary files are not loaded by `import pliant`."""
+    return import_module("pliant.backends.store").store()

@@ -95,7 +95,7 @@ class Op(ABC):
 
     def apply(self, *xs: Operand) -> Values:
         """All results of applying this primitive."""
-        args = cast("Values", xs)
+        args: Values = xs  # pyright: ignore[reportAssignmentType]  # no call: this runs for every node
         for x in xs:
             if type(x) is not Value:
                 args = tuple(map(as_value, xs))
@@ -181,7 +181,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.number = next(self._numbers)
-        self.table: dict[tuple[type[Op], Op, Values], Node] = {}
+        self.table: dict[tuple[Any, ...], Node] = {}
         self.literals: dict[tuple[str, Number], Value] = {}  # the usual ones: one look-up instead of a node
 
 
@@ -225,7 +225,7 @@ class Node:
         current = _current.scope
         if current is None:
             return cls(op, args, types, 0).values
-        key = (type(op), op, args)
+        key = (type(op), op, args) if op.__dict__ else (type(op), args)  # without fields the class says it all
         node = current.table.get(key)
         if node is None:
             node = current.table[key] = cls(op, args, types, current.number)

@@ -64,7 +64,7 @@ def quick(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, .
     shape: tuple[int, ...] = ()
     is_row_major = is_alike = True
     for a in args:
-        kind = cast("Any", type(a))
+        kind: Any = type(a)  # pyright: ignore[reportUnknownVariableType]  # no call: this runs for every operand
         if kind is TracedArray:
             storage = a.storage
             if storage.concrete is not None or a.is_weak:
