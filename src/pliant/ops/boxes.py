@@ -19,11 +19,11 @@ from functools import reduce
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, functions_of, map_functions, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Node, Param, Value, Values, functions_of, nodes
 from pliant.ops.elementwise import Div, Mul, add
 from pliant.ops.select import is_zero
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice, slice_window, update_slice
+from pliant.transforms.replace import Env, changed_inside, replaced_in
 
 LEAST: Final = 3  # windows; two are as well added one after the other
 LEAST_SIZE: Final = 256  # elements of a window; a smaller array is in cache anyway
@@ -40,22 +40,14 @@ def add_in_boxes(fn: Function) -> Function:
     chains = dict(_chains(fn, order))
     if not chains and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
-    inside = {v for chain in chains.values() for v in chain[:-1]}
-    env: dict[Value, Value] = {p: p for p in fn.params}
-    with scope():
-        for node in order:
-            value = node.values[0]
-            if isinstance(node.op, Param) or value in inside:
-                continue
-            with at(node.origin):
-                if value in chains:
-                    env[value] = _boxed([(env[v.args[1]], v) for v in chains[value]], env[chains[value][0].args[0]])
-                    continue
-                op = map_functions(node.op, add_in_boxes)
-                args = tuple([env[a] for a in node.args])
-                outs = rebuild(node, args) if op is node.op else op.apply(*args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+    def rule(node: Node, env: Env) -> Values | Value | None:
+        chain = chains.get(node.values[0])
+        if chain is not None:
+            return _boxed([(env[v.args[1]], v) for v in chain], env[chain[0].args[0]])
+        return changed_inside(node, tuple([env[a] for a in node.args]), add_in_boxes)
+
+    return replaced_in(fn, rule)
 
 
 def _chains(fn: Function, order: Sequence[Node]) -> Iterator[tuple[Value, list[Value]]]:

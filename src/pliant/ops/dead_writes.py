@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import product
 from typing import final
 
-from pliant.core.ir import Function, Node, Param, Value, functions_of, map_functions, nodes, rebuild, scope
-from pliant.core.origin import at
+from pliant.core.ir import Function, Node, Param, Value, functions_of, nodes
 from pliant.ops.shape import Slice
 from pliant.ops.update import UpdateSlice, Window, apart, within
+from pliant.transforms.replace import changed_inside, replaced
 
 FEW = 16  # windows of more than one element that are remembered at a time
 
@@ -62,23 +62,7 @@ def drop_dead_writes(fn: Function) -> Function:
     dead = _dead(fn, order)
     if not dead and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
-    env: dict[Value, Value] = {p: p for p in fn.params}
-    with scope():
-        for node in order:
-            if isinstance(node.op, Param):
-                continue
-            args = tuple([env[a] for a in node.args])
-            if node.values[0] in dead:
-                env[node.values[0]] = args[0]
-                continue
-            op = map_functions(node.op, drop_dead_writes)
-            if op is node.op:
-                outs = rebuild(node, args)
-            else:
-                with at(node.origin):
-                    outs = op.apply(*args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    return replaced(fn, lambda n, args: args[0] if n.values[0] in dead else changed_inside(n, args, drop_dead_writes))
 
 
 def _dead(fn: Function, order: list[Node]) -> set[Value]:

@@ -17,17 +17,13 @@ from pliant.core.ir import (
     Function,
     Node,
     Op,
-    Param,
     Value,
     Values,
     functions_of,
     map_functions,
     nodes,
-    rebuild,
-    scope,
     substitute,
 )
-from pliant.core.origin import at
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import Block
@@ -38,6 +34,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.region import CHEAP
 from pliant.ops.shape import Iota
 from pliant.ops.while_loop import WhileLoop
+from pliant.transforms.replace import replaced
 
 AnyLoop: TypeAlias = Loop | WhileLoop
 
@@ -50,18 +47,7 @@ def hoist(fn: Function) -> Function:
     inner = {n: map_functions(n.op, hoist) for n in order if functions_of(n.op)}
     if all([op is n.op and not (isinstance(op, AnyLoop) and any(_moved(op))) for n, op in inner.items()]):
         return fn
-    env: dict[Value, Value] = {}
-    with scope():
-        for node in order:
-            if isinstance(node.op, Param):
-                env[node.values[0]] = node.values[0]
-                continue
-            args = tuple([env[a] for a in node.args])
-            with at(node.origin):
-                op = inner.get(node)
-                outs = rebuild(node, args) if op is None else _lightened(op, args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    return replaced(fn, lambda node, args: _lightened(inner[node], args) if node in inner else None)
 
 
 def _moved(op: AnyLoop) -> list[Values]:

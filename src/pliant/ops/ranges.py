@@ -16,19 +16,17 @@ from pliant.core.ir import (
     Op,
     Param,
     Value,
+    Values,
     functions_of,
-    map_functions,
     nodes,
-    rebuild,
-    scope,
 )
-from pliant.core.origin import at
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
 from pliant.ops.loop import Loop
 from pliant.ops.select import Select
 from pliant.ops.while_loop import WhileLoop
+from pliant.transforms.replace import changed_inside, replaced
 
 Range: TypeAlias = tuple[int, int]
 Ranges: TypeAlias = Mapping[Value, Range]
@@ -183,18 +181,9 @@ def decide(fn: Function, given: Ranges | None = None) -> Function:
     def inner(held: Function) -> Function:
         return decide(held, known)
 
-    env: dict[Value, Value] = {p: p for p in fn.params}
-    with scope():
-        for node in order:
-            value = node.values[0]
-            if isinstance(node.op, Param):
-                continue
-            if value in decided:
-                env[value] = env[value.args[1 if known[value.args[0]] == (1, 1) else 2]]
-                continue
-            with at(node.origin):
-                op = map_functions(node.op, inner)
-                args = tuple([env[a] for a in node.args])
-                outs = rebuild(node, args) if op is node.op else op.apply(*args)
-            env.update(zip(node.values, outs, strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+    def rule(node: Node, args: Values) -> Values | Value | None:
+        if node.values[0] not in decided:
+            return changed_inside(node, args, inner)
+        return args[1 if known[node.args[0]] == (1, 1) else 2]
+
+    return replaced(fn, rule)

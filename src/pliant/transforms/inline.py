@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Node, Op, Value, Values, functions_of, implements, map_functions, nodes
-from pliant.transforms.replace import replaced
+from pliant.core.ir import Function, Node, Op, Value, Values, functions_of, implements, nodes
+from pliant.transforms.replace import changed_inside, replaced
 
 
 @runtime_checkable
@@ -35,6 +35,6 @@ def _once(fn: Function) -> Function:
     def opened(node: Node, args: Values) -> Values | None:
         if implements(node.op, Inlinable):
             return node.op.inline(*args)
-        return map_functions(node.op, inline).apply(*args) if functions_of(node.op) else None
+        return changed_inside(node, args, inline)
 
     return replaced(fn, opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, Values, nodes, rebuild, scope
+from pliant.core.ir import Function, Node, Param, Value, Values, map_functions, nodes, rebuild, scope
 from pliant.core.origin import swap
 
 Env: TypeAlias = "dict[Value, Value]"
@@ -34,3 +34,9 @@ def replaced_in(fn: Function, rule: Callable[[Node, Env], Values | Value | None]
                 made = rebuild(node, tuple([env[a] for a in node.args]))
             env.update(zip(node.values, made if isinstance(made, tuple) else (made,), strict=True))
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+
+def changed_inside(node: Node, args: Values, change: Callable[[Function], Function]) -> Values | None:
+    """The node with the functions that its primitive holds changed; None if they are not."""
+    op = map_functions(node.op, change)
+    return None if op is node.op else op.apply(*args)
