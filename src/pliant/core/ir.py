@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from itertools import count
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard, TypeVar, cast, final
 
-from pliant.core.origin import Origin, here, swap
+from pliant.core.origin import NOWHERE, Origin, here, swap
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
 
@@ -182,7 +182,7 @@ class Scope:
     def __init__(self) -> None:
         self.number = next(self._numbers)
         self.table: dict[tuple[Any, ...], Node] = {}
-        self.literals: dict[tuple[str, Number], Value] = {}  # the usual ones: one look-up instead of a node
+        self.literals: dict[tuple[str, Number | str], Value] = {}
 
 
 class _Current(threading.local):
@@ -214,9 +214,8 @@ class Node:
 
     __slots__ = ("args", "op", "origin", "scope", "types", "values")
 
-    def __init__(self, op: Op, args: Values, types: tuple[Type, ...], scope: int) -> None:
-        # Called by `make`, which is called by `apply` or `const`: skipping those is what makes this cheap.
-        self.op, self.args, self.types, self.scope, self.origin = op, args, types, scope, here(3)
+    def __init__(self, op: Op, args: Values, types: tuple[Type, ...], scope: int, origin: Origin) -> None:
+        self.op, self.args, self.types, self.scope, self.origin = op, args, types, scope, origin
         self.values = (Value(self, 0),) if len(types) == 1 else tuple([Value(self, i) for i in range(len(types))])
 
     @classmethod
@@ -224,11 +223,12 @@ class Node:
         """The values of the one node `op(*args)` of the current trace."""
         current = _current.scope
         if current is None:
-            return cls(op, args, types, 0).values
+            return cls(op, args, types, 0, here(2)).values
         key = (type(op), op, args) if op.__dict__ else (type(op), args)  # without fields the class says it all
         node = current.table.get(key)
         if node is None:
-            node = current.table[key] = cls(op, args, types, current.number)
+            # `here` need not look at this frame and at that of `apply`, the usual caller
+            node = current.table[key] = cls(op, args, types, current.number, here(2))
         return node.values
 
 
@@ -338,12 +338,14 @@ def const(value: Number, dtype: str) -> Value:
     cast_to: Any = _CASTS.get(dtype[0], int)
     number = value if type(value) is cast_to else cast_to(value)
     scope = _current.scope
-    if scope is None or not number or number != number or cast_to is complex:  # zeros have signs, NaN is not itself
-        return Node.make(Const(number, dtype), (), _scalar(dtype))[0]
-    key = dtype, number
+    if scope is None:
+        return Node(Const(number, dtype), (), _scalar(dtype), 0, NOWHERE).values[0]
+    # Zeros have signs, NaN is not itself: their texts tell them apart.
+    key = dtype, repr(number) if not number or number != number or cast_to is complex else number
     found = scope.literals.get(key)
     if found is None:
-        found = scope.literals[key] = Node.make(Const(number, dtype), (), _scalar(dtype))[0]
+        node = Node(Const(number, dtype), (), _scalar(dtype), scope.number, NOWHERE)
+        found = scope.literals[key] = node.values[0]
     return found
 
 

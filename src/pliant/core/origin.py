@@ -54,6 +54,18 @@ class TextOrigin:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """No line of its own: literals, which a trace makes once, and what no user's code made."""
+
+    names: tuple[str, ...] = ()
+    short: str = "nowhere"
+
+    def render(self, label: str) -> str:
+        return f"  --> {label}"
+
+
+@final
 @dataclass(slots=True, unsafe_hash=True)  # never changed; `frozen` would triple the cost of making one
 class DerivedOrigin:
     """Made by a transform from what `base` made; it has no name of its own."""
@@ -163,7 +175,7 @@ class _State(threading.local):
 
 
 _state = _State()
-_UNKNOWN = TextOrigin((), 0, "")
+NOWHERE = Nowhere()
 
 
 def swap(origin: Origin | None) -> Origin | None:
@@ -200,7 +212,7 @@ def here(skipped: int = 0) -> Origin:
         if not ours:
             return CodeOrigin(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    return _UNKNOWN
+    return NOWHERE
 
 
 _ours: dict[str, bool] = {}  # by file name: this runs for every value

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, Literal, TypeAlias, cast, final, overload
 
-from pliant.core.ir import Const, Op, Pattern, Value
+from pliant.core.ir import Const, Op, Pattern, Value, const
 from pliant.core.origin import CodeOrigin, Origin, here
 from pliant.errors import RewriteError
 from pliant.rewrite.explain import explain_rule
@@ -85,7 +85,7 @@ class Rule:
         _, right = self.sides(**bound)
         if not isinstance(right, Value):
             # a number on the right takes the type of what it replaces, if that is a scalar
-            return Const(right, value.dtype)() if not value.shape else None
+            return const(right, value.dtype) if not value.shape else None
         return right
 
     def explain(self, values: Iterable[Value]) -> str:
