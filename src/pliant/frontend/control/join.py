@@ -34,7 +34,7 @@ class Join:
         self.condition, self.sides = condition, (one, two)
         self.pairs: tuple[list[Value], list[Value]] = ([], [])
         self.partners: dict[int, tuple[Any, Any, int]] = {}  # allocations of the blocks, by id
-        self.stores: dict[int, Storage] = {}  # made of the results, by result number
+        self.stores: dict[tuple[Storage, ...], Storage] = {}  # made of the results, by those of the blocks
         self.where = here()
 
     def slot(self, one: Value, two: Value) -> int:
@@ -143,7 +143,7 @@ class Join:
         else:
             n, lenses = self.slot(*self.converted(x, y, kind)), ()
         self.partners[id(x.storage)] = self.partners[id(y.storage)] = (x.storage, y.storage, n)
-        return lambda results: TracedArray(self.store(n, results), lenses)
+        return lambda results: TracedArray(self.store((x.storage, y.storage), results[n]), lenses)
 
     def shared(self, what: str) -> Unbound:
         """A name that shares memory with others in one branch, and with no other or less in the other."""
@@ -152,11 +152,11 @@ class Join:
             "copy it in both branches", self.where,
         )  # fmt: skip
 
-    def store(self, n: int, results: Values) -> Storage:
-        """The allocation that holds a result."""
-        if n not in self.stores:
-            self.stores[n] = Storage.holding(current(), results[n])
-        return self.stores[n]
+    def store(self, made: tuple[Storage, ...], result: Value) -> Storage:
+        """The allocation that stands for those of the blocks; two of equal content stay two."""
+        if made not in self.stores:
+            self.stores[made] = Storage.holding(current(), result)
+        return self.stores[made]
 
     def view(self, x: TracedArray, side: int) -> Recipe:
         """A view that one of the blocks made, outside of it; what the other did not make is zeros."""
@@ -180,7 +180,7 @@ class Join:
             c = slot(storage.condition)
             return lambda results: Either(current(), results[c], one(results), other(results))
         n = slot(storage.value)
-        return lambda results: self.store(n, results)
+        return lambda results: self.store((storage,), results[n])
 
     # --- all
 
