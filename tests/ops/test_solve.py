@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import pliant
 from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import ShapeError
-from pliant.ops.solve import Cofactor, Det, Inv, Lu, Slogdet, Solve
+from pliant.ops.solve import Cofactor, CofactorRate, Det, Inv, Lu, Slogdet, Solve
 from pliant.testing import check_primitive, reverse, run
 from pliant.transforms.vmap import vmap
 from tests.ops.test_triangular import well_posed
@@ -49,6 +50,13 @@ def test_functions_of_square_matrices_obey_the_laws(op, shape, dtype):
     check_primitive(op, type, draw=well_posed(type), oracle=NUMPYS.get(op), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["f64", "c128"])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 2, 2), (1, 1)])
+def test_the_change_of_cofactors_obeys_the_laws(shape, dtype):
+    types = (Type(dtype, shape),) * 2
+    check_primitive(CofactorRate(), *types, draw=well_posed(*types), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("op", [Inv(), Det(), Slogdet(), Lu()])
 def test_empty_matrices_and_empty_batches(op):
     check_primitive(op, Type("f64", (0, 0)), oracle=NUMPYS.get(op), derivatives=False)
@@ -77,6 +85,15 @@ def test_the_gradient_of_a_determinant_of_a_singular_matrix_is_its_cofactors():
     a = np.array([[1.0, 2, 3], [2, 4, 6], [0, 1, 5]])
     (back,) = run(reverse(trace(Det(), Type("f64", (3, 3))), (True,)), (a, np.ones(())))
     assert_allclose(back, [[14, -10, 2], [-7, 5, -1], [0, 0, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3, 4])
+def test_second_derivatives_of_a_determinant_need_no_inverse(rank):
+    a = RNG.standard_normal((4, rank)) @ RNG.standard_normal((rank, 4))
+    e = RNG.standard_normal((4, 4))
+    coefficients = np.polyfit(range(-2, 3), [np.linalg.det(a + t * e) for t in range(-2, 3)], 4)
+    (_, along) = pliant.jvp(pliant.grad(np.linalg.det), (a,), (e,))
+    assert_allclose(np.sum(along * e), 2 * coefficients[-3], rtol=1e-8, atol=1e-10)
 
 
 def test_the_determinant_of_a_singular_matrix():

@@ -24,6 +24,7 @@ from pliant.ops import (
     fft,
     index,
     least_squares,
+    length,
     loop,
     loop_rules,
     matrix,
@@ -51,8 +52,8 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
-    elementwise, splat, power, transcendental, stable, rounding, complex, compare, bits, select, shape, reduce, update,
-    block, block_rules, index,
+    elementwise, splat, power, length, transcendental, stable, rounding, complex, compare, bits, select, shape,
+    reduce, update, block, block_rules, index,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, reversible, while_loop,
 )  # fmt: skip

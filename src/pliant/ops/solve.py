@@ -8,8 +8,9 @@ from typing import Any, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
-from pliant.ops.base import sum_of
+from pliant.ops.base import Linear, sum_of
 from pliant.ops.compare import less
+from pliant.ops.complex import conj
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.matrix import (
@@ -129,7 +130,7 @@ class Inv(Matrices):
 
 @final
 class Det(Matrices):
-    """The determinant of each matrix: `t[…, n, n] → t[…]`. Differentiable at singular matrices, once."""
+    """The determinant of each matrix: `t[…, n, n] → t[…]`. Differentiable at singular matrices, twice."""
 
     def infer(self, a: Type) -> Type:
         lead, _, _ = self.matrices(a, square=True)
@@ -153,7 +154,7 @@ class Det(Matrices):
 class Cofactor(Matrices):
     """The derivative of each determinant by the elements of its matrix, det(a)·a⁻ᵀ if that exists.
 
-    Computed from singular values, so that it is right for singular matrices; its own derivative is not.
+    Computed from singular values, so that it is right for singular matrices.
     """
 
     def infer(self, a: Type) -> Type:
@@ -170,10 +171,67 @@ class Cofactor(Matrices):
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
         assert da is not None
-        y, inverse = self(a), inv(a)
-        moved = products(inverse, da)
-        grown = broadcast(trace_of(moved), y.shape, tuple(range(a.type.rank - 2)))
-        return (y,), (grown * y - products(y, swap(moved)),)
+        return (self(a),), (CofactorRate()(a, da),)
+
+
+@final
+class CofactorRate(Linear, Matrices):
+    """The change of `Cofactor` of a along b: `t[…, n, n], t[…, n, n] → t[…, n, n]`. Linear in b.
+
+    Right for singular matrices too; its own derivative by a is that of tr(a⁻¹·b)·c − c·(a⁻¹·b)ᵀ, c the cofactors.
+    """
+
+    linear = (1,)
+
+    def infer(self, a: Type, b: Type) -> Type:
+        self.matrices(a, b, square=True)
+        return b
+
+    def array(self, xp: Namespace, a: Any, b: Any) -> Any:
+        # With a = u·s·vh and m = uᴴ·b·vhᴴ, the cofactors of diag(s) + t·m change by m_jj at (i, i), for all
+        # j ≠ i, and by -m_ji at (i, j), times the product of all singular values but s_i and s_j.
+        u, s, vh = xp.linalg.svd(a)
+        m = xp.matmul(xp.matmul(xp.conj(xp.swapaxes(u, -1, -2)), b), xp.conj(xp.swapaxes(vh, -1, -2)))
+        others = _products_of_others(xp, s)
+        on = xp.sum(others * xp.linalg.diagonal(m)[..., None, :], axis=-1)
+        is_diagonal = xp.eye(s.shape[-1], dtype=bool)
+        moved = xp.where(is_diagonal, on[..., :, None], -others * xp.swapaxes(m, -1, -2))
+        turned = xp.matmul(xp.matmul(xp.conj(u), moved), xp.conj(vh))
+        return xp.astype(turned * (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None], b.dtype)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a, b), (da, db) = xs, dxs
+        y = self(a, b)
+        terms = [] if db is None else [self(a, db)]
+        if da is not None:
+            # The rule of products for tr(x)·c − c·xᵀ with x = a⁻¹·b, dx = -a⁻¹·da·x.
+            x = Solve()(a, b)
+            dx, c, dc = -Solve()(a, products(da, x)), Cofactor()(a), self(a, da)
+            terms.append(_traced(dx, c) - products(c, swap(dx)) + _traced(x, dc) - products(dc, swap(x)))
+        return (y,), (sum_of(terms) if terms else None,)
+
+    def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
+        assert isinstance(a, Value)
+        return None, conj(self(a, conj(ct)))  # second derivatives of a determinant are symmetric
+
+
+def _products_of_others(xp: Namespace, s: Any) -> Any:
+    """The product of all of s but s_i and s_j at (i, j), 0 on the diagonal: `t[…, n] → t[…, n, n]`."""
+    n = s.shape[-1]
+    one = xp.ones_like(s[..., :1])
+    before = xp.concat((one, xp.cumulative_prod(s, axis=-1)), axis=-1)[..., :n]
+    after = xp.flip(xp.concat((one, xp.cumulative_prod(xp.flip(s, axis=-1), axis=-1)), axis=-1)[..., :n], axis=-1)
+    above = xp.triu(xp.ones((n, n), dtype=bool), k=1)
+    rows = xp.where(above, s[..., None, :], xp.ones_like(s[..., None, :]))
+    ones = xp.ones_like(rows[..., :1])
+    between = xp.concat((ones, xp.cumulative_prod(rows, axis=-1)), axis=-1)[..., :n]
+    upper = xp.where(above, before[..., :, None] * between * after[..., None, :], xp.zeros_like(rows))
+    return upper + xp.swapaxes(upper, -1, -2)
+
+
+def _traced(x: Value, y: Value) -> Value:
+    """tr(x)·y of each pair of matrices."""
+    return broadcast(trace_of(x), y.shape, tuple(range(y.type.rank - 2))) * y
 
 
 @final

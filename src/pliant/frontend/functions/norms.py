@@ -17,8 +17,9 @@ from pliant.ops import reduce as folds
 from pliant.ops.compare import equal, not_equal
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import absolute, convert, div, mul
+from pliant.ops.length import length
 from pliant.ops.matrix import real_part
-from pliant.ops.power import power, sqrt
+from pliant.ops.power import power
 from pliant.ops.select import select
 from pliant.ops.shape import permute, reshape, slice_axis
 from pliant.ops.solve import inv
@@ -93,9 +94,7 @@ def _norm(x: Value, ord: Any, axes: Axes) -> Value:
 
 def _euclidean(x: Value, axes: Axes) -> Value:
     """√Σ|x|², with gradient 0 at 0."""
-    squares = folds.reduce_sum(real_part(mul(x, conj(x))), axes)
-    zero = equal(squares, const(0, squares.dtype))
-    return select(zero, squares, sqrt(select(zero, const(1, squares.dtype), squares)))
+    return length(folds.reduce_sum(real_part(mul(x, conj(x))), axes))
 
 
 def _largest(x: Value, axes: Axes) -> Value:
@@ -116,8 +115,12 @@ def _vector_norm(x: Value, ord: Any, axes: Axes) -> Value:
         return (_largest if ord > 0 else folds.reduce_min)(size, axes)
     if ord == 1:
         return folds.reduce_sum(size, axes)
-    exponent = const(float(ord), size.dtype)
-    return power(folds.reduce_sum(power(size, exponent), axes), const(1 / float(ord), size.dtype))
+    total = folds.reduce_sum(power(size, const(float(ord), size.dtype)), axes)
+    root = const(1 / float(ord), size.dtype)
+    if ord < 0:
+        return power(total, root)
+    zero = equal(total, const(0, total.dtype))  # the root is infinitely steep there
+    return select(zero, total, power(select(zero, const(1, total.dtype), total), root))
 
 
 def _matrix_norm(x: Value, ord: Any, axes: Axes) -> Value:

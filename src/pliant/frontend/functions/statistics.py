@@ -23,8 +23,9 @@ from pliant.frontend.convert import (
 )
 from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, unsupported, xp
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
-from pliant.ops import bits, compare, elementwise, power
+from pliant.ops import bits, compare, elementwise
 from pliant.ops import reduce as folds
+from pliant.ops.length import length
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 from pliant.ops.shape import reshape as reshape_value
@@ -71,9 +72,9 @@ def std(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
-    """np.std."""
+    """np.std; its gradient where all elements are equal is 0."""
     y = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(power.sqrt(as_traced(y).value), out, "np.std", casting="unsafe")
+    return store_out(length(as_traced(y).value), out, "np.std", casting="unsafe")
 
 
 # --- NaN left out
@@ -165,7 +166,7 @@ def nanstd(
 ) -> Any:  # fmt: skip
     """np.nanstd."""
     y = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(power.sqrt(as_traced(y).value), out, "np.nanstd", casting="unsafe")
+    return store_out(length(as_traced(y).value), out, "np.nanstd", casting="unsafe")
 
 
 # --- several variables
