@@ -307,11 +307,22 @@ def equal_arrays_of_a_branch_stay_two(x: Any, n: int) -> Any:
     return u, v
 
 
+def left_in_one_of_two_ways(x: Any, n: int) -> Any:
+    s = x[0]
+    for i in range(3):
+        if s + i > 0.5:
+            return s
+        else:
+            s = s * 2
+            break
+    return s + x[1]
+
+
 FLOWS = (
     running_sum_in_place, last_names_of_a_loop, swapped_arrays, rotated_arrays, previous_and_current,
     branch_with_names, branch_in_a_loop, break_and_else, continue_and_while, early_return, data_dependent_while,
     newton, copy_or_itself, swapped_until_close, swapped_n_times, rebound_n_times, rows_and_pairs, triangle,
     same_index_twice, slices_by_index, bound_at_run_time, counter_stays_known, state_in_containers, items_in_place,
     appended, list_by_index, first_is_none, and_or_not, calls_of_functions, recursion, nested_function, temporaries,
-    equal_arrays_of_a_branch_stay_two,
+    equal_arrays_of_a_branch_stay_two, left_in_one_of_two_ways,
 )  # fmt: skip

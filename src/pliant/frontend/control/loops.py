@@ -62,9 +62,9 @@ class Site:
 
     def left(self, signal: Signal, rest: Block) -> Signal | None:
         """The rest of a loop after a step that ended it, or may have."""
-        if signal.is_known:
-            return self.finished(signal)
         going = signal.is_one_of(FELL)
+        if going is False:
+            return self.finished(signal)
         return joined(going, rest, lambda: without(signal, BREAK), [*self.cells, *cells_of(self.more, self.orelse)])
 
 
