@@ -1,0 +1,257 @@
+"""LLVM code of nests: their loops, what is computed in which of them, and where folds end."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
+from pliant.backends.llvm.math import combine
+from pliant.backends.llvm.values import literal
+from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes
+from pliant.kernel.record import identity_of
+from pliant.kernel.schedule import regions
+from pliant.kernel.spill import compact
+
+TILE = 32  # steps of both loops where one array is walked along and another across
+
+
+def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
+    """One nest, or several that share their outer loop, over `rows`."""
+    nests = [nest for nest in nests if 0 not in nest.space and nest.roots]
+    if not nests:
+        return
+    e.begin_step([buffer for nest in nests for buffer in writes(nest)])
+    e.backward = nests[0].backward
+    made = {root.buffer for nest in nests for root in nest.roots if root.buffer} if rows else set[Buffer]()
+    emitters = [NestEmitter(e, nest, made) for nest in nests]
+    for emitter in emitters:
+        emitter.prepare()
+    if rows is None and nests[0].delay:
+        emitters[0].delayed(nests[0].delay)
+    elif rows is None:
+        emitters[0].level(0)
+    else:
+        for emitter in emitters:
+            emitter.begin(0)
+
+        def row() -> None:
+            for emitter in emitters:
+                e.env[emitter.loops[0]] = e.env[rows]
+                emitter.level(1)
+
+        e.loop(rows, row)
+        for emitter in emitters:
+            emitter.end(0)
+    e.backward = frozenset()
+    e.ends = {}
+    e.end_step()
+
+
+@final
+class NestEmitter:
+    """The loops of one nest; each scalar is computed in the outermost loop that it depends on."""
+
+    def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
+        self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
+        self.limits = nest.limits
+        self.held: dict[Root, tuple[Buffer, Affine]] = {}  # where roots wait
+        self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
+        depths: dict[Scalar, int] = {}
+        places = {v: n + 1 for n, v in enumerate(self.loops)}
+        for s in nest.body.body:
+            depths[s] = depth = depth_of(s, depths, places, made)
+            self.levels[depth].append(s)
+        self.folds = {root: self.ending(root) for root in self.roots if root.fold}
+        self.totals: dict[Root, Accumulator] = {}
+
+    def ending(self, root: Root) -> int:
+        """The number of loops around the inner loops that a fold runs over."""
+        level = len(self.loops)
+        while level and self.loops[level - 1] in root.folded:
+            level -= 1
+        return level
+
+    def in_memory(self, root: Root) -> bool:
+        """Whether a fold also runs over a loop outside one it does not run over."""
+        return any([v in root.folded for v in self.loops[: self.folds[root]]])
+
+    def prepare(self) -> None:
+        """What comes before all loops."""
+        e = self.e
+        for root, level in self.folds.items():
+            assert root.fold
+            assert root.buffer
+            if self.in_memory(root):
+                self.clear(root)
+            if level < len(self.loops):
+                count = math.prod([v.extent for v in self.loops[level:]])
+                may_be_empty = any([v in self.limits for v in self.loops[level:]])
+                self.totals[root] = Accumulator(
+                    e, root.fold.kind, root.fold.dtype, count > BLOCK, may_be_empty=may_be_empty
+                )
+
+    def clear(self, root: Root) -> None:
+        """Fill the result of a fold with what it starts from."""
+        assert root.fold
+        assert root.buffer
+        value = literal(identity_of(root.fold.kind, root.fold.dtype), root.fold.dtype)
+        every, buffer = Var(root.buffer.type.size), root.buffer
+        self.e.nested((every,), lambda: self.e.store(buffer, Affine(0, ((every, 1),)), value))
+
+    def level(self, level: int) -> None:
+        """What happens inside the first `level` loops."""
+        e = self.e
+        self.begin(level)
+        if level == len(self.loops):
+            self.innermost()
+        elif level == len(self.loops) - 2 and self.crosses(self.loops[level], self.loops[level + 1]):
+            self.tiled(level)
+        elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
+            e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
+        else:
+            e.loop(self.loops[level], lambda: self.level(level + 1))
+        if level < len(self.loops) and self.loops[level] in self.limits:
+            self.rest(level)
+        self.end(level)
+
+    def rest(self, level: int) -> None:
+        """The elements where a loop has ended early."""
+        e, roots = self.e, [root for root in self.roots if root.rest is not None and root.buffer]
+        before, e.backward = e.backward, frozenset()
+
+        def from_here(deeper: int, first: str) -> None:
+            if deeper == len(self.loops):
+                for root in roots:
+                    assert root.buffer
+                    assert root.rest is not None
+                    e.store(root.buffer, root.offset, literal(root.rest, root.buffer.type.dtype))
+                return
+            var = self.loops[deeper]
+            e.loop(var, lambda: from_here(deeper + 1, "0"), (first, str(var.extent)))
+
+        if roots:
+            end = e.ends[self.loops[level]]
+            end = e.op(f"call i64 @llvm.smax.i64(i64 {end}, i64 0)")
+            is_full = e.op(f"icmp sge i64 {end}, {self.loops[level].extent}")
+            e.unless(is_full, lambda: from_here(level, end))
+        e.backward = before
+
+    def crosses(self, outer: Var, inner: Var) -> bool:
+        """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
+        if self.folds or self.is_swept or self.limits or min(outer.extent, inner.extent) < 2 * TILE:
+            return False
+        loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
+        return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
+
+    def tiled(self, level: int) -> None:
+        """The two innermost loops, the inner one in strips that lie outermost."""
+        e, (outer, inner) = self.e, self.loops[level:]
+
+        def strip(first: str, end: str) -> None:
+            e.loop(outer, lambda: part(first, end))
+
+        def part(first: str, end: str) -> None:
+            self.begin(level + 1)
+            e.loop(inner, lambda: self.level(level + 2), (first, end))
+            self.end(level + 1)
+
+        e.blocks(inner, TILE, strip)
+
+    def begin(self, level: int) -> None:
+        """What comes before the loop of a level."""
+        for s in self.levels[level]:
+            self.e.scalar(s)
+        if not level:
+            self.e.limited(self.limits.items())
+        for root in self.ending_at(level):
+            self.totals[root].start()
+
+    def end(self, level: int) -> None:
+        """What comes after the loop of a level."""
+        for root in self.ending_at(level):
+            self.finish(root, self.totals[root].value())
+
+    def ending_at(self, level: int) -> list[Root]:
+        """Folds with registers that are complete after the loop of a level."""
+        return [root for root, at in self.folds.items() if at == level and root in self.totals]
+
+    def flush(self) -> None:
+        """The end of a block of the innermost loop."""
+        for total in self.totals.values():
+            total.flush()
+
+    def innermost(self) -> None:
+        """Stores, and steps of folds."""
+        e = self.e
+        for root in self.roots:
+            assert root.scalar
+            value = e.value(root.scalar)
+            if root in self.totals:
+                self.totals[root].add(value)
+            elif root.fold:
+                self.finish(root, value)
+            elif root.buffer:
+                e.store(*self.held.get(root, (root.buffer, root.offset)), value)
+
+    def delayed(self, delay: Delay) -> None:
+        """All loops, with a root that waits in a ring of two parts until the part after it is computed."""
+        e, (outer, *inner), ring = self.e, self.loops, delay.ring
+        row, part = math.prod([v.extent for v in inner]), Var(2)
+        is_backward = outer in e.backward
+        place = Affine((outer.extent - 1) * row * is_backward, ((outer, -row if is_backward else row),))
+        place = place + Affine(0, ((part, 1),)) + compact(tuple(inner))
+        self.held[delay.root] = ring, place
+
+        def enter(first: str) -> None:
+            """Let `part` be the place of a part in the ring, less that of its first step."""
+            number = e.op(f"and i64 {e.op(f'udiv i64 {first}, {delay.steps}')}, 1")
+            slot = e.op(f"mul i64 {number}, {delay.steps * row}")
+            e.env[part] = e.op(f"sub i64 {slot}, {e.op(f'mul i64 {first}, {row}')}")
+
+        def release(first: str, end: str) -> None:
+            enter(first)
+            target = delay.root.buffer
+            assert target
+            e.loop(
+                outer,
+                lambda: e.nested(tuple(inner), lambda: e.store(target, delay.root.offset, e.load(ring, place))),
+                (first, end),
+            )
+
+        def block(first: str, end: str) -> None:
+            enter(first)
+            e.loop(outer, lambda: self.level(1), (first, end))
+            e.unless(e.op(f"icmp eq i64 {first}, 0"), lambda: release(e.op(f"sub i64 {first}, {delay.steps}"), first))
+
+        self.begin(0)
+        e.blocks(outer, delay.steps, block)
+        release(str((outer.extent - 1) // delay.steps * delay.steps), str(outer.extent))
+
+    def finish(self, root: Root, value: str | tuple[str, str]) -> None:
+        """Store the value of a fold, or combine it with what is there."""
+        assert root.fold
+        assert root.buffer
+        if self.in_memory(root):
+            before = self.e.load(root.buffer, root.offset)
+            value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
+        self.e.store(root.buffer, root.offset, value)
+
+
+def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made: set[Buffer]) -> int:
+    """The number of loops that a scalar lies in; `depths` has those of the scalars before it.
+
+    What is `made` in a common outer loop is read inside that loop.
+    """
+    depth = max([depths.get(a, 0) for a in s.operands()], default=0)
+    if isinstance(s, Load) and s.buffer in made:
+        depth = 1
+    for index in s.indices():
+        for atom, _ in index.terms:
+            found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
+            depth = max(depth, found)
+    for region in regions(s):
+        for inner in region.body:
+            depths[inner] = deeper = depth_of(inner, depths, places, made)
+            depth = max(depth, deeper)
+    return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)
