@@ -312,9 +312,8 @@ def left_in_one_of_two_ways(x: Any, n: int) -> Any:
     for i in range(3):
         if s + i > 0.5:
             return s
-        else:
-            s = s * 2
-            break
+        s = s * 2
+        break
     return s + x[1]
 
 
