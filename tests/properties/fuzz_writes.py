@@ -17,7 +17,7 @@ import pytest
 from pliant.errors import PlanWarning
 from tests.kernel.faults import FAULTS
 from tests.properties.fuzz import smallest
-from tests.properties.plans import plans_agree, wrong_ones
+from tests.properties.plans import POISONED, plans_agree, plans_of, wrong_ones
 from tests.properties.writes import writing_program
 
 BATCH = 50
@@ -27,7 +27,8 @@ def failures_from(first: int) -> list[str]:
     """What is wrong with the programs of BATCH seeds, each shrunk."""
     warnings.simplefilter("error")  # a plan that the verifier refuses is a failure too
     found = list[str]()
-    for made, wrong in wrong_ones([writing_program(s, f"{s}_") for s in range(first, first + BATCH)]):
+    programs = [writing_program(s, f"{s}_") for s in range(first, first + BATCH)]
+    for made, wrong in wrong_ones(programs, plans_of(first // BATCH)):
         small, wrong = smallest(plans_agree, made, wrong)
         found.append(f"=== seed {made.seed}\n{small.script()}\n--- {wrong[:1500]}")
     return found
@@ -40,7 +41,7 @@ def undetected_from(first: int) -> list[str]:
     with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlanWarning)
         FAULTS[fault].plant(monkeypatch)
-        found = wrong_ones(programs, ("shared",), at_once=False)
+        found = wrong_ones(programs, (POISONED,), at_once=False)
     return [f"=== seed {made.seed}, {fault}\n{made.script()}\n--- {wrong[:1500]}" for made, wrong in found]
 
 

@@ -6,61 +6,98 @@ All agree to the last bit: results, what the arguments hold afterwards, and what
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final, final
 from unittest.mock import patch
 
+import llvmlite.binding
 import numpy as np
 
-import pliant
-from pliant.backends import llvm
-from pliant.backends.llvm.jit import Code
+from pliant.backends import backend_named, llvm
+from pliant.backends.llvm.jit import Code, Target
+from pliant.compiled import Compiled, Entry
+from pliant.frontend.signature import flatten
+from pliant.pipeline import optimise
 from tests.properties.programs import Effects, Program, call
 from tests.properties.writes import together
 
-FAST: Final = "UNOPTIMISED"
-PLANS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
-    "functional": ("reference", {}),
-    "nothing shared": ("llvm", {"PLIANT_SHARING": "0", FAST: "1"}),
-    "shared, dead memory poisoned": ("llvm", {"PLIANT_POISON": "1"}),
-    "shared": ("llvm", {}),
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """A backend, and the environment it compiles in; without effort, LLVM's passes and its slow code selection are left out."""
+
+    backend: str
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    has_effort: bool = False
+
+
+POISONED: Final = "shared, dead memory poisoned"
+OPTIMISED: Final = "shared, optimised by LLVM"
+PLANS: Final[dict[str, Plan]] = {
+    "functional": Plan("reference"),
+    "nothing shared": Plan("llvm", {"PLIANT_SHARING": "0"}),
+    POISONED: Plan("llvm", {"PLIANT_POISON": "1"}),
+    OPTIMISED: Plan("llvm", has_effort=True),
 }
-"""The backend of each plan, and the environment it is compiled in. What shares nothing is not optimised by LLVM
-either, which takes a third of the time and shares none of its mistakes."""
+QUICK: Final = tuple(name for name in PLANS if name != OPTIMISED)
+EVERY: Final = 4
+
+
+def plans_of(batch: int) -> tuple[str, ...]:
+    """The plans that a batch of programs is run by. LLVM's optimiser, which takes twice as long as all else, runs in every
+    fourth batch: what it makes of a program depends on no more than the loops and what they are said not to share."""
+    return tuple(PLANS) if batch % EVERY == 0 else QUICK
 
 
 @contextmanager
-def environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """Some variables of the environment, inside."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    code = (lambda text, _: Code(text, 0)) if FAST in settings else Code
-    try:
-        with patch.object(llvm, "Code", code):
+def environment(plan: Plan) -> Iterator[None]:
+    """What a plan is compiled in; the cache on disk is not used."""
+    with patch.dict(os.environ, {"PLIANT_CACHE": "", **plan.settings}):
+        if plan.has_effort:
             yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+            return
+        with patch.object(llvm, "Code", lambda text, _: Code(text, 0)), patch.object(Target, "machine", _quick_machine):
+            yield
+
+
+def _quick_machine(target: Target) -> Any:
+    """A target machine that selects instructions one by one."""
+    made = llvmlite.binding.Target.from_triple(target.triple)
+    return made.create_target_machine(cpu=target.cpu, features=target.features, opt=0, jit=True)
 
 
 def plans_agree(program: Program, plans: tuple[str, ...] = tuple(PLANS)) -> str | None:
     """What is wrong, or None."""
     wanted = call(program.function(), program.inputs())
-    for plan in plans:
-        backend, settings = PLANS[plan]
-        with environment(settings):
+    try:
+        traced = by_plan(program)
+    except Exception as error:
+        return f"tracing raised {type(error).__name__}: {error}"
+    for name in plans:
+        with environment(PLANS[name]):
             try:
-                got = call(pliant.jit(program.function(), backend=backend), program.inputs())
+                got = call(traced(PLANS[name]), program.inputs())
             except Exception as error:
-                return f"{plan} raised {type(error).__name__}: {error}"
+                return f"{name} raised {type(error).__name__}: {error}"
         wrong = difference(program, got, wanted)
         if wrong:
-            return f"{plan}: {wrong}"
+            return f"{name}: {wrong}"
     return None
+
+
+def by_plan(program: Program) -> Callable[[Plan], Callable[..., Any]]:
+    """What compiles a program by a plan; it is traced once for all plans."""
+    traced = Compiled(program.function()).program(*program.inputs())
+    fn = optimise(traced.fn)
+
+    def compiled(plan: Plan) -> Callable[..., Any]:
+        entry = Entry(traced, lambda pinned: backend_named(plan.backend).compile(fn, pinned=pinned))
+        return lambda *args: entry.call((args, {}), flatten((args, {}))[0])
+
+    return compiled
 
 
 def difference(program: Program, got: Effects, wanted: Effects) -> str | None:

@@ -6,13 +6,12 @@ from __future__ import annotations
 import pytest
 
 from tests.properties.fuzz import smallest
-from tests.properties.plans import plans_agree, wrong_ones
+from tests.properties.plans import plans_agree, plans_of, wrong_ones
 from tests.properties.programs import Program
 from tests.properties.writes import writing_program
 
 BATCH = 50  # programs in one function: compiling them together takes a fraction of the time
 BATCHES = 40
-CHECKED = ("functional", "nothing shared")
 
 
 def batch(first: int) -> list[Program]:
@@ -21,8 +20,7 @@ def batch(first: int) -> list[Program]:
 
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_all_plans_agree(number: int):
-    plans = (*CHECKED, "shared" if number % 2 else "shared, dead memory poisoned")
-    found = wrong_ones(batch(number * BATCH), plans)
+    found = wrong_ones(batch(number * BATCH), plans_of(number))
     for made, wrong in found[:1]:
         small, wrong = smallest(plans_agree, made, wrong)
         pytest.fail(f"seed {made.seed}\n{small.script()}\n{wrong}", pytrace=False)
