@@ -14,6 +14,7 @@ from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import Add, add, mul
 from pliant.ops.shape import Reshape, reshape
 from pliant.ops.transcendental import exp
+from pliant.ops.triangular import qr
 from pliant.transforms.inline import Inlinable
 
 F3 = Type("f64", (3,))
@@ -111,6 +112,14 @@ def test_substitute_keeps_what_does_not_depend_on_the_replaced() -> None:
     (z,) = substitute([exp(x) + y], {y: x})
     assert [n.op.name for n in nodes([z])] == ["param", "exp", "add"]
     assert z.args == (z.args[0], x)
+
+
+def test_substituting_one_result_of_a_primitive_keeps_its_others() -> None:
+    with scope():
+        x, other = param(Type("f64", (3, 3))), param(Type("f64", (3, 3)))
+        q, r = qr(x)
+        (y,) = substitute([q + r], {q: other})
+        assert y.args == (other, r)
 
 
 def test_substituting_another_type_infers_again() -> None:

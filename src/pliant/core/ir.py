@@ -420,9 +420,8 @@ def nodes(results: Sequence[Value], stop: Collection[Value] = ()) -> list[Node]:
 def substitute(results: Sequence[Value], new: Mapping[Value, Value]) -> Values:
     """`results` with some values they are made from replaced, rebuilt in the current trace."""
     env = dict(new)
-    for node in nodes(results, stop=env):
-        if node.values[0] in env:
-            continue
+    whole = [v for v in env if all([w in env for w in v.node.values])]  # of other nodes some results stay
+    for node in nodes(results, stop=whole):
         if isinstance(node.op, Param):
             env[node.values[0]] = node.values[0]
             continue
