@@ -77,3 +77,13 @@ def test_what_is_returned_as_it_is_keeps_its_content():
     assert same is x
     np.testing.assert_array_equal(x, np.ones(100))
     np.testing.assert_allclose(sine, np.sin(1))
+
+
+def test_what_is_returned_by_a_condition_keeps_its_content():
+    f = pliant.jit(lambda x, y, s: (x if s > 0 else y, x + y), donate=("x", "y"))
+    x, y = np.ones(5), np.zeros(5)
+    for s, wanted in ((1.0, x), (-1.0, y)):
+        same, added = f(x, y, s)
+        assert same is wanted
+        np.testing.assert_array_equal(added, np.ones(5))
+    np.testing.assert_array_equal((x[0], y[0]), (1, 0))

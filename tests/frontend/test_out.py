@@ -60,6 +60,24 @@ def test_results_that_are_views_of_what_is_written_are_copied_first():
     np.testing.assert_array_equal(z, [3, 2, 1, 0])
 
 
+def test_arguments_that_are_returned_are_copied_before_a_result_goes_into_them():
+    captured = np.ones(3)
+    x, other = np.arange(3.0), np.empty(3)
+    pliant.jit(lambda x: (x[::-1], x * 2))(x, out=(other, x))
+    np.testing.assert_array_equal([other, x], [[2, 1, 0], [0, 2, 4]])
+    pliant.jit(lambda: (captured, captured * 2))(out=(other, captured))
+    np.testing.assert_array_equal([other, captured], [[1, 1, 1], [2, 2, 2]])
+
+
+def test_an_argument_chosen_by_a_condition_is_copied_before_a_result_goes_into_it():
+    f = pliant.jit(lambda x, y, s: (x if s > 0 else y, x * 2))
+    for s in (1.0, -1.0):
+        x, y, other = np.ones(3), np.full(3, 5.0), np.empty(3)
+        f(x, y, s, out=(other, x))
+        np.testing.assert_array_equal(other, np.ones(3) if s > 0 else np.full(3, 5.0))
+        np.testing.assert_array_equal(x, np.full(3, 2.0))
+
+
 def test_a_written_argument_may_be_the_array_for_the_result():
     def f(x: Any) -> Any:
         x += 1

@@ -224,6 +224,30 @@ def copy_or_alias(keeps: bool) -> Callable[[Any], Any]:
     return f
 
 
+def copy_or_alias_at_run_time(x: Any, s: Any) -> Any:
+    y = x.copy() if s > 0 else x
+    y[0] = 9
+    return y
+
+
+def one_of_three(x: Any, z: Any, s: Any) -> Any:
+    if s > 1:
+        y = x
+    elif s > 0:
+        y = z[::-1]
+    else:
+        y = np.zeros_like(x)
+    y[1:] += 5
+    return y, y[:2]
+
+
+def changed_places(x: Any, z: Any, s: Any) -> Any:
+    kept = x[1:] * 2
+    y = kept if s > 0 else z[:-1]
+    y += 1
+    return kept, y[::2]
+
+
 def add_own_product(g: Any, w: Any) -> None:
     g += w @ g
 
@@ -324,6 +348,9 @@ CASES: tuple[Case, ...] = (
     Case(27, running_sum_around, vector, LOOPS),
     Case(28, copy_or_alias(keeps=True), vector),
     Case(28, copy_or_alias(keeps=False), vector),
+    *[Case(28, copy_or_alias_at_run_time, lambda n, s=s: [ramp(n), np.array(s)]) for s in (-1.0, 1.0)],
+    *[Case(28, one_of_three, lambda n, s=s: [ramp(n), ramp(n) + 3, np.array(s)]) for s in (0.5, 1.5, -0.5)],
+    *[Case(28, changed_places, lambda n, s=s: [ramp(n), ramp(n) + 3, np.array(s)]) for s in (-1.0, 1.0)],
     Case(29, add_own_product, lambda n: [ramp(n), np.ones((n, n))], SIDES),
     Case(30, residual_into_operand, lambda n: [ramp(n), np.ones((n, n))], SIDES),
     Case(31, accumulate, lambda n: [ramp(n), np.arange(9.0)]),

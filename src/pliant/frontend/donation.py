@@ -26,7 +26,8 @@ class Donation:
     def params(self) -> dict[int, int]:
         """Leaf number -> parameter, of those whose memory is free: not those that are written or returned."""
         changed = self.program.changed.outputs if self.program.changed else ()
-        shown = {o.place for o in (*self.program.outputs, *changed) if o.kind in ("source", "leaf")}
+        sides = [side for o in (*self.program.outputs, *changed) for side in o.sides]
+        shown = {side.place for side in sides if side.kind in ("source", "leaf")}
         pinned = {p for p, _ in self.program.pinned}
         places = {leaf: p for p, leaf in enumerate(self.program.leaves)}
         kept = [leaf for leaf in self.names if leaf in places and leaf not in shown and places[leaf] not in pinned]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, cast, final
 
@@ -16,6 +17,7 @@ from pliant.errors import IndexRangeError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.either import Either
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.order import UNSURE, settle
@@ -32,14 +34,29 @@ class Output:
     """One leaf of what a function returns.
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
-    of the caller's array; "leaf" for an argument as it is; "static" for what is no number. `place`
-    is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
+    of the caller's array; "either" for one of two others, the first if the result `place` is true;
+    "leaf" for an argument as it is; "static" for what is no number. `place` is a result's number, a
+    leaf's number (those of arrays met outside follow), or the object itself.
     """
 
     kind: str
     place: Any
     lenses: tuple[Lens | Window, ...] = ()
     type: Type | None = None  # of an array or number
+    alternatives: tuple[Output, ...] = ()
+
+    @property
+    def sides(self) -> Iterator[Output]:
+        """What it may be, by conditions: itself, if it is one only."""
+        if self.kind != "either":
+            yield self
+        for other in self.alternatives:
+            yield from other.sides
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it may be a view of the caller's memory."""
+        return self.kind in ("source", "either")
 
     @property
     def is_result(self) -> bool:
@@ -64,6 +81,8 @@ class Output:
             for lens in self.lenses:
                 array = look(array, (lens.known(array, results) if isinstance(lens, Window) else lens,))
             return array
+        if self.kind == "either":
+            return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
         return place
 
 
@@ -95,21 +114,26 @@ class Window:
         return SliceLens(starts, (1,) * len(starts), self.length)
 
 
-def _window(lens: DynamicLens, results: list[Value]) -> Window:
-    """The lens for the caller's array; adds its starts to the results."""
-    first = len(results)
-    results += lens.starts
-    return Window(tuple(range(first, len(results))), lens.length, tuple(s.origin for s in lens.starts))
-
-
 def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
     """The program's results, and how the returned leaves are made of them."""
     made = [as_traced(m) if isinstance(m, np.ndarray) else m for m in made]
-    shared = [id(m.storage) for m in made if type(m) is TracedArray]
-    results: list[Value] = []
-    bases: dict[int, int] = {}
-    outputs: list[Output] = []
-    for m in made:
+    arrays = [m for m in made if type(m) is TracedArray]
+    returned = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]))
+    outputs = [returned.output(m) for m in made]
+    return returned.results, outputs
+
+
+@final
+@dataclass
+class _Returned:
+    """The results that a program needs for what its function returns."""
+
+    uses: Counter[int]  # of allocations, by id
+    results: list[Value] = field(default_factory=list[Value])
+    bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
+
+    def output(self, m: Any) -> Output:
+        """How a returned leaf is made; adds to the results."""
         if isinstance(m, Selection):
             raise m.refused("returning them")
         if isinstance(m, Unbound):
@@ -117,27 +141,71 @@ def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
         if isinstance(m, Bounded):
             raise m.returned()
         if type(m) is not TracedArray:
-            outputs.append(Output("static", m))
-            continue
-        storage, kind = m.storage, "python" if m.is_weak else "scalar" if m.is_scalar else "array"
-        source = storage.index if storage.index is not None else storage.source
-        if kind == "array" and source is not None:
-            lenses = m.lenses
-            if isinstance(source, Shared):
-                source, lenses = source.seen_through(lenses)
-            shown = tuple(_window(x, results) if isinstance(x, DynamicLens) else x for x in lenses)
-            outputs.append(Output("source", source, shown, m.type))
-        elif kind == "array" and shared.count(id(storage)) > 1 and is_static(m.lenses):
-            order = axes_by_stride(storage)
-            if id(storage) not in bases:
-                bases[id(storage)] = len(results)
-                results.append(storage.value if order is None else permute(storage.value, order))
-            laid_out = () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
-            outputs.append(Output(kind, bases[id(storage)], (*laid_out, *m.lenses), m.type))
-        else:
-            outputs.append(Output(kind, len(results), (), m.type))
-            results.append(m.value)
-    return results, outputs
+            return Output("static", m)
+        if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
+            kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
+            return Output(kind, self.result(m.value), (), m.type)
+        return self.either(m) if isinstance(cast("Any", m.storage), Either) else self.view(m)
+
+    def is_shared(self, x: TracedArray) -> bool:
+        """Whether the caller has, or gets, other arrays in the memory of this one."""
+        return _source(x) is not None or (self.uses[id(x.storage)] > 1 and is_static(x.lenses))
+
+    def result(self, value: Value) -> int:
+        """The number of a new result."""
+        self.results.append(value)
+        return len(self.results) - 1
+
+    def either(self, m: TracedArray) -> Output:
+        """One of two arrays, by a condition that is known after the call."""
+        either = cast("Either", m.storage)
+        place = self.result(either.condition)
+        sides = tuple([self.output(x) for x in _alternatives(either, m.lenses)])
+        return Output("either", place, (), m.type, sides)
+
+    def view(self, m: TracedArray) -> Output:
+        """A view of an array of the caller, or of a result that has several."""
+        source, lenses = _source(m), m.lenses
+        if source is None:
+            return Output("array", *self.base(m.storage, lenses), m.type)
+        if isinstance(source, Shared):
+            source, lenses = source.seen_through(lenses)
+        shown = tuple([self.window(x) if isinstance(x, DynamicLens) else x for x in lenses])
+        return Output("source", source, shown, m.type)
+
+    def base(self, storage: Storage, lenses: tuple[Lens, ...]) -> tuple[int, tuple[Lens, ...]]:
+        """The result that is a whole allocation, in the order of its memory, and the view of that."""
+        order = axes_by_stride(storage)
+        if id(storage) not in self.bases:
+            self.bases[id(storage)] = self.result(storage.value if order is None else permute(storage.value, order))
+        laid_out = () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
+        return self.bases[id(storage)], (*laid_out, *lenses)
+
+    def window(self, lens: DynamicLens) -> Window:
+        """The lens for the caller's array, whose starts are results."""
+        places = tuple([self.result(start) for start in lens.starts])
+        return Window(places, lens.length, tuple([s.origin for s in lens.starts]))
+
+
+def _source(x: TracedArray) -> Any:
+    """The place of the argument, or the caller's array, that an array is a view of; None for one of the program."""
+    return x.storage.index if x.storage.index is not None else x.storage.source
+
+
+def _sides(x: TracedArray) -> Iterator[TracedArray]:
+    """The arrays that one may be, by conditions: itself, if it is one only."""
+    storage: Any = x.storage
+    if isinstance(storage, Either):
+        for side in _alternatives(storage, x.lenses):
+            yield from _sides(side)
+    else:
+        yield x
+
+
+def _alternatives(either: Either, lenses: tuple[Lens, ...]) -> tuple[TracedArray, TracedArray]:
+    """The two arrays that a view of an allocation of two may be."""
+    one, other = [TracedArray(x.storage, (*x.lenses, *lenses)) for x in (either.one, either.other)]
+    return one, other
 
 
 def axes_by_stride(storage: Storage) -> tuple[int, ...] | None:

@@ -15,15 +15,26 @@ Pairs: TypeAlias = "tuple[tuple[int, int], ...]"
 
 
 def written_over(program: Program, arguments: Sequence[Any], outs: Sequence[Any]) -> Pairs:
-    """(parameter, result) where the array for a result is an argument itself, which no other overlaps."""
+    """(parameter, result) where the array for a result is an argument itself, which no other overlaps, and of
+    which no result is a view."""
     pairs: dict[int, int] = {}
-    taken = {p for p, _ in program.pinned}
+    taken = {p for p, _ in program.pinned} | shown(program)
     for output, out in zip(program.outputs, outs, strict=True):
         near = [p for p, a in enumerate(arguments) if np.may_share_memory(out, a)]
         if is_whole(output, out) and len(near) == 1 and not taken & {*near} and is_same(out, arguments[near[0]]):
             taken.update(near)
             pairs.setdefault(output.place, near[0])
     return tuple((p, r) for r, p in pairs.items())
+
+
+def shown(program: Program) -> set[int]:
+    """The parameters that results are views of."""
+    met = len(program.leaves) + len(program.groups)
+    params = {leaf: p for p, leaf in enumerate(program.leaves)}
+    params |= {m.place: len(program.leaves) + n for n, group in enumerate(program.groups) for m in group.members}
+    params |= {id(array): met + n for n, array in enumerate(program.captured)}
+    places = [side.place for o in program.outputs for side in o.sides if side.kind == "source"]
+    return {params[place if isinstance(place, int) else id(place)] for place in places}
 
 
 def targets(

@@ -112,7 +112,7 @@ class Program:
             else:
                 np.copyto(leaves[place] if isinstance(place, int) else place, results[number])
         if outs is not None:
-            stored(made, outs, [o.kind == "source" for o in self.outputs])
+            stored(made, outs, [o.is_view for o in self.outputs])
             made = outs
         return unflatten(self.structure, made)
 
