@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -56,8 +56,8 @@ def main() -> int:
     options = parser.parse_args()
     check = undetected_from if options.faults else failures_from
     began, failures, done = time.time(), 0, 0
-    with ProcessPoolExecutor(options.workers, max_tasks_per_child=50) as pool:
-        for found in pool.map(check, range(options.start, options.start + options.count, BATCH)):
+    with get_context("spawn").Pool(options.workers, maxtasksperchild=50) as pool:
+        for found in pool.imap(check, range(options.start, options.start + options.count, BATCH)):
             done, failures = done + BATCH, failures + len(found)
             for text in found:
                 print(f"\n{text}", flush=True)
@@ -65,7 +65,6 @@ def main() -> int:
                 seconds = time.time() - began
                 print(f"\r{done} programs, {failures} failures, {seconds:.0f} s", file=sys.stderr, flush=True)
             if failures >= options.stop_after:
-                pool.shutdown(cancel_futures=True)
                 break
     return failures > 0
 
