@@ -21,6 +21,7 @@ from pliant.frontend.functions import (
     FUNCTIONS,
     METHODS,
     NAMED_UFUNCS,
+    PARTS,
     PROPERTIES,
     REDUCTIONS,
     UFUNCS,
@@ -57,7 +58,7 @@ class Tables:
             return ufunc.reduce(REDUCTIONS, which, *args, **kwargs)
         if method == "outer":
             return ufunc.outer(self.builders(which), which, *args, **kwargs)
-        table = {"accumulate": ACCUMULATIONS, "at": AT}.get(method, {})
+        table = {"accumulate": ACCUMULATIONS, "reduceat": PARTS, "at": AT}.get(method, {})
         if which not in table:
             raise UnsupportedError(f"np.{which.__name__}.{method} is not supported").at(("here", here()))
         if method == "accumulate" and len(args) == 1:

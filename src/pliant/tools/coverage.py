@@ -31,7 +31,8 @@ def numpy_groups() -> dict[str, list[str]]:
     tables: Mapping[str, Any] = vars(functions)
     named = sorted({qualified(f) for f in tables["FUNCTIONS"]}, key=lambda n: n.rpartition("."))
     groups = {where: list(names) for where, names in groupby(named, lambda n: n.rpartition(".")[0])}
-    ufuncs = {"ufuncs": "UFUNCS", "ufunc.reduce": "REDUCTIONS", "ufunc.accumulate": "ACCUMULATIONS", "ufunc.at": "AT"}
+    ufuncs = {"ufuncs": "UFUNCS", "ufunc.reduce": "REDUCTIONS", "ufunc.accumulate": "ACCUMULATIONS"}
+    ufuncs |= {"ufunc.reduceat": "PARTS", "ufunc.at": "AT"}
     return {
         **{heading: sorted(f.__name__ for f in tables[table]) for heading, table in ufuncs.items()},
         "ufuncs of other libraries": sorted(tables["NAMED_UFUNCS"]),

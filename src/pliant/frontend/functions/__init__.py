@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from pliant.frontend.functions import (
     scan,
     shape,
     statistics,
+    ufunc_methods,
     unsupported,
     windows,
 )
@@ -46,6 +48,14 @@ FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
 UNSUPPORTED: Final = {f: hint for f, hint in unsupported.HINTS.items() if FUNCTIONS[f] is unsupported.FUNCTIONS[f]}
 """NumPy function that always raises UnsupportedError → what to do instead."""
 
+BINARY: Final = frozenset(u for u in UFUNCS if u.nin == 2 and u.nout == 1 and u.signature is None and u is not np.ldexp)
+NATIVE: Final = frozenset(
+    (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or, np.logical_xor, np.logaddexp)
+)
+ASSOCIATIVE: Final = frozenset(
+    (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+)
+
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
     np.add: reduce.sum_,
     np.multiply: reduce.prod,
@@ -54,20 +64,23 @@ REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
     np.logical_and: reduce.all_,
     np.logical_or: reduce.any_,
     np.logaddexp: reduce.logaddexp_reduce,
-    **{u: reduce.tree(u) for u in (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm)},
-    **{u: reduce.tree(u, 0) for u in (np.bitwise_or, np.bitwise_xor)},
-    np.bitwise_and: reduce.tree(np.bitwise_and),
     np.logical_xor: reduce.truth_tree(np.logical_xor),
+    **{u: reduce.tree(u) for u in ASSOCIATIVE},
+    **{u: ufunc_methods.in_order(u) for u in BINARY - ASSOCIATIVE - NATIVE},
 }
 """Ufunc → its `reduce`."""
 
 ACCUMULATIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
+    **{u: ufunc_methods.in_steps(u) for u in BINARY},
     np.add: scan.accumulate(scans.cumsum, is_sum=True),
     np.multiply: scan.accumulate(scans.cumprod, is_sum=True),
-    np.maximum: scan.accumulate(scans.cummax),
-    np.minimum: scan.accumulate(scans.cummin),
+    np.maximum: ufunc_methods.ordered(np.maximum, scan.accumulate(scans.cummax)),
+    np.minimum: ufunc_methods.ordered(np.minimum, scan.accumulate(scans.cummin)),
 }
 """Ufunc → its `accumulate`."""
+
+PARTS: Final[dict[np.ufunc, Callable[..., Any]]] = {u: partial(ufunc_methods.reduceat, u) for u in BINARY}
+"""Ufunc → its `reduceat`."""
 
 __all__ = [
     "ACCUMULATIONS",
@@ -75,6 +88,7 @@ __all__ = [
     "FUNCTIONS",
     "METHODS",
     "NAMED_UFUNCS",
+    "PARTS",
     "PROPERTIES",
     "REDUCTIONS",
     "UFUNCS",

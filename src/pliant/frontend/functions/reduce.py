@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
+from pliant.core.types import DTYPES
 from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import (
@@ -23,6 +24,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
+from pliant.frontend.functions import complex_order
 from pliant.frontend.functions.common import NO_VALUE, check_out, inexact, store_out, unsupported, widened
 from pliant.frontend.functions.ufuncs import UFUNCS
 from pliant.ops import compare, elementwise, transcendental
@@ -131,19 +133,17 @@ def _extremum(
     return extremum
 
 
-def _complex_fold(name: str, fold: Callable[..., Value]) -> Callable[..., Value]:
-    """A fold that says what is missing for complex numbers."""
+def _ordered(fold: Callable[..., Value], place: Callable[[Value, int], Value]) -> Callable[..., Value]:
+    """A fold that knows the order of complex numbers too."""
 
-    def checked(x: Value, axes: tuple[int, ...]) -> Value:
-        if x.dtype[0] == "c":
-            raise unsupported(f"np.{name} of complex numbers {x.type} is not supported", "use np.abs, .real or .imag")
-        return fold(x, axes)
+    def folded(x: Value, axes: tuple[int, ...]) -> Value:
+        return complex_order.extremum(x, axes, place) if x.dtype[0] == "c" and axes else fold(x, axes)
 
-    return checked
+    return folded
 
 
-max_ = _extremum("max", _complex_fold("max", folds.reduce_max), folds.reduce_or, compare.maximum)
-min_ = _extremum("min", _complex_fold("min", folds.reduce_min), folds.reduce_and, compare.minimum)
+max_ = _extremum("max", _ordered(folds.reduce_max, complex_order.argmax), folds.reduce_or, compare.maximum)
+min_ = _extremum("min", _ordered(folds.reduce_min, complex_order.argmin), folds.reduce_and, compare.minimum)
 
 
 def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True, **options: Any) -> Any:
@@ -245,14 +245,13 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (y, fresh(kept(total, x.shape, axes, keepdims))) if returned else y
 
 
-def _arg(name: str, fold: Callable[[Value, int], Value]) -> Callable[..., Any]:
+def _arg(name: str, real_fold: Callable[[Value, int], Value], complex_fold: Callable[[Value, int], Value]) -> Any:
     """np.argmax or np.argmin."""
 
     def arg(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         array = as_traced(a)
         x = elementwise.convert(array.value, "u8") if array.type.dtype == "bool" else array.value
-        if x.dtype[0] == "c":
-            raise unsupported(f"np.{name} of complex numbers {x.type} is not supported", "use np.abs, .real or .imag")
+        fold = complex_fold if x.dtype[0] == "c" else real_fold
         rank, shape = x.type.rank, x.shape
         if axis is None:
             x, at, axes = reshape(x, (x.type.size,)), 0, tuple(range(rank))
@@ -268,8 +267,8 @@ def _arg(name: str, fold: Callable[[Value, int], Value]) -> Callable[..., Any]:
     return arg
 
 
-argmax = _arg("argmax", folds.argmax)
-argmin = _arg("argmin", folds.argmin)
+argmax = _arg("argmax", folds.argmax, complex_order.argmax)
+argmin = _arg("argmin", folds.argmin, complex_order.argmin)
 
 
 def in_loop(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
@@ -279,23 +278,33 @@ def in_loop(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
     return value_of(x, ins[0])
 
 
-def tree(ufunc: np.ufunc, identity: Any = None) -> Callable[..., Any]:
+def tree(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.reduce` of an associative ufunc that has no fold: halves are combined until one is left."""
     combine = UFUNCS[ufunc]
+    identity: Any = ufunc.identity
 
     def reduce(
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
         initial: Any = NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
         x = in_loop(ufunc, a, dtype)
+        neutral = None if identity is None else const(np.asarray(identity).astype(DTYPES[x.dtype]).item(), x.dtype)
         if where is not True:
-            if identity is None:
-                raise unsupported("where= needs a ufunc with an identity")
-            x = masked(x, where, identity)
-        axes, y, shape = axes_of(axis, x.type.rank), x, x.shape
+            filler = neutral if neutral is not None or not is_given(initial) else value_of(initial, x.dtype)
+            if filler is None:
+                raise ShapeError(f"np.{ufunc.__name__}.reduce: where= needs initial=, there is no identity").at(
+                    ("here", here())
+                )
+            x = masked(x, where, filler)
+        axes, y, shape = folded_axes(axis, x.type.rank), x, x.shape
         for at in sorted(axes, reverse=True):
             if not y.shape[at]:
-                raise unsupported("this ufunc's reduction of no elements is not supported")
+                if neutral is None and not is_given(initial):
+                    raise ShapeError(f"np.{ufunc.__name__}.reduce of {x.type}: no elements, and no identity").at(
+                        ("here", here())
+                    )
+                filler = neutral if neutral is not None else value_of(initial, x.dtype)
+                y = broadcast(filler, (*y.shape[:at], 1, *y.shape[at + 1 :]), ())
             while (n := y.shape[at]) > 1:
                 half = n // 2
                 made = combine(slice_axis(y, at, 0, half), slice_axis(y, at, half, half))
@@ -310,7 +319,7 @@ def tree(ufunc: np.ufunc, identity: Any = None) -> Callable[..., Any]:
 
 def truth_tree(ufunc: np.ufunc) -> Callable[..., Any]:
     """`ufunc.reduce` of a logical ufunc: of which elements are not zero."""
-    of_bools = tree(ufunc, False)
+    of_bools = tree(ufunc)
 
     def reduce(a: Any, *args: Any, **options: Any) -> Any:
         return of_bools(fresh(truth_of(a), is_array=True), *args, **options)

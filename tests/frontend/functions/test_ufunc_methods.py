@@ -1,0 +1,102 @@
+"""reduce, accumulate and reduceat of every ufunc of two operands, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.frontend.functions import ACCUMULATIONS, PARTS, REDUCTIONS
+from pliant.testing import check_gradient
+
+DTYPES = ("bool", "i1", "f4", "c16")
+PARTED = ([0, 2, 2, 5], [4, 1, 3, 0], [5], [0, 0, 0], [])
+DISTINCT = np.array([1.7, 0.6, 2.3, -0.4, 1.1, 0.8])
+
+
+def given(dtype: str) -> np.ndarray:
+    return (np.arange(24).reshape(6, 4) * 7 % 5 + 1).astype(dtype)
+
+
+def numpys(call) -> np.ndarray | None:
+    """What NumPy makes; None where it refuses, or has no such dtype here."""
+    try:
+        with np.errstate(all="ignore"):
+            made = call()
+    except (TypeError, ValueError):
+        return None
+    return None if made.dtype == object else made
+
+
+def agrees(ours, call) -> None:
+    expected = numpys(call)
+    if expected is None:
+        with pytest.raises((TypeError, ValueError)):
+            ours()
+        return
+    got = ours()
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    rtol = 0 if got.dtype.kind in "biu" else 2e-3 if got.dtype == "f2" else 1e-5 if got.dtype.itemsize == 4 else 1e-12
+    assert_allclose(got, expected, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ufunc", ACCUMULATIONS, ids=lambda u: u.__name__)
+def test_accumulate_is_numpys(ufunc, dtype):
+    x = given(dtype)
+    agrees(lambda: pliant.jit(lambda x: ufunc.accumulate(x, axis=1))(x), lambda: ufunc.accumulate(x, axis=1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ufunc", REDUCTIONS, ids=lambda u: u.__name__)
+def test_reduce_is_numpys(ufunc, dtype):
+    x = given(dtype)
+    agrees(lambda: pliant.jit(lambda x: ufunc.reduce(x))(x), lambda: ufunc.reduce(x))
+
+
+@pytest.mark.parametrize("options", [{"keepdims": True}, {"initial": 2}, {"initial": 2, "where": [True, False] * 3}])
+@pytest.mark.parametrize("ufunc", [np.subtract, np.arctan2, np.fmax, np.bitwise_and, np.lcm], ids=lambda u: u.__name__)
+def test_reduce_takes_numpys_options(ufunc, options):
+    x = np.array([3, 5, 2, 7, 4, 6])
+    agrees(lambda: pliant.jit(lambda x: ufunc.reduce(x, **options))(x), lambda: ufunc.reduce(x, **options))
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.fmin, np.bitwise_or, np.bitwise_and, np.gcd, np.hypot])
+def test_reductions_of_nothing_are_identities_or_errors(ufunc):
+    x = np.zeros((0, 2), np.uint8)
+    agrees(lambda: pliant.jit(lambda x: ufunc.reduce(x))(x), lambda: ufunc.reduce(x))
+
+
+@pytest.mark.parametrize("dtype", ["u2", "f8"])
+@pytest.mark.parametrize("starts", PARTED[:3], ids=str)
+@pytest.mark.parametrize("ufunc", PARTS, ids=lambda u: u.__name__)
+def test_reduceat_is_numpys(ufunc, starts, dtype):
+    x, places = given(dtype), np.array(starts, np.int64)
+    agrees(lambda: pliant.jit(lambda x: ufunc.reduceat(x, starts or places))(x), lambda: ufunc.reduceat(x, places))
+
+
+@pytest.mark.parametrize("starts", PARTED, ids=str)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.subtract, np.logical_or], ids=lambda u: u.__name__)
+def test_reduceat_takes_indices_known_only_at_run_time(ufunc, axis, starts):
+    x, places = given("f8")[:, :6].repeat(2, 1)[:, :6], np.array(starts, np.int64)
+    agrees(
+        lambda: pliant.jit(lambda x, i: ufunc.reduceat(x, i, axis))(x, places), lambda: ufunc.reduceat(x, places, axis)
+    )
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.divide, np.power, np.hypot, np.arctan2], ids=lambda u: u.__name__)
+def test_methods_have_gradients(ufunc):
+    x, places = np.abs(DISTINCT), np.array([0, 3, 2])
+    check_gradient(lambda x: np.sum(ufunc.accumulate(x)), x)
+    check_gradient(lambda x: ufunc.reduce(x), x)
+    check_gradient(lambda x: np.sum(ufunc.reduceat(x, [0, 3, 2]) ** 2), x)
+    check_gradient(lambda x: np.sum(ufunc.reduceat(x, places) ** 2), x)
+
+
+def test_an_index_of_reduceat_outside_is_an_index_error():
+    with pytest.raises(IndexError, match=r"index -1 out-of-bounds in add.reduceat \[0, 3\)"):
+        pliant.jit(lambda x: np.add.reduceat(x, [0, -1]))(np.ones(3))
+    with pytest.raises(IndexError, match="index 3"):
+        pliant.jit(lambda x, i: np.add.reduceat(x, i))(np.ones(3), np.array([0, 3]))
