@@ -13,9 +13,9 @@ from benchmarks import long
 from benchmarks.measure import Times, in_new_process, interleaved
 from benchmarks.programs import programs
 from benchmarks.sides import SIDES, disagreement
+from pliant.tools.bench.table import duration
 
 OUT = Path("out/benchmarks.json")
-UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def measurements(only: str, rounds: int) -> Iterator[tuple[str, Times]]:
@@ -43,12 +43,6 @@ def line(name: str, times: Times) -> str:
     cells = [duration(times[side]) if side in times else "" for side in SIDES]
     ratios = [f"{times[side] / times['pliant']:.2f}×" if side in times else "" for side in ("jax", "numpy")]
     return f"| {name:<46} |" + "".join(f" {cell:>9} |" for cell in cells + ratios)
-
-
-def duration(seconds: float) -> str:
-    """Seconds with three digits in a unit that fits."""
-    size, unit = next(u for u in UNITS if seconds >= u[0] or u is UNITS[-1])
-    return f"{seconds / size:.3g} {unit}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Time things fairly: the sides take turns, and each keeps its best round."""
+"""Clocks: for calls that take turns, which the suite of Pliant has too, for single calls and for new processes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
+
+from pliant.tools.bench.measure import calls_in, interleaved, repeated
+
+__all__ = ["Times", "calls_in", "in_new_process", "interleaved", "once", "repeated"]
 
 Side = str  # "pliant", "jax" or "numpy"
 Times = dict[Side, float]
@@ -18,35 +22,6 @@ def once(fn: Callable[[], Any]) -> float:
     start = time.perf_counter()
     fn()
     return time.perf_counter() - start
-
-
-def interleaved(sides: Mapping[Side, Callable[[], Any]], *, rounds: int = 12, seconds: float = 0.02) -> Times:
-    """Seconds per call of each side, the best of `rounds` turns of about `seconds` each."""
-    counts = {side: calls_in(fn, seconds) for side, fn in sides.items()}
-    best = dict.fromkeys(sides, float("inf"))
-    for _ in range(rounds):
-        for side, fn in sides.items():
-            best[side] = min(best[side], repeated(fn, counts[side]))
-    return best
-
-
-def calls_in(fn: Callable[[], Any], seconds: float) -> int:
-    """How many calls take about that long, at least one."""
-    fn()
-    n = 1
-    # The first calls may still compile, so the best of three decides.
-    while n < 1_000_000 and min(repeated(fn, n) for _ in range(3)) * n < seconds / 4:
-        n *= 4
-    return n
-
-
-def repeated(fn: Callable[[], Any], n: int) -> float:
-    """Seconds per call over `n` calls."""
-    calls = range(n)
-    start = time.perf_counter()
-    for _ in calls:
-        fn()
-    return (time.perf_counter() - start) / n
 
 
 def in_new_process(task: str, side: Side, *, rounds: int = 3) -> float:

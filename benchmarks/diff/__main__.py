@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pliant.diff as diff
-from benchmarks.__main__ import duration
 from benchmarks.diff import contexts, overhead, sparse
 from pliant.diff.testing import Scenario, benchmark_differentiation
+from pliant.tools.bench.table import duration
 
 OUT = Path("out/diff.json")
 SYSTEMS = (

@@ -12,11 +12,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.__main__ import duration
 from benchmarks.loops import sides
 from benchmarks.loops.programs import PROGRAMS, LoopProgram
 from benchmarks.loops.programs.base import Sizes
 from benchmarks.measure import interleaved
+from pliant.tools.bench.table import duration
 
 OUT = Path("out/loops.json")
 HEAD = ("size", "", "pliant", "NumPy/pl.", "JAX/pl.", "pl./C", "compile", "JAX/pl.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -16,12 +18,19 @@ from pliant.core.types import DTYPES
 from pliant.errors import ArgumentError, PliantError
 from pliant.tools.coverage import coverage_markdown, coverage_text
 
+ONE_THREAD: Final = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
 _TYPE = re.compile(r"([a-z]+\d*)\[([\d, ]*)\]")
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    chosen = parser().parse_args(words)
+    top = parser()
+    chosen, chosen.rest = top.parse_known_args(words)
+    if chosen.rest and chosen.command != "bench":
+        top.error(f"unrecognized arguments: {' '.join(chosen.rest)}")
     try:
         print(COMMANDS[chosen.command](chosen))
     except (PliantError, OSError) as error:
@@ -38,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     coverage.add_argument("--markdown", action="store_true", help="as a page of the documentation")
     kept = commands.add_parser("cache", help="the machine code that is kept on disk")
     kept.add_argument("--clear", action="store_true", help="drop it")
+    commands.add_parser("bench", help="measure Pliant beside the libraries that are installed", add_help=False)
     for name, what in (("dump", "the program a function is traced to"), ("explain", "what is done to a program")):
         command = commands.add_parser(name, help=what)
         command.add_argument("function", help="FILE.py:function")
@@ -68,7 +78,15 @@ def cache(chosen: argparse.Namespace) -> str:
     return f"{found.programs} programs, {found.bytes} bytes, in {found.folder or 'no folder: the cache is off'}"
 
 
+def bench(chosen: argparse.Namespace) -> str:
+    """The suite of `tools.bench`, in a process of its own, since libraries choose their threads as they are loaded."""
+    command = [sys.executable, "-m", "pliant.tools.bench", *chosen.rest]
+    run = subprocess.run(command, env=os.environ | ONE_THREAD, check=False)
+    return "" if run.returncode == 0 else f"the suite ended with status {run.returncode}"
+
+
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], str]]] = {
+    "bench": bench,
     "cache": cache,
     "coverage": coverage,
     "dump": dump,

@@ -1,0 +1,88 @@
+"""`python -m pliant.tools.bench`: what `python -m pliant bench` runs, in a process with one thread on one core."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from time import process_time
+from typing import Final
+
+import numpy as np
+
+from pliant.tools.bench import adbench, elementwise, models, networks
+from pliant.tools.bench.case import Case, moved
+from pliant.tools.bench.measure import interleaved, repeated
+from pliant.tools.bench.sides import SIDES, calls, installed
+from pliant.tools.bench.table import Row, heading, line, summary
+
+COPIED: Final = 1 << 24  # bytes of the copy that bandwidth is measured by
+PACKAGES: Final = {"keops": "pykeops"}
+
+
+def cases(*, is_quick: bool) -> Iterator[Case]:
+    """The whole suite; small sizes only, if quick."""
+    sizes = elementwise.SIZES[:1] if is_quick else elementwise.SIZES
+    more = (module.cases(is_short=is_quick) for module in (networks, models, adbench))
+    return itertools.chain(elementwise.cases(sizes), *more)
+
+
+def bandwidth() -> float:
+    """Bytes per second that a copy reads and writes, in memory that exists."""
+    x = np.zeros(COPIED, np.uint8)
+    y = np.ones_like(x)
+    return 2 * COPIED / min([repeated(partial(np.copyto, y, x), 4, process_time) for _ in range(10)])
+
+
+def measured(case: Case, sides: list[str], rounds: int, speed: float) -> Row:
+    """The row of one case."""
+    made = calls(case, sides)
+    size = moved(case, made["pliant"]())
+    seconds = interleaved(made, rounds=rounds, seconds=0.01, clock=process_time)
+    share = size / seconds["pliant"] / speed
+    return Row(case.group, case.name, case.kind, case.dtype, case.size, seconds, share)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the suite."""
+    options = argparse.ArgumentParser("python -m pliant bench", description="Measure Pliant beside other libraries.")
+    options.add_argument("only", nargs="*", help="groups or names of cases to measure, instead of all")
+    options.add_argument("--quick", action="store_true", help="small sizes and few rounds: does it run at all?")
+    options.add_argument("--sides", nargs="+", choices=SIDES, help="libraries, instead of all that are installed")
+    options.add_argument("--rounds", type=int, default=7, help="turns of each side (default 7)")
+    options.add_argument("--json", type=Path, help="a file to write the seconds to")
+    return options
+
+
+def main() -> None:
+    """Measure, print, write."""
+    options = parser().parse_args()
+    sides = [side for side in installed() if not options.sides or side in options.sides or side == "pliant"]
+    rounds, speed = 1 if options.quick else options.rounds, bandwidth()
+    versions = ", ".join(f"{side} {version(PACKAGES.get(side, side))}" for side in sides)
+    print(
+        f"{platform.machine()}, Python {platform.python_version()}, {versions}; a copy runs at {speed / 1e9:.1f} GB/s"
+    )
+    print(heading(sides))
+    rows = list[Row]()
+    for case in cases(is_quick=options.quick):
+        if not options.only or {case.group, case.name} & set(options.only):
+            rows.append(measured(case, sides, rounds, speed))
+            print(line(rows[-1], sides), flush=True)
+    print("\n".join(summary(rows)))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    sys.exit(main())
