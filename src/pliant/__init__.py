@@ -26,6 +26,7 @@ from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
 from pliant.saving import reversible, treeverse
+from pliant.threads import threads
 
 __version__ = "0.1.0"
 
@@ -57,6 +58,7 @@ __all__ = [
     "scan",
     "stop_gradient",
     "switch",
+    "threads",
     "trace",
     "treeverse",
     "value_and_grad",

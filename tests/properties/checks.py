@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -11,6 +12,7 @@ import pliant
 from pliant.core.parse import parse
 from pliant.core.verify import verify
 from pliant.errors import IndexRangeError, ShapeError, UnsupportedError
+from pliant.kernel import split
 from pliant.ops import ALL
 from pliant.pipeline import optimise
 from tests.properties.programs import Effects, Program, call, quiet, spread, widened
@@ -44,6 +46,26 @@ def compiled_equals_numpy(program: Program, backend: str) -> str | None:
         except Exception as error:
             return f"{backend}, {number} call, raised {type(error).__name__}: {error}"
     return wrong and f"{backend}: {wrong}"
+
+
+def threads_do_not_matter(program: Program) -> str | None:
+    """However many threads there are, a program whose every nest is in parts does what NumPy does, bit for bit
+    the same."""
+    before, f = pliant.threads(), pliant.jit(program.function())
+    with mock.patch.multiple(split, LEAST=0, PART=1, GRAIN=1, BLOCK=1):
+        wrong, first = compiled_equals_numpy(program, "llvm"), None
+        try:
+            for count in (1, 2, 3, 8) if wrong is None else ():
+                pliant.threads(count)
+                made = call(f, program.inputs())
+                bits = [np.asarray(x).tobytes() for x in made.arrays]
+                first = first or bits
+                wrong = wrong or (None if bits == first else f"differs between 1 and {count} threads")
+        except (IndexRangeError, ShapeError):
+            pass  # where NumPy does not look
+        finally:
+            pliant.threads(before)
+    return wrong
 
 
 def captured_equals_numpy(program: Program, backend: str) -> str | None:

@@ -22,6 +22,7 @@ CHECKS = {
     "text": (checks.text_round_trips, None),
     "reference": (partial(checks.compiled_equals_numpy, backend="reference"), None),
     "llvm": (partial(checks.compiled_equals_numpy, backend="llvm"), None),
+    "threads": (checks.threads_do_not_matter, None),
     "derivatives": (partial(checks.derivatives_agree, backend=""), SMOOTH),
     "nested": (partial(checks.transformations_nest, backend=""), SMOOTH),
     "captured": (partial(checks.captured_equals_numpy, backend="llvm"), None),

@@ -36,6 +36,12 @@ def test_native_programs_do_what_numpy_does(seed: int):
     holds("llvm", seed)
 
 
+@settings(max_examples=60)
+@given(SEEDS)
+def test_results_do_not_depend_on_the_number_of_threads(seed: int):
+    holds("threads", seed)
+
+
 @settings(max_examples=80)
 @given(SEEDS)
 def test_derivatives_agree_with_differences_and_each_other(seed: int):

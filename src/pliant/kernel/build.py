@@ -37,6 +37,7 @@ from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
+from pliant.kernel.split import split
 from pliant.kernel.thin import thinned
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
@@ -95,6 +96,7 @@ def build(
         program.steps = read_in_time(program.steps)
     share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
     place(program, reuse=sharing)
+    split(program)
     return program
 
 

@@ -18,9 +18,9 @@ def lines_of(step: Step, label: str) -> list[str]:
     match step:
         case Nest():
             loops = " × ".join(str(v.extent) for v in step.vars) or "no loop"
-            return [f"{label} nest over {loops}", *[root_line(root) for root in step.roots]]
+            return [f"{label} nest over {loops}{parts_of(step)}", *[root_line(root) for root in step.roots]]
         case Rows():
-            first = f"{label} rows, {step.nests[0].space[0]} of them, through {len(step.nests)} nests"
+            first = f"{label} rows, {step.nests[0].space[0]} of them, through {len(step.nests)} nests{parts_of(step)}"
             return [first, *[f"  {line}" for nest in step.nests for line in lines_of(nest, "-")]]
         case Fill():
             kept = " in the memory of its operand" if step.out.shared else ""
@@ -41,6 +41,11 @@ def lines_of(step: Step, label: str) -> list[str]:
         case Host():
             made = ", ".join(str(v.type) for v in step.node.values)
             return [f"{label} Python: {step.node.op.name} → {made}, since it has no native code for these operands"]
+
+
+def parts_of(step: Nest | Rows) -> str:
+    """In how many parts threads run a step."""
+    return f", in {step.split.count} parts for threads" if step.split else ""
 
 
 def root_line(root: Root) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
+from pliant.kernel.cost import cost_of
 from pliant.kernel.scalars import (
     Affine,
     All,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Affine", "All", "Apply", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit", "Fill", "Fold", "FoldShape",
     "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product", "Program", "Region",
-    "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Step", "Stop", "Store", "Var", "Within", "affine",
-    "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
+    "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store", "Var", "Within",
+    "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
 ]  # fmt: skip
 
 
@@ -98,6 +99,22 @@ class Delay:
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A step runs in parts, of `size` steps of a loop each, in any order and at the same time. `private`
+    is memory of which each part has its own."""
+
+    loop: Var
+    size: int
+    private: frozenset[Buffer] = frozenset()
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return -(-self.loop.extent // self.size)
+
+
+@final
 @dataclass(eq=False)
 class Nest:
     """Loops over one space that compute several roots. `lengths`: where a loop ends earlier, if it does."""
@@ -113,11 +130,12 @@ class Nest:
     is_swept: bool = False  # its loops must run in this order, those in `backward` from their end
     backward: frozenset[Var] = frozenset()
     delay: Delay | None = None
+    split: Split | None = None
 
     @property
     def work(self) -> int:
         """About how many scalar operations it takes."""
-        return max(len(self.body.body), 1) * math.prod(self.space)
+        return max(cost_of(self.body), 1) * math.prod(self.space)
 
 
 @final
@@ -126,6 +144,7 @@ class Rows:
     """Nests with a common outer loop: what one makes of a row the next reads while it is in cache."""
 
     nests: list[Nest]
+    split: Split | None = None
 
     @property
     def reads(self) -> set[Buffer]:

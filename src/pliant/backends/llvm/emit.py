@@ -41,8 +41,8 @@ BLOCK = 1024  # elements summed before their sum goes to the exact total
 class Accumulator:
     """The registers of one fold: a running sum, and for long float sums a total with its error."""
 
-    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool, *, may_be_empty: bool = False) -> None:
-        self.e, self.kind, self.dtype, self.may_be_empty = e, kind, dtype, may_be_empty
+    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool) -> None:
+        self.e, self.kind, self.dtype = e, kind, dtype
         self.parts = 2 if dtype[0] == "c" else 1
         self.wide = "f32" if dtype == "f16" else dtype
         self.real = REAL_OF.get(self.wide, self.wide)
@@ -51,11 +51,8 @@ class Accumulator:
         self.total = [(e.alloca("double"), e.alloca("double")) for _ in range(self.parts if self.long else 0)]
 
     def zero(self) -> tuple[str, ...]:
-        """What it starts from, in parts; −0 is the identity of float addition, but the sum of nothing is 0."""
-        number = identity_of(self.kind, self.dtype)
-        if self.kind == "add" and self.dtype[0] in "fc" and not self.may_be_empty:
-            number = complex(-0.0, -0.0) if self.parts == 2 else -0.0
-        value = literal(number, self.wide)
+        """What it starts from, in parts; a sum from 0, as NumPy's: that of −0.0 alone is 0.0."""
+        value = literal(identity_of(self.kind, self.dtype), self.wide)
         return value if isinstance(value, tuple) else (value,)
 
     def start(self) -> None:
@@ -77,30 +74,56 @@ class Accumulator:
 
     def add(self, x: Val) -> None:
         """One more element."""
-        e = self.e
         if self.dtype == "f16":
-            x = e.op(f"fpext half {x} to float")
-        out = combine(e, self.kind, self.wide, self.load(), x)
+            x = self.e.op(f"fpext half {x} to float")
+        self.combine(x)
+
+    def combine(self, x: Val) -> None:
+        """One more value of the wide dtype."""
+        out = combine(self.e, self.kind, self.wide, self.load(), x)
         for slot, value in zip(self.slots, out if isinstance(out, tuple) else (out,), strict=True):
-            e.line(f"store {llvm_type(self.wide)} {value}, ptr {slot}")
+            self.e.line(f"store {llvm_type(self.wide)} {value}, ptr {slot}")
 
     def flush(self) -> None:
-        """The end of a block: its sum goes to the total, with the error of that addition (two-sum)."""
+        """The end of a block: its sum goes to the total."""
         if not self.long:
             return
-        e = self.e
         value = self.load()
-        for x, (total, error) in zip(value if isinstance(value, tuple) else (value,), self.total, strict=True):
-            a = e.op(f"fpext float {x} to double") if self.real == "f32" else x
-            t = e.op(f"load double, ptr {total}")
-            s = e.op(f"fadd double {t}, {a}")
-            b = e.op(f"fsub double {s}, {t}")
-            lost = e.op(f"fsub double {t}, {e.op(f'fsub double {s}, {b}')}")
-            lost = e.op(f"fadd double {lost}, {e.op(f'fsub double {a}, {b}')}")
-            e.line(f"store double {s}, ptr {total}")
-            err = e.op(f"fadd double {e.op(f'load double, ptr {error}')}, {lost}")
-            e.line(f"store double {err}, ptr {error}")
+        for x, pair in zip(value if isinstance(value, tuple) else (value,), self.total, strict=True):
+            self.add_to_total(pair, self.e.op(f"fpext float {x} to double") if self.real == "f32" else x)
         self.reset()
+
+    def add_to_total(self, pair: tuple[str, str], x: str) -> None:
+        """One more double in a total, and the error of that addition in the total's error (two-sum)."""
+        e, (total, error) = self.e, pair
+        t = e.op(f"load double, ptr {total}")
+        s = e.op(f"fadd double {t}, {x}")
+        b = e.op(f"fsub double {s}, {t}")
+        lost = e.op(f"fsub double {t}, {e.op(f'fsub double {s}, {b}')}")
+        lost = e.op(f"fadd double {lost}, {e.op(f'fsub double {x}, {b}')}")
+        e.line(f"store double {s}, ptr {total}")
+        self.add_to_error(error, lost)
+
+    def add_to_error(self, error: str, lost: str) -> None:
+        """One more error."""
+        before = self.e.op(f"load double, ptr {error}")
+        self.e.line(f"store double {self.e.op(f'fadd double {before}, {lost}')}, ptr {error}")
+
+    @property
+    def state(self) -> list[tuple[str, str]]:
+        """(place, LLVM type) of all that a later part needs of an earlier one."""
+        if self.long:
+            return [(place, "double") for pair in self.total for place in pair]
+        return [(slot, llvm_type(self.wide)) for slot in self.slots]
+
+    def merge(self, state: list[str]) -> None:
+        """Add the `state` of another accumulator, whose elements come after those of this one."""
+        if not self.long:
+            self.combine((state[0], state[1]) if self.parts == 2 else state[0])
+            return
+        for n, pair in enumerate(self.total):
+            self.add_to_total(pair, state[2 * n])
+            self.add_to_error(pair[1], state[2 * n + 1])
 
     def value(self) -> Val:
         """The result."""
@@ -121,10 +144,10 @@ class Accumulator:
 
 @final
 class Emitter:
-    """Writes one LLVM function `void name(ptr table, ptr error)`."""
+    """Writes one LLVM function, `void name(ptr table, ptr error)` if it has no other parameters."""
 
-    def __init__(self, module: Module, name: str) -> None:
-        self.module, self.name = module, name
+    def __init__(self, module: Module, name: str, parameters: str = "ptr noalias %table, ptr noalias %error") -> None:
+        self.module, self.name, self.parameters = module, name, parameters
         self.names = itertools.count()
         self.head: list[str] = []  # allocas and base pointers, at the top
         self.lines: list[str] = []
@@ -137,6 +160,7 @@ class Emitter:
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
+        self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
         self.checks: dict[Checked, str] = {}
@@ -187,7 +211,7 @@ class Emitter:
     def text(self) -> str:
         """The whole function."""
         body = "\n".join([*self.head, "  br label %start", "start:", *self.lines, "  ret void"])
-        return f"define internal void @{self.name}(ptr noalias %table, ptr noalias %error) #0 {{\n{body}\n}}\n"
+        return f"define internal void @{self.name}({self.parameters}) #0 {{\n{body}\n}}\n"
 
     # Memory
 
@@ -281,6 +305,7 @@ class Emitter:
             none = self.op(f"icmp sle i64 {self.ends[var]}, 0")
             self.unless(none, lambda: self.loop(var, body, ("0", self.ends[var])))
             return
+        bounds = bounds or self.part.get(var)
         begin, end = bounds or ("0", str(var.extent))
         head, done = self.fresh("loop")[1:], self.fresh("done")[1:]
         name, before = self.fresh("i"), self.block
@@ -325,6 +350,10 @@ class Emitter:
         outer, end = Var(-(-var.extent // size)), self.ends.get(var, str(var.extent))
         if var in self.ends:
             self.ends[outer] = self.op(f"sdiv i64 {self.op(f'add nsw i64 {end}, {size - 1}')}, {size}")
+        elif var in self.part:  # which begins with a block
+            begin, end = self.part[var]
+            last = self.op(f"udiv i64 {self.op(f'add nuw nsw i64 {end}, {size - 1}')}, {size}")
+            self.part[outer] = self.op(f"udiv exact i64 {begin}, {size}"), last
 
         def block() -> None:
             first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {size}")

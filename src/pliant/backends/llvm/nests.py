@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import final
 
 from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
@@ -18,15 +19,32 @@ TILE = 32  # steps of both loops where one array is walked along and another acr
 
 def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
     """One nest, or several that share their outer loop, over `rows`."""
-    nests = [nest for nest in nests if 0 not in nest.space and nest.roots]
+    nests = alive(nests)
     if not nests:
         return
     e.begin_step([buffer for nest in nests for buffer in writes(nest)])
-    e.backward = nests[0].backward
-    made = {root.buffer for nest in nests for root in nest.roots if root.buffer} if rows else set[Buffer]()
-    emitters = [NestEmitter(e, nest, made) for nest in nests]
+    emitters = emitters_of(e, nests, rows)
     for emitter in emitters:
+        emitter.clear()
         emitter.prepare()
+    emit_loops(e, emitters, nests, rows)
+    e.end_step()
+
+
+def alive(nests: list[Nest]) -> list[Nest]:
+    """Those nests that do anything."""
+    return [nest for nest in nests if 0 not in nest.space and nest.roots]
+
+
+def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmitter]:
+    """Emitters of nests that run one after the other, or row by row."""
+    made = {root.buffer for nest in nests for root in nest.roots if root.buffer} if rows else set[Buffer]()
+    return [NestEmitter(e, nest, made) for nest in nests]
+
+
+def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows: Var | None) -> None:
+    """The loops of nests that are prepared."""
+    e.backward = nests[0].backward
     if rows is None and nests[0].delay:
         emitters[0].delayed(nests[0].delay)
     elif rows is None:
@@ -45,7 +63,6 @@ def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
             emitter.end(0)
     e.backward = frozenset()
     e.ends = {}
-    e.end_step()
 
 
 @final
@@ -64,6 +81,7 @@ class NestEmitter:
             self.levels[depth].append(s)
         self.folds = {root: self.ending(root) for root in self.roots if root.fold}
         self.totals: dict[Root, Accumulator] = {}
+        self.keep: Callable[[Root, Accumulator], None] | None = None  # what becomes of a part of a fold over all loops
 
     def ending(self, root: Root) -> int:
         """The number of loops around the inner loops that a fold runs over."""
@@ -76,22 +94,26 @@ class NestEmitter:
         """Whether a fold also runs over a loop outside one it does not run over."""
         return any([v in root.folded for v in self.loops[: self.folds[root]]])
 
-    def prepare(self) -> None:
-        """What comes before all loops."""
-        e = self.e
-        for root, level in self.folds.items():
-            assert root.fold
-            assert root.buffer
+    def clear(self) -> None:
+        """Fill the results of folds that add up in memory with what they start from."""
+        for root in self.folds:
             if self.in_memory(root):
-                self.clear(root)
-            if level < len(self.loops):
-                count = math.prod([v.extent for v in self.loops[level:]])
-                may_be_empty = any([v in self.limits for v in self.loops[level:]])
-                self.totals[root] = Accumulator(
-                    e, root.fold.kind, root.fold.dtype, count > BLOCK, may_be_empty=may_be_empty
-                )
+                self.fill(root)
 
-    def clear(self, root: Root) -> None:
+    def prepare(self) -> None:
+        """Give folds their registers."""
+        for root, level in self.folds.items():
+            if level < len(self.loops):
+                self.totals[root] = self.accumulator(root)
+
+    def accumulator(self, root: Root) -> Accumulator:
+        """The registers of a fold over inner loops."""
+        assert root.fold
+        loops = self.loops[self.folds[root] :]
+        is_long = math.prod([v.extent for v in loops]) > BLOCK
+        return Accumulator(self.e, root.fold.kind, root.fold.dtype, is_long)
+
+    def fill(self, root: Root) -> None:
         """Fill the result of a fold with what it starts from."""
         assert root.fold
         assert root.buffer
@@ -170,7 +192,10 @@ class NestEmitter:
     def end(self, level: int) -> None:
         """What comes after the loop of a level."""
         for root in self.ending_at(level):
-            self.finish(root, self.totals[root].value())
+            if self.keep and level == 0:
+                self.keep(root, self.totals[root])
+            else:
+                self.finish(root, self.totals[root].value())
 
     def ending_at(self, level: int) -> list[Root]:
         """Folds with registers that are complete after the loop of a level."""

@@ -11,6 +11,7 @@ from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.nested import copy, emit_run
 from pliant.backends.llvm.nests import emit_nests
+from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
 from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
@@ -87,8 +88,12 @@ def length_of(step: Step) -> int:
 def emit_step(e: Emitter, step: Step) -> None:
     """One step."""
     match step:
+        case Nest() if step.split:
+            emit_parts(e, [step], None, step.split)
         case Nest():
             emit_nests(e, [step], None)
+        case Rows() if step.split:
+            emit_parts(e, step.nests, step.nests[0].vars[0], step.split)
         case Rows():
             emit_nests(e, step.nests, step.nests[0].vars[0])
         case Fill():

@@ -15,6 +15,7 @@ from pliant.kernel.check.faults import apart, fault, named
 from pliant.kernel.check.fills import check_fill, loaded
 from pliant.kernel.check.memory import Memory, Region, region_of
 from pliant.kernel.check.nests import check_nests, running
+from pliant.kernel.check.parts import check_parts
 from pliant.kernel.check.runs import Effect, check_run
 from pliant.kernel.ir import (
     Buffer,
@@ -27,6 +28,7 @@ from pliant.kernel.ir import (
     Routine,
     Rows,
     Run,
+    Split,
     Step,
     writes,
 )
@@ -94,9 +96,9 @@ class _Walk:
         """What one step needs, and what it leaves."""
         match step:
             case Nest():
-                self.nests([step])
+                self.nests([step], step.split)
             case Rows():
-                self.nests(step.nests)
+                self.nests(step.nests, step.split)
             case Fill():
                 self.fill(step)
             case Product():
@@ -113,7 +115,7 @@ class _Walk:
             case Copy():
                 self.copy(step)
 
-    def nests(self, nests: list[Nest]) -> None:
+    def nests(self, nests: list[Nest], split: Split | None) -> None:
         """Nests: of one that is empty only windows are of interest, which are what they were."""
         alive = running(nests)
         made = {b for x in alive for b in writes(x.nest)}
@@ -125,6 +127,8 @@ class _Walk:
             if root.base and root.buffer:
                 self.need(root.base, root.buffer)
         check_nests(alive)
+        if split:
+            check_parts(alive, split)
         for root in [root for nest in nests for root in nest.roots]:
             if root.buffer:
                 is_row = len(nests) > 1 and root.buffer.type != root.value.type

@@ -1,0 +1,91 @@
+"""Which loop of a large nest runs in parts, that several threads can take in any order.
+
+How many parts there are depends on extents alone. Parts run in turn where there is one thread, so what a
+program computes does not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pliant.kernel.ir import Buffer, Load, Nest, Program, Root, Rows, Split, Var, root_of
+from pliant.kernel.overlap import is_once
+from pliant.kernel.schedule import scalars
+
+LEAST: Final = 400_000
+"""The least work of a nest in parts, in simple operations on one element: about 100 µs."""
+PART: Final = 50_000
+"""The least work of a part."""
+MOST: Final = 64
+"""Parts at most."""
+GRAIN: Final = 64
+"""Steps of an innermost loop are divided by multiples of this: whole lines of cache."""
+BLOCK: Final = 1024
+"""The same, where sums are made in blocks of this length."""
+
+
+def split(program: Program) -> None:
+    """Note, at each large nest, its loop that runs in parts."""
+    for step in program.steps:
+        if isinstance(step, Nest):
+            step.split = split_of([step], step.vars, step.work)
+        elif isinstance(step, Rows):
+            step.split = split_of(step.nests, step.nests[0].vars[:1], step.work)
+
+
+def split_of(nests: list[Nest], loops: tuple[Var, ...], work: int) -> Split | None:
+    """How nests over common loops run in parts, by one of these loops; None if they run as a whole."""
+    if work < LEAST or not all([is_unordered(nest) for nest in nests]):
+        return None
+    found = [parts_of(nests, v, work) for v in loops if all([is_apart(nest, v) for nest in nests])]
+    found = [split for split in found if split.count > 1]
+    # the outermost loop, unless an inner one is divided much better
+    return max(found, key=lambda split: min(split.count, MOST // 4), default=None)
+
+
+def parts_of(nests: list[Nest], loop: Var, work: int) -> Split:
+    """A loop in equal parts, none of them too small."""
+    is_inner = len(nests) == 1 and loop is nests[0].vars[-1]
+    has_sums = any([is_total(root, nest) for nest in nests for root in nest.roots])
+    grain = (BLOCK if has_sums else GRAIN) if is_inner else 1
+    count = min(work // PART, MOST)
+    size = -(-loop.extent // max(count, 1))
+    return Split(loop, -(-size // grain) * grain, frozenset(private(nests)))
+
+
+def private(nests: list[Nest]) -> list[Buffer]:
+    """What lies in the same memory for each row: each part needs its own."""
+    if len(nests) == 1:
+        return []
+    return [
+        root.buffer
+        for nest in nests
+        for root in nest.roots
+        if root.buffer and root.buffer.type != root.value.type and nest.vars[0] not in root.folded
+    ]
+
+
+def is_unordered(nest: Nest) -> bool:
+    """Whether the loops of a nest may run in any order."""
+    return not (nest.is_swept or nest.delay or nest.limits or 0 in nest.space)
+
+
+def is_apart(nest: Nest, loop: Var) -> bool:
+    """Whether no two steps of a loop touch what the other one writes, but for sums over all loops."""
+    row = loop if loop in nest.vars else nest.vars[0]
+    return all([is_total(root, nest) or parts_are_apart(root, nest, row) for root in nest.roots])
+
+
+def parts_are_apart(root: Root, nest: Nest, loop: Var) -> bool:
+    """Whether what a root writes at different steps of a loop is apart, and not read at others."""
+    if root.fold is None:
+        return root.base is None or is_once(root.offset, nest, root)
+    if loop in root.folded or root.buffer is None:
+        return False
+    home = root_of(root.buffer)
+    return not any([isinstance(s, Load) and root_of(s.buffer) is home for s in scalars(nest.body)])
+
+
+def is_total(root: Root, nest: Nest) -> bool:
+    """Whether a root is folded over all loops: parts of it are folded each by itself."""
+    return root.fold is not None and all([v in root.folded for v in nest.vars])

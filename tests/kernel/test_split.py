@@ -1,0 +1,128 @@
+"""Which nests run in parts, and that the verifier finds parts that are not apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm import can, has_routine
+from pliant.errors import VerifyError
+from pliant.kernel.build import build
+from pliant.kernel.check import check
+from pliant.kernel.ir import Nest, Program, Rows
+from pliant.pipeline import optimise
+
+LARGE = np.zeros(1_000_000)
+TABLE = np.zeros((2000, 500))
+
+
+def program(f: Any, *args: Any) -> Program:
+    return build(optimise(pliant.trace(f, *args)), can, has_routine)
+
+
+def splits(f: Any, *args: Any) -> list[tuple[int, int] | None]:
+    """(extent of the loop, number of parts) of each nest, or of each group of nests."""
+    found = [step.split for step in program(f, *args).steps if isinstance(step, Nest | Rows)]
+    return [s and (s.loop.extent, s.count) for s in found]
+
+
+def test_small_nests_run_as_a_whole():
+    assert splits(lambda x: np.exp(x), np.zeros(10_000)) == [None]
+
+
+def test_parts_are_whole_lines_of_cache():
+    (nest,) = program(lambda x: np.exp(x), LARGE).steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    assert (nest.split.count, nest.split.size % 64) == (64, 0)
+
+
+def test_parts_of_sums_are_whole_blocks():
+    (nest,) = program(lambda x: np.sum(np.exp(x)), LARGE).steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    assert nest.split.size % 1024 == 0
+
+
+def test_sums_of_rows_are_divided_by_rows_and_sums_of_columns_by_columns():
+    (rows,) = splits(lambda x: np.exp(x).sum(1), TABLE)
+    (columns,) = splits(lambda x: np.exp(x).sum(0), TABLE)
+    assert rows
+    assert columns
+    assert (rows[0], columns[0]) == (2000, 500)
+
+
+def test_rows_have_memory_of_their_own_in_each_part():
+    def softmax(x):
+        e = np.exp(x - x.max(1, keepdims=True))
+        return e / e.sum(1, keepdims=True)
+
+    (step,) = program(softmax, TABLE).steps
+    assert isinstance(step, Rows)
+    assert step.split
+    assert step.split.private
+
+
+def test_what_is_written_where_it_is_read_elsewhere_runs_as_a_whole():
+    def shifts(x):
+        x[1:] = np.exp(x[:-1])
+        return x
+
+    program = build(optimise(pliant.trace(shifts, LARGE)), can, has_routine, owned=[(0, 0)], must=True)
+    assert [step.split for step in program.steps if isinstance(step, Nest) and step.is_swept] == [None]
+
+
+def in_parts_by(f: Any, loop: int, *args: Any) -> Program:
+    """A program whose first nest is divided by the n-th of its loops, whether that is right or not."""
+    made = program(f, *args)
+    nest = next(step for step in made.steps if isinstance(step, Nest | Rows))
+    assert nest.split
+    loops = nest.vars if isinstance(nest, Nest) else nest.nests[0].vars
+    nest.split = replace(nest.split, loop=loops[loop], size=8)
+    return made
+
+
+def test_the_verifier_passes_parts_that_are_apart():
+    check(in_parts_by(lambda x: np.exp(x).sum(1), 0, TABLE))
+
+
+def test_the_verifier_finds_parts_that_add_to_the_same_sums():
+    with pytest.raises(VerifyError, match=r"is written by one part where .* is written by another"):
+        check(in_parts_by(lambda x: np.exp(x).sum(1), 1, TABLE))
+
+
+def test_the_verifier_finds_rows_that_share_memory():
+    def softmax(x):
+        e = np.exp(x - x.max(1, keepdims=True))
+        return e / e.sum(1, keepdims=True)
+
+    made = program(softmax, TABLE)
+    (step,) = made.steps
+    assert isinstance(step, Rows)
+    assert step.split
+    step.split = replace(step.split, private=frozenset())
+    with pytest.raises(VerifyError, match="by another"):
+        check(made)
+
+
+def test_the_verifier_finds_private_memory_that_is_needed_later():
+    made = program(lambda x: np.exp(x), LARGE)
+    (nest,) = made.steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    nest.split = replace(nest.split, private=frozenset(made.results))
+    with pytest.raises(VerifyError, match="needed afterwards"):
+        check(made)
+
+
+def test_the_verifier_finds_ordered_loops_in_parts():
+    made = program(lambda x: np.exp(x), LARGE)
+    (nest,) = made.steps
+    assert isinstance(nest, Nest)
+    nest.is_swept = True
+    with pytest.raises(VerifyError, match="have an order"):
+        check(made)
