@@ -161,3 +161,22 @@ def test_attributes_of_functions_are_seen():
     for factor in (2.0, 3.0):
         f.factor = factor  # type: ignore[attr-defined]
         np.testing.assert_array_equal([compiled(X), compiled(X)], [factor * X] * 2)
+
+
+def test_targets_are_stored_from_left_to_right():
+    def steps(x: Any) -> Any:
+        i = 0
+        x[i], i = x[1] * 2, 2
+        x[i], (x[i + 1], i) = x[0], (7.0, 4)
+        i, x[i] = 1, 5.0
+        j = x[j - 3] = 3
+        return i, j
+
+    def wanted(x: Any) -> Any:
+        x[:4] = [x[1] * 2, 5.0, x[1] * 2, 7.0]
+        x[0] = 3
+        return 1, 3
+
+    x, y = X.copy(), X.copy()
+    assert pliant.jit(steps)(x) == wanted(y)
+    np.testing.assert_array_equal(x, y)

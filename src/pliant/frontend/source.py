@@ -256,15 +256,17 @@ class _Rewriter(ast.NodeTransformer):
         return [node, *after]
 
     def named(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
-        """A target with names in place of items and attributes; statements that store these."""
+        """A target with names in place of items, attributes and what follows them; statements that store these."""
         if isinstance(target, ast.Tuple | ast.List):
             target.elts = [self.named(t, after) for t in target.elts]
         elif isinstance(target, ast.Starred):
             target.value = self.named(target.value, after)
-        elif isinstance(target, ast.Subscript | ast.Attribute):
+        elif after or isinstance(target, ast.Subscript | ast.Attribute):  # in their order: x[i], i = y, j
             name = reader_name(f"stored_{len(after)}")
             value = ast.copy_location(ast.Name(name, ast.Load()), target)
-            after.append(ast.copy_location(ast.Expr(self.stored(value, target)), target))
+            is_part = isinstance(target, ast.Subscript | ast.Attribute)
+            stored = ast.Expr(self.stored(value, target)) if is_part else ast.Assign([target], value)
+            after.append(ast.copy_location(stored, target))
             return ast.copy_location(ast.Name(name, ast.Store()), target)
         return target
 
