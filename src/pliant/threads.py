@@ -21,6 +21,6 @@ def threads(count: int | None = None) -> int:
     >>> pliant.threads(before) == before
     True
     """
-    if count is not None and (not isinstance(count, int) or count < 1):
+    if count is not None and (not isinstance(count, int) or count < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ArgumentError(f"threads: expected a count of at least 1, got {count!r}")
     return import_module("pliant.backends.llvm.pool").threads(count)
