@@ -1,4 +1,4 @@
-"""Blocks of permuted arrays are blocks of the arrays."""
+"""Identities of blocks: of permuted arrays, and of what is added to a block."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pliant.core import ir
 from pliant.core.build import trace
 from pliant.core.ir import Value, nodes
 from pliant.core.types import Type
-from pliant.ops.block import AddBlock, Block, ReadBlock, UpdateBlock
-from pliant.ops.shape import permute
+from pliant.ops import block_rules
+from pliant.ops.block import AddBlock, Block, ReadBlock, UpdateBlock, read_block, update_block
+from pliant.ops.shape import permute, reshape
 from pliant.pipeline import optimise
-from pliant.testing import run
+from pliant.testing import check_rule, run
 
 RNG = np.random.default_rng(0)
 INT = Type("i64")
@@ -34,3 +36,50 @@ def test_block_of_permute(name: str) -> None:
     xs = [RNG.normal(size=(7, 8, 6)), RNG.normal(size=(2, 3, 4)), *(np.int64(n) for n in (3, 4, 1, 2, 3, 3))]
     for got, wanted in zip(run(made, xs), run(fn, xs), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+def own_row(x: Value, i: Value, n: Value) -> Value:
+    """The first n elements of row i, as `x[i, :n]` has them."""
+    return reshape(read_block(x, [i, i * 0], [i * 0 + 1, n], (1, 4)), (4,))
+
+
+def row_changed(change: Callable[[Value, Value], Value]) -> Callable[..., Value]:
+    """`x[i, :n] = change(x[i, :n], u)`."""
+
+    def program(x: Value, u: Value, i: Value, n: Value) -> Value:
+        new = reshape(change(own_row(x, i, n), u), (1, 4))
+        return update_block(x, new, [i, i * 0], [i * 0 + 1, n])
+
+    return program
+
+
+PROGRAMS: dict[str, Callable[..., Value]] = {
+    "x[i, :n] += u": row_changed(lambda row, u: row + u),
+    "x[i, :n] = u + x[i, :n]": row_changed(lambda row, u: u + row),
+    "x[i, :n] -= u": row_changed(lambda row, u: row - u),
+}
+
+
+def values(program: Callable[..., Value]) -> tuple[str, list[np.ndarray], list[np.ndarray]]:
+    """The simplified program, its results, and those of the program as it was."""
+    fn = trace(program, Type("f64", (3, 4)), Type("f64", (4,)), INT, INT)
+    made = optimise(fn)
+    xs = [RNG.normal(size=(3, 4)), RNG.normal(size=4), np.int64(1), np.int64(2)]
+    return str(made), run(made, xs), run(fn, xs)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_row_changed_by_a_sum_is_added_to(name: str) -> None:
+    text, got, wanted = values(PROGRAMS[name])
+    assert "add_block" in text
+    assert "read_block" not in text
+    np.testing.assert_allclose(got[0], wanted[0], rtol=1e-15)
+
+
+def test_a_block_that_is_cleared_and_added_to_is_replaced() -> None:
+    def program(x: Value, k: Value) -> Value:
+        bounds = [k, k, k, k]
+        cleared = UpdateBlock((1, 1))(x, ir.operators.zeros(Type("f64", (1, 3))), *bounds)
+        return AddBlock((1, 1))(cleared, read_block(x, bounds[:2], bounds[2:], (1, 3)), *bounds)
+
+    check_rule(block_rules.block_addition_to_cleared, Type("f64", (3, 4)), INT, program=program)

@@ -250,6 +250,16 @@ IDENTITIES = [
         index.scatter_set_of_own_sum,
         lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) + u, unique=True),
     ),
+    (
+        index.scatter_set_of_own_sum,
+        lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) - u, unique=True),
+    ),
+    (
+        index.scatter_add_to_cleared,
+        lambda x, u: scatter_add(
+            scatter_set(x, (iota(2),), zeros(2, 3), unique=True), (iota(2),), u + gather(x, iota(2)), unique=True
+        ),
+    ),
     (index.scatter_add_of_zeros, lambda x, u: scatter_add(x, (iota(2),), zeros(2, 3))),
 ]
 

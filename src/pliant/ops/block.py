@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
-from pliant.core.ir import Const, Namespace, Tangents, Value, const
+from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import Elementwise, Linear
-from pliant.ops.elementwise import Add, Sub, neg
-from pliant.ops.select import is_zero
-from pliant.ops.shape import Slice, broadcast, lift, permute
-from pliant.ops.update import AddSlice, UpdateSlice
-from pliant.rewrite.rule import rewrite
+from pliant.ops.elementwise import Add
+from pliant.ops.shape import broadcast, lift, permute
 
 
 class Block(Linear):
@@ -310,93 +307,3 @@ def _to_rest(x: Value, end: int) -> Value:
 
 def _to_front(x: Value, axis: int) -> Value:
     return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
-
-
-# --- identities
-
-
-def is_whole(value: Value) -> bool:
-    """Whether the bounds of a block operation on one array are literals, and its lengths the greatest."""
-    op = value.op
-    if not isinstance(op, Block) or op.shared:
-        return False
-    rank = len(op.step)
-    bounds = value.args[len(value.args) - 2 * rank :]
-    shape = op.shape if isinstance(op, ReadBlock) else value.args[1].shape
-    return all([isinstance(b.op, Const) for b in bounds]) and tuple(map(_number, bounds[rank:])) == shape
-
-
-def _number(bound: Value) -> int:
-    assert isinstance(bound.op, Const)
-    return int(bound.op.value.real)
-
-
-@rewrite(Block)
-def block_at_known_place(value: Value) -> Value | None:
-    """A block whose bounds are literals is a window."""
-    if not is_whole(value):
-        return None
-    op, rank = value.op, len(value.op.step)  # type: ignore[attr-defined]
-    start = tuple(map(_number, value.args[-2 * rank :][:rank])) if rank else ()
-    match op:
-        case ReadBlock(shape, step):
-            made = Slice(start, step, shape)
-            return made(value.args[0])
-        case UpdateBlock(step):
-            return UpdateSlice(start, step)(*value.args[:2])
-        case AddBlock(step):
-            return AddSlice(start, step)(*value.args[:2])
-        case _:
-            return None
-
-
-def is_own(read: Value, write: Value) -> bool:
-    """Whether a value is what a block write is about to replace."""
-    op, put = read.op, write.op
-    return (
-        isinstance(op, ReadBlock)
-        and isinstance(put, BlockWrite)
-        and read.args == (write.args[0], *write.args[2:])
-        and (op.step, op.shared) == (put.step, put.shared)
-        and read.shape == write.args[1].shape
-    )
-
-
-@rewrite(Agree)
-def agreement_of_same(value: Value) -> Value | None:
-    """A number is equal to itself."""
-    return value.args[0] if value.args[0] is value.args[1] else None
-
-
-@rewrite(UpdateBlock, reads=(Add, Sub))
-def block_update_of_own_sum(value: Value) -> Value | None:
-    """`x[block] = x[block] ± u` is `x[block] += ±u`, if nothing has to be repeated to the block's shape."""
-    total, op = value.args[1], value.op
-    assert isinstance(op, UpdateBlock)
-    pairs = [(total.args, False)] if isinstance(total.op, Sub) else []
-    pairs += [(total.args, True), (total.args[::-1], True)] if isinstance(total.op, Add) else []
-    for (old, u), is_sum in pairs:
-        if is_own(old, value) and u.shape == total.shape:
-            return AddBlock(op.step, op.shared)(value.args[0], u if is_sum else neg(u), *value.args[2:])
-    return None
-
-
-@rewrite(UpdateBlock, reads=(ReadBlock,))
-def block_update_of_own_read(value: Value) -> Value | None:
-    """`x[block] = x[block]` changes nothing."""
-    return value.args[0] if is_own(value.args[1], value) else None
-
-
-@rewrite(AddBlock, level="stable")
-def block_addition_of_zeros(value: Value) -> Value | None:
-    """Adding zeros changes nothing (but the sign of -0.0)."""
-    return value.args[0] if is_zero(value.args[1]) else None
-
-
-RULES = (
-    agreement_of_same,
-    block_at_known_place,
-    block_update_of_own_sum,
-    block_update_of_own_read,
-    block_addition_of_zeros,
-)

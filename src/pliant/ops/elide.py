@@ -30,6 +30,7 @@ from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import ReadBlock
 from pliant.ops.custom import pick
 from pliant.ops.index import Gather, ScatterSet
+from pliant.ops.kept import without_copies
 from pliant.ops.later import INDEX, Level, is_final
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
@@ -59,6 +60,7 @@ def elide(fn: Function) -> Function:
     inner = {n: op for n in held if (op := map_functions(n.op, elide)) is not n.op}
     if inner:
         fn = replaced_in(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
+    fn = without_copies(fn)
     slots = {n: found for n in nodes(fn.results) if (found := slots_of(n))}
     return replaced_in(fn, lambda n, env: _without_stacks(n, slots[n], env) if n in slots else None) if slots else fn
 
@@ -149,31 +151,32 @@ def sources_of(saved: Saved) -> set[Value] | None:
             continue
         count += 1
         read = None if isinstance(op, Param) else reading(value, saved.levels)
-        outside = outside_of(value, saved.levels) if isinstance(op, Param) else None
-        if read is not None:
+        if isinstance(op, Param):
+            given, is_outside = given_to(value, saved.levels)
+            sources.update([given] if given and is_outside else [])
+            todo.extend([given] if given and not is_outside else [])
+            if given is None:
+                return None
+        elif read is not None:
             sources.add(read.final)
             todo.extend(read.places)
-        elif outside is not None:
-            sources.update([outside] if outside not in indices else [])
         elif not isinstance(op, Movement | Iota) and not (isinstance(op, Elementwise) and op.name in CHEAP):
             return None
         else:
             todo.extend(value.args)
-        if count > LONGEST or (isinstance(op, Param) and outside is None):
+        if count > LONGEST:
             return None
     return sources
 
 
-def outside_of(param: Value, levels: Sequence[Level]) -> Value | None:
-    """The value outside all loops, or the index, that a parameter of the innermost loop is."""
-    for level in reversed(levels):
-        if param not in level.loop.body.params:
-            return None
-        n = level.loop.body.params.index(param) - 1
-        if n < 0 or level.loop.ins[n] not in ("const", "count"):
-            return param if n < 0 else None
-        param = level.node.args[n]
-    return param
+def given_to(param: Value, levels: Sequence[Level]) -> tuple[Value | None, bool]:
+    """What a parameter of one of the loops is at every step, and whether that lies outside all loops; None if
+    it changes from step to step."""
+    for depth, level in enumerate(levels):
+        if param in level.loop.body.params:
+            n = level.loop.body.params.index(param) - 1
+            return (level.node.args[n] if level.loop.ins[n] in ("const", "count") else None), depth == 0
+    return None, False
 
 
 @final
@@ -270,9 +273,9 @@ class Frame:
         if value in indices:
             return self.indices[indices.index(value)]
         if isinstance(op, Param):
-            outside = outside_of(value, levels)
-            assert outside is not None
-            return self.indices[indices.index(outside)] if outside in indices else self.outside[outside]
+            given, is_outside = given_to(value, levels)
+            assert given is not None
+            return self.outside[given] if is_outside else self.again(given, levels)
         read = reading(value, levels)
         if read is not None:
             return read.again(self.outside[read.final], tuple([self.again(p, levels) for p in read.places]))

@@ -18,7 +18,7 @@ from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.ops.base import Linear
 from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.compare import equal, less
-from pliant.ops.elementwise import Add
+from pliant.ops.elementwise import Add, Sub, neg
 from pliant.ops.select import is_zero, select
 from pliant.ops.shape import Permute, Reshape, broadcast, iota, lift, permute, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice
@@ -406,17 +406,29 @@ def gather_of_scatter_set(value: Value) -> Value | None:
     return x.args[-1] if same else None
 
 
-@rewrite(ScatterSet, reads=(Add,))
+@rewrite(ScatterSet, reads=(Add, Sub))
 def scatter_set_of_own_sum(value: Value) -> Value | None:
-    """`x[i] = x[i] + u` is `np.add.at(x, i, u)` where no place is named twice."""
+    """`x[i] = x[i] ± u` is `np.add.at(x, i, ±u)` where no place is named twice."""
     (x, *indices, total), op = value.args, value.op
-    if not (isinstance(op, ScatterSet) and op.unique and isinstance(total.op, Add)):
+    if not (isinstance(op, ScatterSet) and op.unique and isinstance(total.op, Add | Sub)):
         return None
-    for old, u in (total.args, total.args[::-1]):
+    pairs = [(total.args, isinstance(total.op, Add))]
+    pairs += [(total.args[::-1], True)] if isinstance(total.op, Add) else []
+    for (old, u), is_sum in pairs:
         reads = isinstance(old.op, Gather) and old.op.shared == op.shared and old.args == (x, *indices)
         if reads and u.shape == total.shape:
-            return ScatterAdd(op.shared, unique=True)(x, *indices, u)
+            return ScatterAdd(op.shared, unique=True)(x, *indices, u if is_sum else neg(u))
     return None
+
+
+@rewrite(ScatterAdd, level="stable", reads=(ScatterSet,))
+def scatter_add_to_cleared(value: Value) -> Value | None:
+    """Places that have been cleared, and then added to, are set (but for the sign of -0.0)."""
+    (x, *indices, u), op = value.args, value.op
+    if not (isinstance(op, ScatterAdd) and op.unique and isinstance(x.op, ScatterSet) and is_zero(x.args[-1])):
+        return None
+    is_same = x.args[1:-1] == (*indices,) and x.op.shared == op.shared
+    return ScatterSet(op.shared, unique=True)(x.args[0], *indices, u) if is_same else None
 
 
 @rewrite(ScatterAdd, level="stable")
@@ -425,4 +437,10 @@ def scatter_add_of_zeros(value: Value) -> Value | None:
     return value.args[0] if is_zero(value.args[-1]) else None
 
 
-RULES = (add_of_write_into_zeros, gather_of_scatter_set, scatter_set_of_own_sum, scatter_add_of_zeros)
+RULES = (
+    add_of_write_into_zeros,
+    gather_of_scatter_set,
+    scatter_set_of_own_sum,
+    scatter_add_to_cleared,
+    scatter_add_of_zeros,
+)

@@ -2,21 +2,25 @@
 
 The loops are inside each other and carry one array. Later than a read, or a write, in a step come: the
 other writes of that step; for each of the loops, its later steps; and what its body writes after the
-loop inside it. None of these may touch the places of the read, whatever the indices.
+loop inside it. None of these may touch the places of the read, whatever the indices. Where a branch
+writes, or reads, its condition is known to hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
-from pliant.core.ir import Node, Value
+from pliant.core.ir import Function, Node, Value
 from pliant.core.types import Type
+from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
+from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
-from pliant.ops.places import Form, Scene, box_of_read, box_of_write, can_meet, form_of
+from pliant.ops.places import Box, Form, Scene, box_of_read, box_of_write, can_meet, form_of, is_possible
 
 INDEX = Type("i64")
+READ: Final = "read"  # the run of the loops in which the read is
 
 
 class _Unknown(Exception):
@@ -51,23 +55,37 @@ def is_final(read: Value, version: Value, levels: Sequence[Level]) -> Value | No
 
     version: what the array is when it is read, or has been written, in a step of the innermost loop.
     """
+    scene = scenes_of(levels)[-1]
+    box = box_of_read(read, scene) if read is not version else box_of_write(read, scene)
+    assert box is not None
+    return final_at(box, scene.facts, version, levels)
+
+
+def final_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[Level]) -> Value | None:
+    """The array that the outermost loop ends with, if it holds what a version of it held at some places.
+
+    facts: what is known of the step, in which the loops' indices are the variables of `scenes_of`.
+    """
     carries = _carried(version, levels)
     if carries is None:
         return None
-    scenes = [Scene("read")]
-    for level in levels:
-        scenes.append(entered(scenes[-1], level.node, level.loop, "read"))
-    box = box_of_read(read, scenes[-1]) if read is not version else box_of_write(read, scenes[-1])
-    assert box is not None
     try:
-        for scene, end, start in _later(version, levels, carries, scenes):
+        for scene, end, start in _later(version, levels, carries, scenes_of(levels)):
             for other, at in _writes(end, start, scene):
                 written = box_of_write(other, at)
-                if written is None or can_meet(box, written, (*scenes[-1].facts, *at.facts)):
+                if written is None or can_meet(box, written, (*facts, *at.facts)):
                     return None
     except _Unknown:
         return None
     return levels[0].node.values[carries[0][1]]
+
+
+def scenes_of(levels: Sequence[Level]) -> list[Scene]:
+    """What is known before some loops, and in a step of each."""
+    scenes = [Scene(READ)]
+    for level in levels:
+        scenes.append(entered(scenes[-1], level.node, level.loop, READ))
+    return scenes
 
 
 def _carried(version: Value, levels: Sequence[Level]) -> list[tuple[int, int]] | None:
@@ -98,13 +116,29 @@ def _before(value: Value) -> Value | None:
         return value.args[0]
     if isinstance(value.op, Loop) and value.op.outs[value.index] == "last":
         return value.args[_carry(value) - 1]
+    if isinstance(value.op, Cond):
+        starts = [_start(fn, value.index) for fn in value.op.branches]
+        return value.args[1 + starts[0]] if starts[0] is not None and starts[0] == starts[1] else None
     return None
+
+
+def _start(fn: Function, result: int) -> int | None:
+    """The parameter that a result of a function is a version of."""
+    value: Value | None = fn.results[result]
+    while value is not None and value not in fn.params:
+        value = _before(value)
+    return None if value is None else fn.params.index(value)
 
 
 def _carry(value: Value) -> int:
     """The parameter of the body of a loop that a last result comes from."""
     assert isinstance(value.op, Loop)
     return next(p for p, r in value.op.carries if r == value.index)
+
+
+def has_versions(level: Level, value: Value) -> bool:
+    """Whether a value is an array that a loop carries, before, between or after the writes of a step."""
+    return any([value in _versions(level.loop, pair) for pair in level.loop.carries])
 
 
 def entered(scene: Scene, node: Node, loop: Loop, run: object) -> Scene:
@@ -119,6 +153,37 @@ def entered(scene: Scene, node: Node, loop: Loop, run: object) -> Scene:
             if kind == "count":
                 facts.append(known[p] - variable - 1)
     return Scene((run, node), known, tuple(facts))
+
+
+def chosen(scene: Scene, node: Node, op: Cond, *, holds: bool) -> Scene:
+    """What is known in a branch."""
+    fn = op.then if holds else op.otherwise
+    known = {p: form_of(a, scene) for p, a in zip(fn.params, node.args[1:], strict=True) if p.type == INDEX}
+    facts = (*scene.facts, *_facts_where(node.args[0], scene, holds=holds))
+    return Scene(scene.run, {**scene.known, **known}, facts)
+
+
+def _facts_where(condition: Value, scene: Scene, *, holds: bool) -> tuple[Form, ...]:
+    """Forms that are at least zero where a comparison of whole numbers holds, or where it does not."""
+    if len(condition.args) != 2 or any([a.type != INDEX for a in condition.args]):
+        return ()
+    x, y = (form_of(a, scene) for a in condition.args)
+    match condition.op, holds:
+        case (Equal(), True) | (NotEqual(), False):
+            return x - y, y - x
+        case (Equal(), False) | (NotEqual(), True):
+            ways = [a - b - 1 for a, b in ((x, y), (y, x)) if not is_possible([*scene.facts, b - a - 1])]
+            return tuple(ways)
+        case (Less(), True) | (GreaterEqual(), False):
+            return (y - x - 1,)
+        case (LessEqual(), True) | (Greater(), False):
+            return (y - x,)
+        case (Greater(), True) | (LessEqual(), False):
+            return (x - y - 1,)
+        case (GreaterEqual(), True) | (Less(), False):
+            return (x - y,)
+        case _:
+            return ()
 
 
 def _later(
@@ -148,6 +213,11 @@ def _writes(end: Value, start: Value, scene: Scene) -> Iterator[tuple[Value, Sce
                 inner = entered(scene, value.node, value.op, (scene.run, value.node))
                 body = value.op.body
                 todo.append((body.results[value.index], body.params[_carry(value)], inner))
+            elif isinstance(value.op, Cond):
+                for holds, fn in zip((True, False), value.op.branches, strict=True):
+                    p, inside = _start(fn, value.index), chosen(scene, value.node, value.op, holds=holds)
+                    assert p is not None
+                    todo.append((fn.results[value.index], fn.params[p], inside))
             else:
                 yield value, scene
             value = before
