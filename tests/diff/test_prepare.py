@@ -259,17 +259,20 @@ def test_a_direct_call_gives_what_the_operator_gives():
 
     c = np.ones(2)
     prep = diff.prepare_jacobian(f, Pliant(), X, Constant(c))
-    assert prep.direct is not None
     for k in (1.0, 2.0):
         expected = diff.jacobian(f, Pliant(), X, Constant(k * c))
         np.testing.assert_array_equal(prep(X, k * c), expected)
         np.testing.assert_array_equal(diff.jacobian(f, Pliant(), X, Constant(k * c), prep=prep), expected)
 
 
-def test_a_function_that_returns_a_container_has_no_direct_call():
-    prep = diff.prepare_jacobian(lambda x: [x * x], Pliant(), X)
-    np.testing.assert_allclose(prep(X)[0], np.diag(2 * X))
-    assert prep.direct is None
+@every_system
+def test_a_called_preparation_returns_containers(system: Any):
+    prep = diff.prepare_jacobian(lambda x: [x * x], system, X)
+    for _ in range(2):
+        np.testing.assert_allclose(prep(X)[0], np.diag(2 * X), rtol=1e-6, atol=1e-9)
+        y, jacobian = prep.value_and(X)
+        np.testing.assert_allclose(y[0], X * X)
+        np.testing.assert_allclose(jacobian[0], np.diag(2 * X), rtol=1e-6, atol=1e-9)
 
 
 def test_the_quick_way_still_refuses_other_types():
@@ -277,6 +280,33 @@ def test_the_quick_way_still_refuses_other_types():
     diff.gradient(scaled, Pliant(), X, Constant(1.0), prep=prep)
     with pytest.raises(PreparationError, match="✗ context 1: prepared for Constant: float"):
         diff.gradient(scaled, Pliant(), X, Constant(np.ones(3)), prep=prep)
+
+
+def test_the_quick_way_still_wants_contexts_and_tuples_of_seeds():
+    prep = diff.prepare_gradient(scaled, Pliant(), X, Constant(X))
+    with pytest.raises(ArgumentError, match="expected contexts after x"):
+        diff.gradient(scaled, Pliant(), X, X, prep=prep)
+    prep = diff.prepare_pushforward(np.sin, Pliant(), X, (X,))
+    np.testing.assert_allclose(diff.pushforward(np.sin, Pliant(), X, (X,), prep=prep), [X * np.cos(X)])
+    with pytest.raises(ArgumentError, match="one seed t is the tuple"):
+        diff.pushforward(np.sin, Pliant(), X, X, prep=prep)
+
+
+@pytest.mark.parametrize("system", TWICE)
+def test_a_called_preparation_of_second_order_gives_the_last_derivative(system: Any):
+    prep = diff.prepare_hvp(scaled, system, X, (X,), Constant(0.0))
+    y, (product,) = prep.value_and(X, (X,), 3.0)
+    np.testing.assert_allclose(y, 3 * np.sum(X * X))
+    np.testing.assert_allclose(product, 6 * X, rtol=1e-4)
+    np.testing.assert_allclose(prep(X, (X,), 3.0)[0], 6 * X, rtol=1e-4)
+    made = diff.value_gradient_and_hvp(scaled, system, X, (X,), Constant(3.0), prep=prep)
+    np.testing.assert_allclose(made[1], 6 * X, rtol=1e-4)
+    np.testing.assert_allclose(made[2][0], 6 * X, rtol=1e-4)
+
+
+def test_options_that_do_not_exist_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'output'"):
+        diff.gradient(scaled, Pliant(), X, Constant(1.0), output=X)  # type: ignore[call-arg]
 
 
 @pytest.mark.torch

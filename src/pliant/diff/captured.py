@@ -52,7 +52,7 @@ class Outside:
                     return False
         except (LookupError, ValueError):
             return False
-        return all([len(container) == length for container, length in self.sizes])
+        return not self.sizes or all([len(container) == length for container, length in self.sizes])
 
 
 NOTHING: Final = Outside((), (), (), (), ())

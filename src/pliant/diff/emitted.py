@@ -41,6 +41,10 @@ class Emitted:
         """The program itself."""
         return self
 
+    def holds(self) -> bool:
+        """Whether what f reads from outside, beside arrays, is still the same."""
+        return self.program.guards.hold()
+
     def run(self, xs: Arrays, constants: Arrays, xp: Any, array: Callable[[Any], Any]) -> tuple[Arrays, Arrays]:
         """(ys, aux) on the arrays of namespace xp; constants end with the captured arrays."""
         given = tuple([array(a) for a in (*xs, *constants)])

@@ -65,6 +65,11 @@ class Functional:
     local: _Local = field(default_factory=_Local)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether f takes single arrays and numbers, and returns its value only."""
+        return self.layout.is_flat and not self.has_aux and self.y is None
+
+    @property
     def returned(self) -> Returned:
         """How the last run (in this thread, or the one that traced) returned."""
         found = self.shared if self.system.abilities.is_traced else self.local.returned
@@ -96,7 +101,7 @@ class Functional:
     def _emitted(self, xs: Arrays, constants: Arrays) -> Emitted:
         """The program of f, made anew when what f reads has changed; arguments are of the layout's types."""
         found = self.emitted
-        if found is None or not found.program.guards.hold():
+        if found is None or not found.holds():
             count = self.layout.roles.count("constant")
             twin = Functional(self.f, self.layout, Pliant(), self.has_aux, self.y, self.caches)
             self.emitted = found = emit(lambda xs, cs: twin.bind(cs)(xs), xs, constants[:count])

@@ -48,6 +48,15 @@ class Layout:
         return "Active" not in self.activities
 
     @property
+    def is_flat(self) -> bool:
+        """Whether arguments are single arrays and numbers, differentiated or constant."""
+        return (
+            all([structure.is_leaf() for structure in self.structures])
+            and set(self.activities) <= {"x", "Constant"}
+            and not self.statics
+        )
+
+    @property
     def active_count(self) -> int:
         """How many leaves are differentiated."""
         return self.roles.count("active")

@@ -1,104 +1,127 @@
-"""`prepare_…` for every operator: what `prep=` takes."""
+"""`prepare_…` for every operator: what `prep=` takes.
+
+Arguments are those of the operator and give types only: their values do not matter, and f is not run.
+`prepare_…_same_point` is for many seeds at this very x and these constants: see `PointPrep`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack
 
-from pliant.diff.calls import call
+from pliant.diff.calls import Call, call
 from pliant.diff.prepare import Mismatch, Prep, prepare
 from pliant.diff.same_point import PointPrep, prepare_at
 
 
+class PointOptions(TypedDict, total=False):
+    """Keywords of a preparation at one point. has_aux: as in the later calls."""
+
+    has_aux: bool
+
+
+class PointFillOptions(PointOptions, total=False):
+    """The same where functions may fill their result. y: memory like theirs."""
+
+    y: Any
+
+
+class PrepareOptions(PointOptions, total=False):
+    """Keywords of a preparation.
+
+    on_mismatch: what a call of another signature does. "error" raises PreparationError, "reprepare"
+    prepares once more and keeps that too, "convert" converts arguments of other dtypes where
+    nothing is lost.
+    """
+
+    on_mismatch: Mismatch
+
+
+class PrepareFillOptions(PrepareOptions, PointFillOptions, total=False):
+    """The same where functions may fill their result."""
+
+
 def prepare_pushforward(
-    f: Any,
-    system: Any,
-    x: Any,
-    t: Any,
-    *contexts: Any,
-    y: Any = None,
-    has_aux: bool = False,
-    on_mismatch: Mismatch = "error",
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]
 ) -> Prep:
-    """A preparation of `pushforward` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("pushforward", f, system, x, t, contexts, y, has_aux), on_mismatch)
+    """A preparation of `pushforward` for arguments like these."""
+    return _prepared("pushforward", f, system, x, t, contexts, **options)
 
 
 def prepare_pullback(
-    f: Any,
-    system: Any,
-    x: Any,
-    t: Any,
-    *contexts: Any,
-    y: Any = None,
-    has_aux: bool = False,
-    on_mismatch: Mismatch = "error",
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]
 ) -> Prep:
-    """A preparation of `pullback` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("pullback", f, system, x, t, contexts, y, has_aux), on_mismatch)
+    """A preparation of `pullback` for arguments like these."""
+    return _prepared("pullback", f, system, x, t, contexts, **options)
 
 
-def prepare_derivative(
-    f: Any, system: Any, x: Any, *contexts: Any, y: Any = None, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
-    """A preparation of `derivative` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("derivative", f, system, x, None, contexts, y, has_aux), on_mismatch)
+def prepare_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]) -> Prep:
+    """A preparation of `derivative` for arguments like these."""
+    return _prepared("derivative", f, system, x, None, contexts, **options)
 
 
-def prepare_gradient(
-    f: Any, system: Any, x: Any, *contexts: Any, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
+def prepare_gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
     """A preparation of `gradient` for arguments like these.
 
-    x and the contexts give shapes and dtypes: their values do not matter, and f is not run.
-    has_aux as in the later calls. on_mismatch: what a call of another signature does: "error"
-    raises PreparationError, "reprepare" prepares once more and keeps that too, "convert" converts
-    arguments of other dtypes where nothing is lost.
+    >>> import numpy as np, pliant.diff as diff
+    >>> def f(x):
+    ...     return np.sum(x**2)
+    >>> prep = diff.prepare_gradient(f, diff.Pliant(), np.zeros(2))
+    >>> diff.gradient(f, diff.Pliant(), np.array([1.0, 2.0]), prep=prep)
+    array([2., 4.])
     """
-    return prepare(call("gradient", f, system, x, None, contexts, None, has_aux), on_mismatch)
+    return _prepared("gradient", f, system, x, None, contexts, **options)
 
 
-def prepare_jacobian(
-    f: Any, system: Any, x: Any, *contexts: Any, y: Any = None, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
-    """A preparation of `jacobian` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("jacobian", f, system, x, None, contexts, y, has_aux), on_mismatch)
+def prepare_jacobian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]) -> Prep:
+    """A preparation of `jacobian` for arguments like these."""
+    return _prepared("jacobian", f, system, x, None, contexts, **options)
 
 
-def prepare_second_derivative(
-    f: Any, system: Any, x: Any, *contexts: Any, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
-    """A preparation of `second_derivative` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("second_derivative", f, system, x, None, contexts, None, has_aux), on_mismatch)
+def prepare_second_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
+    """A preparation of `second_derivative` for arguments like these."""
+    return _prepared("second_derivative", f, system, x, None, contexts, **options)
 
 
-def prepare_hvp(
-    f: Any, system: Any, x: Any, t: Any, *contexts: Any, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
-    """A preparation of `hvp` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("hvp", f, system, x, t, contexts, None, has_aux), on_mismatch)
+def prepare_hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
+    """A preparation of `hvp` for arguments like these."""
+    return _prepared("hvp", f, system, x, t, contexts, **options)
 
 
-def prepare_hessian(
-    f: Any, system: Any, x: Any, *contexts: Any, has_aux: bool = False, on_mismatch: Mismatch = "error"
-) -> Prep:
-    """A preparation of `hessian` for arguments like these; see `prepare_gradient`."""
-    return prepare(call("hessian", f, system, x, None, contexts, None, has_aux), on_mismatch)
+def prepare_hessian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
+    """A preparation of `hessian` for arguments like these."""
+    return _prepared("hessian", f, system, x, None, contexts, **options)
 
 
 def prepare_pushforward_same_point(
-    f: Any, system: Any, x: Any, t: Any, *contexts: Any, y: Any = None, has_aux: bool = False
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointFillOptions]
 ) -> PointPrep:
-    """A preparation of `pushforward` at this x and these constants, for many seeds; see `PointPrep`."""
-    return prepare_at(call("pushforward", f, system, x, t, contexts, y, has_aux))
+    """A preparation of `pushforward` at this x and these constants, for many seeds."""
+    return prepare_at(_call("pushforward", f, system, x, t, contexts, **options))
 
 
 def prepare_pullback_same_point(
-    f: Any, system: Any, x: Any, t: Any, *contexts: Any, y: Any = None, has_aux: bool = False
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointFillOptions]
 ) -> PointPrep:
-    """A preparation of `pullback` at this x and these constants, for many seeds; see `PointPrep`."""
-    return prepare_at(call("pullback", f, system, x, t, contexts, y, has_aux))
+    """A preparation of `pullback` at this x and these constants, for many seeds."""
+    return prepare_at(_call("pullback", f, system, x, t, contexts, **options))
 
 
-def prepare_hvp_same_point(f: Any, system: Any, x: Any, t: Any, *contexts: Any, has_aux: bool = False) -> PointPrep:
-    """A preparation of `hvp` at this x and these constants, for many seeds; see `PointPrep`."""
-    return prepare_at(call("hvp", f, system, x, t, contexts, None, has_aux))
+def prepare_hvp_same_point(
+    f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointOptions]
+) -> PointPrep:
+    """A preparation of `hvp` at this x and these constants, for many seeds."""
+    return prepare_at(_call("hvp", f, system, x, t, contexts, **options))
+
+
+def _prepared(
+    operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], *, on_mismatch: Mismatch = "error",
+    **options: Unpack[PointFillOptions],
+) -> Prep:  # fmt: skip
+    return prepare(_call(operator, f, system, x, t, contexts, **options), on_mismatch)
+
+
+def _call(
+    operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], *, y: Any = None, has_aux: bool = False
+) -> Call:
+    return call(operator, f, system, x, t, contexts, y, has_aux)

@@ -7,48 +7,31 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, Final, Literal, cast, final
+from typing import Any, Final, Literal, final
 
 from pliant.diff import programs
-from pliant.diff.calls import OPERATORS, Call, Signature, converted_call
+from pliant.diff.calls import Call, Operator, Signature, converted_call
 from pliant.diff.contexts import Constant
 from pliant.diff.functional import Functional, Template
 from pliant.diff.layout import flatten
+from pliant.diff.routine import Routine
 from pliant.diff.second_order import parts_of
 from pliant.diff.sparse import Sparse, sparse_program
 from pliant.diff.sparsity import Sparsity
-from pliant.diff.system import Arrays, Direct, NestedError, System, is_sparse
+from pliant.diff.system import Arrays, System, Way
 from pliant.errors import ArgumentError, PreparationError
 
 Mismatch = Literal["error", "reprepare", "convert"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Example:
-    """The type of a leaf, in a form that is compared quickly."""
-
-    kind: type
-    dtype: Any
-    shape: tuple[int, ...]
-
-    def fits(self, x: Any) -> bool:
-        """Whether x is of this very type."""
-        return type(x) is self.kind and (self.dtype is None or (x.dtype == self.dtype and x.shape == self.shape))
-
-
-def _example(x: Any) -> Example:
-    dtype = getattr(x, "dtype", None)
-    return Example(cast("Any", type(x)), dtype, () if dtype is None else tuple(x.shape))
-
-
-@final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Prep:
     """The program of an operator for arguments of one signature: immutable, safe in many threads.
 
     Pass it to the operator as `prep=`; or call it: `prep(x, c)` takes x, the tuple of seeds if the
-    operator has seeds, and the values of constants and active contexts, and checks nothing.
+    operator has seeds, and the values of constants and active contexts (containers whole, with
+    anything where caches are), and checks nothing. `prep.value_and(x, c)` is `(y, derivative)`.
 
     >>> import numpy as np, pliant.diff as diff
     >>> def f(x, c):
@@ -58,114 +41,42 @@ class Prep:
     array([6., 6.])
     """
 
-    signature: Signature
-    functional: Functional
-    outer: System
-    run: Callable[..., Any] = field(repr=False)
+    f: Callable[..., Any]
+    asked: tuple[str, Any]  # operator and system
+    routine: Routine = field(repr=False)
+    # Calls are fields, so that they go to the system's own function with no frame between;
+    # in a slot, Python finds `__call__` too.
+    every: Way = field(repr=False)  # (y, *derivatives)
+    value_and: Way = field(repr=False)  # (y, derivative)
+    __call__: Way = field(repr=False)  # the derivative
+    kinds: list[Any] = field(default_factory=list[Any], repr=False)  # of the arguments, if none is a container
     on_mismatch: Mismatch = "error"
-    examples: tuple[Example, ...] = field(default=(), repr=False)
     sparsity: Sparsity | None = None
-    program: programs.Program | None = field(default=None, repr=False)
     others: list[Prep] = field(default_factory=list["Prep"], repr=False)  # made by on_mismatch="reprepare"
 
     @property
-    def f(self) -> Callable[..., Any]:
-        """The function it was made for."""
-        return self.functional.f
+    def signature(self) -> Signature:
+        """What it was made for, but the function."""
+        return self.routine.signature
 
-    @functools.cached_property
-    def direct(self) -> Direct | None:
-        """The shortest way, where arguments and results are arrays and no more."""
-        make, signature, layout = getattr(self.outer, "direct", None), self.signature, self.signature.layout
-        is_flat = all([s.is_leaf() for s in layout.structures]) and set(layout.activities) <= {"x", "Constant"}
-        if make is None or self.program is None or not is_flat or layout.statics or not layout.types[0][1]:
+    def quick(self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any]) -> Any:
+        """(y, *derivatives) for a call that plainly is the prepared one; None if a closer look is due."""
+        if f is not self.f or (operator, system) != self.asked:
             return None
-        is_plain = not signature.seeds and not signature.has_aux and signature.y is None
-        return make(signature.operator, self.program, self.functional) if is_plain else None
-
-    def _directly(self, x: Any, constants: Sequence[Any]) -> Any:
-        """(y, derivative), or None if there is no direct way."""
-        direct = self.direct
-        if direct is None or type(x) not in direct.types:
-            return None
-        try:
-            return direct.call(x, *constants)
-        except NestedError:
-            self.__dict__["direct"] = None
-            return None
-
-    def quick(self, operator: str, f: Any, system: Any, x: Any, contexts: Sequence[Any]) -> Any:
-        """(y, derivative) for a call that plainly is the prepared one; None if a closer look is due."""
-        signature, examples = self.signature, self.examples
-        if (
-            f is not self.functional.f
-            or operator != signature.operator
-            or len(contexts) + 1 != len(examples)
-            or not examples[0].fits(x)
-        ):
-            return None
-        if system is not signature.system and system != signature.system:
-            return None
-        constants: list[Any] = []
-        for context, example in zip(contexts, examples[1:], strict=True):
-            if type(context) is not Constant or not example.fits(context.value):
+        given = [x]
+        for context in contexts:
+            if context.__class__ is not Constant:
                 return None
-            constants.append(context.value)
-        return self._directly(x, constants)
-
-    def __call__(self, x: Any, *rest: Any) -> Any:
-        """The derivative at x; nothing is checked. Containers are given whole, with anything where
-        caches are."""
-        made = self._directly(x, rest)
-        return made[1] if made is not None else self._run(x, rest)[-1]
-
-    def value_and(self, x: Any, *rest: Any) -> tuple[Any, Any]:
-        """`(y, derivative)` at x, as a call."""
-        made = self._directly(x, rest)
-        if made is not None:
-            return made
-        y, *_, derivative = self._run(x, rest)
-        return y, derivative
-
-    def _run(self, x: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
-        """y and the derivatives."""
-        seeds: tuple[Arrays, ...] = ()
-        if OPERATORS[self.signature.operator].seeds:
-            seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
-        actives, constants = self.signature.layout.sorted((x, *rest))
-        y, _, parts = self.apply(actives, seeds, constants)
-        return y, *parts
+            given.append(context.value)
+        if t is None:
+            return self.every(*given) if list(map(_kind, given)) == self.kinds else None
+        seeds = t if t.__class__ is tuple else ()
+        is_same = [_kind(a) for a in (*given, *seeds)] == self.kinds
+        return self.every(x, t, *given[1:]) if is_same else None
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
-        constants, key = self.functional.inputs(actives, constants)
-        ys, aux, parts = self.run(actives, seeds, constants, key)
-        system = self.outer
-        if not any([system.owns(x) for x in actives]):
-            numpy = system.numpy
-            ys = [numpy(y) for y in ys]
-            aux = [numpy(a) if hasattr(a, "dtype") else a for a in aux]
-            parts = [[leaf if is_sparse(leaf) else numpy(leaf) for leaf in part] for part in parts]
-        returned = self.functional.returned
-        return returned.value(ys), returned.aux(aux) if self.functional.has_aux else (), self._trees(parts)
-
-    def tree(self, kind: str, leaves: Sequence[Any]) -> Any:
-        """Leaves in the structure of y or of x."""
-        return self.functional.returned.value(leaves) if kind == "y" else self.signature.layout.active_tree(leaves)
-
-    def _trees(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        """Each part in the structure it belongs to; the last kind takes all that is left."""
-        made: list[Any] = []
-        for n, kind in enumerate(OPERATORS[self.signature.operator].results):
-            if kind.endswith("…"):
-                made.append(tuple([self.tree(kind[0], part) for part in parts[n:]]))
-            elif len(kind) == 2:
-                count, leaves = self.signature.layout.active_count, parts[n]
-                blocks = [self.tree(kind[1], leaves[i : i + count]) for i in range(0, len(leaves), count)]
-                made.append(self.tree(kind[0], blocks))
-            else:
-                made.append(self.tree(kind, parts[n]))
-        return tuple(made)
+        return self.routine.apply(actives, seeds, constants)
 
     def fitted(self, of: Call) -> tuple[Prep, Call]:
         """This preparation, or one made for the call, and the call, or its arguments converted;
@@ -220,11 +131,54 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
 
     if isinstance(of.system, Sparse):
         made = sparse_program(of.system, spec.name, functional_of, given)
-        return Prep(of.signature, made.functional, made.outer, made.run, on_mismatch, sparsity=made.sparsity)
+        routine = Routine(of.signature, made.functional, made.outer, made.run)
+        calls = _selected(routine.call, spec, _as_it_is)
+        return Prep(of.f, (spec.name, of.system), routine, *calls, on_mismatch=on_mismatch, sparsity=made.sparsity)
     functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
-    examples = tuple(map(_example, (*given.actives, *given.constants)))
-    return Prep(of.signature, functional, outer, outer.compile(program), on_mismatch, examples, program=program)
+    routine = Routine(of.signature, functional, outer, outer.compile(program))
+    calls = _bound(outer, program, routine)
+    return Prep(of.f, (spec.name, of.system), routine, *calls, kinds=_kinds(of), on_mismatch=on_mismatch)
+
+
+def _bound(outer: Any, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
+    """The calls of a preparation in the shortest form that its system has for them."""
+    every, spec = routine.call, routine.operator
+    if hasattr(outer, "direct"):
+        every = outer.direct(spec.name, program, routine.functional, every)
+    is_traced = hasattr(outer, "bind") and not routine.signature.layout.statics
+    return _selected(every, spec, outer.bind if is_traced else _as_it_is)
+
+
+def _selected(every: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:
+    """`every`, its first and last results, and its last; each by `bind`."""
+
+    def value_and(*args: Any) -> tuple[Any, Any]:
+        made = every(*args)
+        return made[0], made[-1]
+
+    def last(*args: Any) -> Any:
+        return every(*args)[-1]
+
+    bound = bind(every)
+    return bound, bound if len(spec.results) == 1 else bind(value_and), bind(last)
+
+
+def _as_it_is(way: Way) -> Way:
+    return way
+
+
+def _kind(x: Any) -> Any:
+    """The type of a leaf, in a form that is made and compared quickly."""
+    return (x.__class__, x.dtype, x.shape) if hasattr(x, "dtype") else x.__class__
+
+
+def _kinds(of: Call) -> list[Any]:
+    """What `quick` compares; nothing where a signature is more than the types of single leaves."""
+    seeds = [leaf for seed in of.seeds for leaf in seed]
+    if not of.given.layout.is_flat or of.has_aux or of.y is not None or any([len(seed) != 1 for seed in of.seeds]):
+        return []
+    return [_kind(a) for a in (*of.given.actives, *of.given.constants, *seeds)]
 
 
 def _template(x: Any) -> Template:

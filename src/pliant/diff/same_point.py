@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.diff import programs
-from pliant.diff.calls import OPERATORS, Call
+from pliant.diff.calls import Call
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepare
 from pliant.diff.system import Arrays, Flat, Linear, is_ndarray, is_sparse
@@ -37,8 +37,8 @@ class PointPrep:
     value: tuple[Any, Any, tuple[Any, ...]]  # y, aux, and what comes before the seeds' derivatives
     linear: Linear | None
 
-    def quick(self, operator: str, f: Any, system: Any, x: Any, contexts: Sequence[Any]) -> Any:
-        """No call has seeds and a direct way."""
+    def quick(self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any]) -> Any:
+        """A point is always looked at closely."""
         return None
 
     def fitted(self, of: Call) -> tuple[PointPrep, Call]:
@@ -56,10 +56,10 @@ class PointPrep:
         """(y, aux, derivatives) for seeds like those it was prepared with."""
         y, aux, before = self.value
         if self.linear is None:
-            *_, parts = self.prep.apply(self.point, seeds, self.constants)
+            *_, parts = self.prep.routine.apply(self.point, seeds, self.constants)
             return y, aux, (*before, parts[-1])
-        kind = OPERATORS[self.prep.signature.operator].results[-1][0]
-        return y, aux, (*before, tuple([self.prep.tree(kind, self.linear(seed)) for seed in seeds]))
+        kind = self.prep.routine.operator.results[-1][0]
+        return y, aux, (*before, tuple([self.prep.routine.tree(kind, self.linear(seed)) for seed in seeds]))
 
     def __call__(self, seeds: tuple[Any, ...]) -> Any:
         """The derivatives for the seeds; nothing is checked."""
@@ -71,7 +71,7 @@ def prepare_at(of: Call) -> PointPrep:
     """A preparation for the very point of a call."""
     prep = prepare(of)
     point, constants = (tuple(map(_kept, leaves)) for leaves in (of.given.actives, of.given.constants))
-    y, aux, parts = prep.apply(point, of.seeds, constants)
+    y, aux, parts = prep.routine.apply(point, of.seeds, constants)
     return PointPrep(prep, point, constants, (y, aux, parts[:-1]), _linear(prep, point, constants))
 
 
@@ -82,7 +82,7 @@ def _kept(x: Any) -> Any:
 
 def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:
     """The derivative at the point as a function of a seed, if the system can keep it."""
-    system, functional, spec = prep.outer, prep.functional, OPERATORS[prep.signature.operator]
+    system, functional, spec = prep.routine.outer, prep.routine.functional, prep.routine.operator
     keep = getattr(system, "at_point", None)
     if keep is None or (spec.order == 2 and type(system) is not type(functional.system)):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, final
+from typing import Any, Final, Literal, Protocol, final
 
 import numpy as np
 
@@ -17,8 +17,10 @@ Arrays = tuple[Any, ...]
 Flat = Callable[[Arrays], tuple[Arrays, Arrays]]
 Pushed = tuple[Arrays, Arrays, Arrays]
 Bound = Callable[[Arrays], Flat]  # constants to the flat function for them
+Way = Callable[..., Any]  # a call of a preparation, with arguments as users give them
 Linear = Callable[[Arrays], Arrays]  # a derivative at one point, of the leaves of one seed
 Mode = Literal["forward", "reverse", "both"]
+SEEDED: Final = ("pushforward", "pullback", "hvp")  # operators that take a tuple of seeds
 
 
 def is_ndarray(x: Any) -> bool:
@@ -80,24 +82,13 @@ class Abilities:
     tolerance: tuple[float, float] = (1e-10, 1e-10)
 
 
-class NestedError(Exception):
-    """A function returns a container: it has no direct form."""
-
-
-@final
-@dataclass(frozen=True)
-class Direct:
-    """The shortest way to call a preparation of arrays and numbers: `(x, *constants) → (y, derivative)`.
-
-    types: of the x that it takes. Systems may offer it as `direct(operator, program, functional)`.
-    """
-
-    types: tuple[type, ...]
-    call: Callable[..., Any]
-
-
 class System(Protocol):
-    """A differentiation system. Implementations are frozen dataclasses, compared by value."""
+    """A differentiation system. Implementations are frozen dataclasses, compared by value.
+
+    Three more methods are optional. `direct(operator, program, functional, way)` is a shorter way
+    where there is one, and goes the given way otherwise; `bind(way)` compiles a way as a whole;
+    `at_point(bound, xs, constants, is_forward)` is the derivative at one point, f not run again.
+    """
 
     @property
     def name(self) -> str:

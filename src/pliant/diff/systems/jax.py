@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Bound, Direct, Flat, Linear, Mode, Pushed, unboxed
+from pliant.diff.system import SEEDED, Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, Way, unboxed
 from pliant.diff.systems import jax_calls, jax_control
 from pliant.diff.systems.base import mutation_error, package
 
@@ -100,9 +100,10 @@ class OnJAX(ABC):
 
         return self.jax.jit(keyed, static_argnums=3)
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct:
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of what `jax.jit` made; JAX's arrays in give JAX's arrays."""
-        return jax_calls.direct(self, program, functional)
+        is_plain = functional.is_plain and operator not in SEEDED
+        return jax_calls.direct(self, program, functional, way) if is_plain else way
 
     def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
         """The linear function that `jax.linearize` or `jax.vjp` returns, compiled."""

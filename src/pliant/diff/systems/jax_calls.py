@@ -8,38 +8,49 @@ from typing import Any, cast
 
 import numpy as np
 
-from pliant.diff.system import Arrays, Bound, Direct, Linear, NestedError
+from pliant.diff.system import Arrays, Bound, Linear, Way
 
 
-def direct(system: Any, program: Callable[..., Any], functional: Any) -> Direct:
-    """`(x, *constants) → (y, derivative)`, for arrays of JAX and of NumPy."""
-    jax, numpy, config = system.jax, system.numpy, system.jax.config
+class _NestedError(Exception):
+    """A function returns a container: the short way does not build it."""
+
+
+def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    """`(x, *constants) → (y, *derivatives)` of single arrays; the given way for all else."""
+    jax, own = system.jax, cast("Any", type(system.jnp.zeros(())))
     made: dict[Any, Callable[..., Any]] = {}  # by the numbers that f reads from outside
-    latest: list[Any] = [None, None]  # what f read at the last call, and the program for it
+    latest: list[Any] = [(None, None)]  # what f read at the last call, and the program for it
+    is_nested = False
 
     def flat(x: Any, *constants: Any) -> Any:
         ys, _, parts = program((x,), (), constants)
-        if len(parts[-1]) != 1 or not functional.returned.structure.is_leaf():
-            raise NestedError
-        return ys[0], parts[-1][0]
+        if not functional.returned.structure.is_leaf():
+            raise _NestedError
+        return ys[0], *[part[0] for part in parts]
 
     def run(x: Any, *constants: Any) -> Any:
-        reads = functional.reads((x,), constants)
-        made_for, call = latest
-        if reads is not made_for:
-            call = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
-            latest[:] = reads, call
-        if type(x) is not np.ndarray:
+        reads, call = latest[0]
+        if reads is not None and x.__class__ is own and reads.holds():
             return call(x, *constants, *reads.arrays)
-        if config.jax_enable_x64:
-            y, derivative = call(x, *constants, *reads.arrays)
-        else:
-            with jax.enable_x64(True):
-                y, derivative = call(x, *constants, *reads.arrays)
-        return numpy(y), numpy(derivative)
+        return renewed(x, *constants)
 
-    own = cast("Any", type(system.jnp.zeros(())))
-    return Direct((np.ndarray, own), run)
+    def renewed(x: Any, *constants: Any) -> Any:
+        nonlocal is_nested
+        if is_nested or not isinstance(x, np.ndarray | own):
+            return way(x, *constants)
+        reads = functional.reads((x,), constants)
+        call = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
+        latest[0] = reads, call
+        try:
+            if isinstance(x, own):
+                return call(x, *constants, *reads.arrays)
+            with jax.enable_x64(True):
+                return tuple([system.numpy(a) for a in call(x, *constants, *reads.arrays)])
+        except _NestedError:
+            is_nested, latest[0] = True, (None, None)
+            return way(x, *constants)
+
+    return run
 
 
 def _copy(fn: FunctionType) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant import differentiate
 from pliant.api import jit, linearize, vjp, vmap
-from pliant.diff.system import Abilities, Arrays, Bound, Direct, Flat, Linear, Mode, NestedError, Pushed, unboxed
+from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, Way, unboxed
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.capture import callee
 from pliant.frontend.convert import as_traced, short
@@ -101,16 +101,13 @@ class Pliant:
         _, push = linearize(lambda *xs: f(*xs)[0], *xs)
         return lambda dxs: push(*dxs)
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct:
-        """What `jit` calls fastest: a program of one array each."""
+    def bind(self, way: Way) -> Way:
+        """A preparation's call as one compiled function: nothing is taken apart when it runs."""
 
-        def flat(x: Any, *constants: Any) -> Any:
-            ys, _, parts = program((x,), (), constants)
-            if len(parts[-1]) != 1 or not functional.returned.structure.is_leaf():
-                raise NestedError
-            return ys[0], parts[-1][0]
+        def whole(*args: Any) -> Any:
+            return way(*args)  # of a method itself, every call would look at its owner again
 
-        return Direct((np.ndarray,), jit(flat))
+        return jit(whole)
 
     def array(self, x: Any) -> Any:
         """A traced array; a Python number as one of 64 bits."""

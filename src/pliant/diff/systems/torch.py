@@ -12,11 +12,11 @@ from pliant.diff.system import (
     Abilities,
     Arrays,
     Bound,
-    Direct,
     Flat,
     Linear,
     Mode,
     Pushed,
+    Way,
     is_ndarray,
     is_numpy,
     unboxed,
@@ -117,9 +117,10 @@ class PyTorch:
         """The tape of `torch.func.vjp`; forward mode keeps nothing."""
         return None if is_forward else torch_tape.at_point(self, bound, xs, constants)
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any) -> Direct | None:
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """PyTorch's tape, for gradients of tensors: it does less per operation than `torch.func`."""
-        return None if operator != "gradient" or self.plain else torch_tape.direct(self.torch, self.name, functional.f)
+        is_short = operator == "gradient" and functional.is_plain and not self.plain
+        return torch_tape.direct(self.torch, self.name, functional.f, way) if is_short else way
 
     def array(self, x: Any) -> Any:
         """A tensor; NumPy's memory is shared where PyTorch can."""

@@ -5,37 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.diff.system import Arrays, Bound, Direct, Linear, NestedError
+from pliant.diff.system import Arrays, Bound, Linear, Way
 from pliant.diff.systems.base import mutation_error
 
 
-def direct(torch: Any, name: str, f: Callable[..., Any]) -> Direct:
-    """`(x, *constants) → (y, gradient)`; NestedError for what the tape's short way does not cover."""
-    differentiate, tensor, is_transformed = (
+def direct(torch: Any, name: str, f: Callable[..., Any], way: Way) -> Way:
+    """`(x, *constants) → (y, gradient)`; the given way for what the tape's short one does not cover."""
+    differentiate, tensor, transformation = (
         torch.autograd.grad,
         torch.Tensor,
         torch._C._functorch.peek_interpreter_stack,
     )
 
     def run(x: Any, *constants: Any) -> Any:
-        if is_transformed() is not None:
-            raise NestedError
-        before = [c._version for c in constants if type(c) is tensor]
+        if x.__class__ is not tensor or transformation() is not None:
+            return way(x, *constants)
+        before = [c._version for c in constants if c.__class__ is tensor]
         point = x.detach().requires_grad_()
         try:
             y = f(point, *constants)
-            if type(y) is not tensor or y.ndim:
-                raise NestedError
+            if y.__class__ is not tensor or y.ndim:
+                return way(x, *constants)
             (gradient,) = differentiate(y, point)
         except RuntimeError as error:
             if "leaf Variable" in str(error):
                 raise mutation_error(name, error) from error
-            raise NestedError from error  # the general way says what is wrong, or makes zeros
-        if before and before != [c._version for c in constants if type(c) is tensor]:
+            return way(x, *constants)  # which says what is wrong, or makes zeros
+        if before and before != [c._version for c in constants if c.__class__ is tensor]:
             raise mutation_error(name)
         return y.detach(), gradient
 
-    return Direct((tensor,), run)
+    return run
 
 
 def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear:

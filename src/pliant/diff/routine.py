@@ -1,0 +1,68 @@
+"""The program of an operator, ready to run: from arguments to leaves, and from leaves to results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from pliant.diff.calls import OPERATORS, Operator, Signature
+from pliant.diff.functional import Functional
+from pliant.diff.layout import flatten
+from pliant.diff.system import Arrays, System, is_sparse
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Routine:
+    """A compiled program `run(xs, seeds, constants, key)`, and what its leaves are trees of."""
+
+    signature: Signature
+    functional: Functional
+    outer: System
+    run: Callable[..., Any] = field(repr=False)
+
+    @property
+    def operator(self) -> Operator:
+        """What it computes."""
+        return OPERATORS[self.signature.operator]
+
+    def call(self, x: Any, *rest: Any) -> tuple[Any, ...]:
+        """(y, *derivatives) of arguments as users give them: x, the seeds if there are any, values of contexts."""
+        seeds: tuple[Arrays, ...] = ()
+        if self.operator.seeds:
+            seeds, rest = tuple([tuple(flatten(t)[0]) for t in rest[0]]), rest[1:]
+        actives, constants = self.signature.layout.sorted((x, *rest))
+        y, _, parts = self.apply(actives, seeds, constants)
+        return y, *parts
+
+    def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
+        """(y, aux, derivatives) for leaves of this signature."""
+        constants, key = self.functional.inputs(actives, constants)
+        ys, aux, parts = self.run(actives, seeds, constants, key)
+        system = self.outer
+        if not any([system.owns(x) for x in actives]):
+            numpy = system.numpy
+            ys = [numpy(y) for y in ys]
+            aux = [numpy(a) if hasattr(a, "dtype") else a for a in aux]
+            parts = [[leaf if is_sparse(leaf) else numpy(leaf) for leaf in part] for part in parts]
+        returned = self.functional.returned
+        return returned.value(ys), returned.aux(aux) if self.functional.has_aux else (), self._trees(parts)
+
+    def tree(self, kind: str, leaves: Sequence[Any]) -> Any:
+        """Leaves in the structure of y or of x."""
+        return self.functional.returned.value(leaves) if kind == "y" else self.signature.layout.active_tree(leaves)
+
+    def _trees(self, parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Each part in the structure it belongs to; the last kind takes all that is left."""
+        made: list[Any] = []
+        for n, kind in enumerate(self.operator.results):
+            if kind.endswith("…"):
+                made.append(tuple([self.tree(kind[0], part) for part in parts[n:]]))
+            elif len(kind) == 2:
+                count, leaves = self.signature.layout.active_count, parts[n]
+                blocks = [self.tree(kind[1], leaves[i : i + count]) for i in range(0, len(leaves), count)]
+                made.append(self.tree(kind[0], blocks))
+            else:
+                made.append(self.tree(kind, parts[n]))
+        return tuple(made)
