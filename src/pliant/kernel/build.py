@@ -30,6 +30,7 @@ from pliant.kernel.ir import (
     index_of,
     offset_of,
 )
+from pliant.kernel.lanes import by_lanes
 from pliant.kernel.nested import Pairs
 from pliant.kernel.order import reads_first
 from pliant.kernel.place import place
@@ -64,7 +65,7 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
-    fn = by_parts(thinned(expand(fn, can)), owned)
+    fn = by_parts(by_lanes(thinned(expand(fn, can))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 
