@@ -12,8 +12,8 @@ from pliant.kernel.ir import Buffer, Load, Nest, Program, Root, Rows, Split, Var
 from pliant.kernel.overlap import is_once
 from pliant.kernel.schedule import scalars
 
-LEAST: Final = 400_000
-"""The least work of a nest in parts, in simple operations on one element: about 100 µs."""
+LEAST: Final = 800_000
+"""The least work of a nest in parts, in simple operations on one element: about 50 µs."""
 PART: Final = 50_000
 """The least work of a part."""
 MOST: Final = 64
