@@ -58,6 +58,7 @@ def one_value_for_each(x: Any) -> None:
 PROGRAMS = [read_flat, write_flat, replace_all, change_shape, place_values, one_value_for_each]
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_programs_do_what_numpy_does(f: Callable[..., Any], backend: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Final, cast
 
@@ -61,11 +62,19 @@ def store_out(
     return out
 
 
-def check_out(out: Any, dtype: str, name: str) -> None:
-    """Refuse an `out=` whose dtype does not convert safely to that of the result, as NumPy's C functions do."""
-    if out is not None and not np.can_cast(as_traced(out).dtype, np.dtype(DTYPES[dtype])):
+def check_out(out: Any, dtype: str, name: str, numpy: Callable[[Any, Any], Any]) -> None:
+    """Refuse an `out=` of a dtype that NumPy's C function would: each has its rule, and NumPy 2.5 another one.
+
+    numpy: the function, of an array of dtype `dtype` with one element, and the `out=`.
+    """
+    if out is None:
+        return
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            numpy(np.zeros(1, DTYPES[dtype]), np.zeros(1, as_traced(out).dtype))
+    except TypeError:
         message = f"{name}: cannot write a result of dtype {dtype} to out= of {as_traced(out).type}"
-        raise DTypeError(message).at(("here", here()))
+        raise DTypeError(message).at(("here", here())) from None
 
 
 def unsupported(message: str, hint: str = "") -> UnsupportedError:

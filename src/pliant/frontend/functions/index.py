@@ -66,7 +66,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     is_empty = is_sequence(indices) and not len(indices)  # NumPy takes no float for an index, but for []
     places = in_mode(as_traced(np.zeros(0, int) if is_empty else indices), x.shape[at], mode)
     picked = getitem(x, (slice(None),) * at + (places,))
-    check_out(out, x.type.dtype, "np.take")
+    check_out(out, x.type.dtype, "np.take", lambda a, out: np.take(a, [0], out=out))
     return store_out(picked.value, out, "np.take", is_array=bool(picked.shape), casting="unsafe")
 
 

@@ -73,6 +73,8 @@ def sum_(
     x = masked(widened(as_traced(a), dtype, out), where, 0)
     axes = folded_axes(axis, x.type.rank)
     y = truth_sum(x, axes) if x.dtype == "bool" else folds.reduce_sum(x, axes)
+    if not axes and y.type.is_float:
+        y = elementwise.add(y, const(0, y.dtype))  # a sum starts from 0: that of -0.0 is 0.0
     if is_given(initial):
         y = elementwise.add(y, broadcast_value(value_of(initial, y.dtype), y.shape))
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.sum", casting="unsafe")
@@ -253,14 +255,14 @@ def _arg(name: str, real_fold: Callable[[Value, int], Value], complex_fold: Call
         x = elementwise.convert(array.value, "u8") if array.type.dtype == "bool" else array.value
         fold = complex_fold if x.dtype[0] == "c" else real_fold
         rank, shape = x.type.rank, x.shape
-        if axis is None:
+        if axis is None or (not rank and axis in (0, -1)):
             x, at, axes = reshape(x, (x.type.size,)), 0, tuple(range(rank))
         else:
             at = axis_of(axis, rank)
             axes = (at,)
         if not x.shape[at]:
             raise ShapeError(f"np.{name} of an empty sequence: {array.type}").at(("here", here()))
-        check_out(out, "i64", f"np.{name}")
+        check_out(out, "i64", f"np.{name}", lambda a, out: np.argmax(a[:, None], axis=1, out=out))
         return store_out(kept(fold(x, at), shape, axes, keepdims), out, f"np.{name}", casting="unsafe")
 
     arg.__name__ = name
