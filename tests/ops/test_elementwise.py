@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from inspect import signature
 from itertools import product
 
@@ -12,7 +13,7 @@ from numpy.testing import assert_array_equal
 from pliant import ops
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.errors import ArgumentError, DTypeError, PliantError, ShapeError
 from pliant.ops import elementwise
 from pliant.ops.elementwise import Convert, absolute, add, convert, div, mul, neg, sign, sub
 from pliant.rewrite.engine import simplify
@@ -142,6 +143,22 @@ RULE_PROGRAMS = [
 def test_identity_is_exact_and_fires(rule):
     dtype = "i64" if rule is elementwise.plus_zero else "f64"
     check_rule(rule, *(Type(dtype, (40,)),) * len(signature(rule.sides).parameters), rules=ops.RULES)
+
+
+def firing(dtype):
+    """(rule, types) of the equations whose left side there is for whole numbers of a dtype, and that change it."""
+    for rule in [r for r in ops.RULES if r.sides]:
+        types = (Type(dtype, (40,)),) * len(signature(rule.sides).parameters)
+        with suppress(PliantError):
+            left = trace(lambda *xs, sides=rule.sides: sides(*xs)[0], *types)
+            if simplify(left, (rule,)) is not left:
+                yield rule, types
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i8", "i32", "i64", "u8", "u16", "u64"])
+def test_identities_hold_for_whole_numbers_of_every_dtype(dtype):
+    for rule, operands in firing(dtype):
+        check_rule(rule, *operands, rules=(rule,), low=0, high=4)
 
 
 @pytest.mark.parametrize(("rule", "operands", "program"), RULE_PROGRAMS)

@@ -222,6 +222,11 @@ def is_float(x: Value) -> bool:
     return x.dtype[0] == "f"
 
 
+def has_sign(x: Value) -> bool:
+    """Whether x may be negative."""
+    return x.dtype[0] not in "bu"
+
+
 def is_real(**xs: Value) -> bool:
     """Whether no value is complex: signs of zero parts are lost by moving a minus."""
     return all(x.dtype[0] != "c" for x in xs.values())
@@ -299,9 +304,9 @@ def div_by_neg(x: Any, y: Any) -> tuple[Any, Any]:
     return x / neg(y), neg(x / y)
 
 
-@rule
+@rule(where=has_sign)
 def abs_of_neg(x: Any) -> tuple[Any, Any]:
-    """|−x| → |x|."""
+    """|−x| → |x|; −1 is 255 as an unsigned number."""
     return absolute(neg(x)), absolute(x)
 
 
