@@ -19,6 +19,7 @@ from pliant.frontend.functions import (
     math,
     norms,
     order,
+    pad,
     products,
     quantiles,
     reduce,
@@ -35,7 +36,7 @@ from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
 from pliant.ops import scan as scans
 
 MODULES: Final = (
-    reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, index, math, create,
+    reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, pad, index, math, create,
     windows, products, linalg, norms, fft,
 )  # fmt: skip
 
@@ -48,15 +49,14 @@ FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
 UNSUPPORTED: Final = {f: hint for f, hint in unsupported.HINTS.items() if FUNCTIONS[f] is unsupported.FUNCTIONS[f]}
 """NumPy function that always raises UnsupportedError → what to do instead."""
 
-BINARY: Final = frozenset(u for u in UFUNCS if u.nin == 2 and u.nout == 1 and u.signature is None and u is not np.ldexp)
-NATIVE: Final = frozenset(
-    (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or, np.logical_xor, np.logaddexp)
-)
-ASSOCIATIVE: Final = frozenset(
-    (np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
-)
+BINARY: Final = tuple(u for u in UFUNCS if u.nin == 2 and u.nout == 1 and u.signature is None and u is not np.ldexp)
+ASSOCIATIVE: Final = (
+    np.fmax, np.fmin, np.hypot, np.logaddexp2, np.gcd, np.lcm, np.bitwise_and, np.bitwise_or, np.bitwise_xor,
+)  # fmt: skip
 
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
+    **{u: ufunc_methods.in_order(u) for u in BINARY},
+    **{u: reduce.tree(u) for u in ASSOCIATIVE},
     np.add: reduce.sum_,
     np.multiply: reduce.prod,
     np.maximum: reduce.max_,
@@ -65,8 +65,6 @@ REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
     np.logical_or: reduce.any_,
     np.logaddexp: reduce.logaddexp_reduce,
     np.logical_xor: reduce.truth_tree(np.logical_xor),
-    **{u: reduce.tree(u) for u in ASSOCIATIVE},
-    **{u: ufunc_methods.in_order(u) for u in BINARY - ASSOCIATIVE - NATIVE},
 }
 """Ufunc → its `reduce`."""
 
