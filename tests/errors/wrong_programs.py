@@ -64,9 +64,7 @@ def write_to_a_broadcast_view(x: Any) -> Any:
 
 
 def branch_on_a_traced_number(x: Any) -> Any:
-    if bool(x[0] > 0):
-        return x
-    return -x
+    return sorted(x)[0]
 
 
 def truth_of_a_whole_array(x: Any) -> Any:
@@ -103,11 +101,11 @@ def branches_of_two_shapes(x: Any) -> Any:
 
 
 def traced_loop_bound(x: Any, n: Any) -> Any:
-    return sum([x * i for i in range(n)])
+    return np.stack([x * i for i in range(n)])
 
 
 def math_of_a_traced_number(x: Any) -> Any:
-    return math.exp(x[0])
+    return math.gamma(x[0])
 
 
 def index_out_of_range(x: Any) -> Any:
@@ -239,17 +237,19 @@ def try_in_a_loop(x: Any) -> Any:
 
 
 def list_by_a_number_of_run_time(x: Any, n: int) -> Any:
-    parts = [x, x * 2]
+    parts = [x, x[1:]]
     for i in range(n):
         x = x + parts[i]
     return x
 
 
-def return_out_of_a_with(x: Any) -> Any:
-    with np.errstate(all="ignore"):
+def return_out_of_a_finally(x: Any) -> Any:
+    try:
+        y = -x
+    finally:
         if x[0] > 0:
-            return x
-    return -x
+            return x  # noqa: B012
+    return y
 
 
 def _truths(x: Any) -> Any:
@@ -271,7 +271,7 @@ CONTROL: dict[str, Any] = {
     for f in (
         state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
-        return_out_of_a_with, branch_in_a_generator, branch_without_source,
+        return_out_of_a_finally, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip
 
@@ -330,4 +330,4 @@ def traced_array_after_its_call(x: Any) -> Any:
 
 
 WRONG["traced_array_after_its_call"] = (traced_array_after_its_call, (X,))
-WRONG["single_bool_as_an_index"] = (pliant.jit(lambda x: x[True]), (X,))
+WRONG["traced_index_out_of_range"] = (pliant.jit(lambda x, i: x[i]), (X, -5))

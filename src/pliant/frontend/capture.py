@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
-import sysconfig
 import types
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, final
@@ -21,31 +19,20 @@ import numpy as np
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing
+from pliant.frontend.control.growth import item
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
+from pliant.frontend.whose import LIBRARIES, is_librarys, is_users
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 
-_STANDARD: Final = sysconfig.get_path("stdlib")
-_NAMES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
-_LIBRARIES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in _NAMES)
 # Calls of these read nothing of the user's.
 _PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 _MISSING: Final = object()
-
-
-def is_users(fn: types.FunctionType) -> bool:
-    """Whether to look into a function: not into Python's own and NumPy's."""
-    name = fn.__code__.co_filename
-    in_standard = name.startswith(_STANDARD) and "site-packages" not in name
-    package = (fn.__module__ or "").partition(".")[0]
-    is_library = any(part in name for part in _LIBRARIES) and package in sys.modules
-    library = package in _NAMES
-    return not in_standard and not (is_library and library) and not name.startswith("<frozen")
 
 
 def instrument(fn: Any, trace: Trace) -> Any:
@@ -120,7 +107,7 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
     """What rewritten code reads objects with; see `source`."""
     if not trace.readers:
         reader = Reader(trace)
-        calls = CALLS | {r: getattr(reader, r) for r in READERS if r not in CALLS or r in ("loop", "items")}
+        calls = CALLS | {r: getattr(reader, r) for r in READERS if r not in CALLS or r in ("loop", "items", "born")}
         trace.readers.update({reader_name(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
 
@@ -134,6 +121,12 @@ class Reader:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self.own: dict[int, Any] = {}  # containers that the function has made, which need no guards, by id
+
+    def born(self, container: Any) -> Any:
+        """A list or dict that the function makes."""
+        self.own[id(container)] = container
+        return CALLS["born"](container)
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
@@ -150,7 +143,7 @@ class Reader:
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         value = getattr(holder, name)
-        if _is(holder, types.ModuleType) and _is_librarys(holder):
+        if _is(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
         owners: list[Any] = [vars(holder)] if hasattr(holder, "__dict__") else []
         owners += [base.__dict__ for base in (holder if _is(holder, type) else kind).__mro__]
@@ -176,11 +169,11 @@ class Reader:
         if type(holder) is TracedArray or not is_tracing():
             return holder[key]
         if _is(holder, dict | list | tuple):
-            value = holder[key]
-            if _is(key, slice) or _is(holder, tuple):
+            value = item(holder, key)
+            if _is(key, slice | TracedArray) or _is(holder, tuple):
                 self.counted(holder)
                 return _of_element(value, self.trace)
-            return self.known(value, holder, key)
+            return self.known(value, None if id(holder) in self.own else holder, key)
         kind = _kind_of(holder)
         method = getattr(kind, "__getitem__", None)
         value = instrument(method, self.trace)(holder, key) if _is(method, types.FunctionType) else holder[key]
@@ -204,7 +197,8 @@ class Reader:
             return elements
         if _is(elements, dict):
             self.counted(elements)
-            changed = {k: self.known(v, elements, k) for k, v in elements.items()}
+            owner: Any = None if id(elements) in self.own else elements
+            changed = {k: self.known(v, owner, k) for k, v in elements.items()}
             return changed if any(changed[k] is not v for k, v in elements.items()) else elements
         if _is(elements, list | tuple):
             self.counted(elements)
@@ -221,6 +215,8 @@ class Reader:
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""
+        if id(holder) in self.own:
+            return
         if _is(holder, list):
             owner = _Box(holder)
             self.trace.sizes.setdefault(id(holder), (owner, len(holder)))
@@ -231,10 +227,10 @@ class Reader:
             for n, value in holder.items():
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
 
-    def items(self, fn: Any, *args: Any) -> Any:
+    def items(self, fn: Any, *args: Any, **options: Any) -> Any:
         """What a loop goes over: a call of `range`, `enumerate`, `zip` or `reversed`."""
         given = args if fn is range else tuple([self.each(a) for a in args])
-        return CALLS["items"](fn, *given)
+        return CALLS["items"](fn, *given, **options)
 
     def loop(self, elements: Any, *rest: Any) -> Any:
         """A `for` statement."""
@@ -288,12 +284,6 @@ def _of_element(value: Any, trace: Trace) -> Any:
     return instrument(value, trace)
 
 
-def _is_librarys(module: types.ModuleType) -> bool:
-    """Whether a module is Python's own, or of the libraries that are not looked into."""
-    package = module.__name__.partition(".")[0]
-    return package in _NAMES or package in sys.stdlib_module_names
-
-
 def _holds_function(cell: types.CellType) -> bool:
     try:
         return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
@@ -319,7 +309,7 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
     if isinstance(value, np.ndarray):
         trace.roots[id(owner), name] = (owner, name, value)
         return TracedArray(*trace.enter(value))
-    if isinstance(value, types.ModuleType) and _is_librarys(value):
+    if isinstance(value, types.ModuleType) and is_librarys(value):
         return value
     maker = made_by(value)
     if maker is not None:
@@ -375,7 +365,7 @@ def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
     if _is(holder, list | tuple):
         return [(holder, i, v) for i, v in enumerate(holder)]
     plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
-    if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*_NAMES, "llvmlite"):
+    if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*LIBRARIES, "llvmlite"):
         return []  # a compiled function traced inside another one has put down itself what it reads
     held: Any = getattr(holder, "__dict__", None)
     return [(held, k, v) for k, v in held.items()] if _is(held, dict) else []

@@ -17,6 +17,7 @@ from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
 from pliant.frontend.tracing import current, short_of
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
+from pliant.ops.neighbours import with_neighbours_joined
 from pliant.ops.shape import broadcast, concatenate, reshape
 
 NUMBERS = (bool, int, float, complex)
@@ -60,7 +61,7 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
             )
     dtype = short(np.result_type(*(a.dtype for a in arrays)))  # a Python float beside a float32 makes a float64 here
     rows = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
-    return fresh(concatenate(rows, 0), is_array=True)
+    return fresh(concatenate(with_neighbours_joined(rows), 0), is_array=True)
 
 
 def value_of(x: Any, dtype: str | None = None) -> Value:

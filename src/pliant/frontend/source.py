@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast, final
 
-from pliant.frontend.control.rewrite import BLOCK, RUNTIME, THUNK, controlled
+from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
+from pliant.frontend.control.syntax import THUNK
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "slice", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
@@ -40,7 +41,9 @@ _OVER_ELEMENTS: Final = {
     "filter",
     "len",
 }
-_BUILTINS: Final = frozenset(dir(builtins)) - {"min", "max", "any", "all"}  # these ask numbers for their truth
+_MAKERS: Final = frozenset(("list", "dict", "sorted"))
+_TRACED: Final = frozenset(("min", "max", "any", "all", "len", "sum", "float", "int", "bool", "complex", "round"))
+_BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
     ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
@@ -227,7 +230,19 @@ class _Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             if keyword.arg is None:
                 keyword.value = _call("each", keyword.value, keyword.value)
-        return node
+        return _call("born", node, node) if name in _MAKERS else node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        return _call("born", node, node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        self.generic_visit(node)
+        return _call("born", node, node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("born", node, node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)
@@ -276,7 +291,17 @@ class _Rewriter(ast.NodeTransformer):
             return _call("store", target, value, target.value, _index(target.slice))
         return _call("assign", target, value, target.value, ast.Constant(self.mangled(target.attr)))
 
+    def extended(self, node: ast.AugAssign) -> ast.stmt:
+        """`name += y`, which changes a list in place."""
+        self.generic_visit(node)
+        target = cast("ast.Name", node.target)
+        before = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        made = _call("extended", node, before, node.value)
+        return ast.copy_location(ast.Assign([target], made), node)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
+            return self.extended(node)
         if isinstance(node.target, ast.Name) or not _is_pure(node.target):
             self.generic_visit(node)
             return node

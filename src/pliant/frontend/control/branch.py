@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.signals import FELL, Signal
@@ -17,15 +18,12 @@ from pliant.frontend.convert import value_of
 from pliant.frontend.tracing import is_tracing
 
 Block = Callable[[], Any]
-_COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
-    "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
-    "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,
-}  # fmt: skip
 
 
 def is_open(test: Any) -> bool:
     """Whether a condition is a traced number without a value."""
+    if growth_of(test) is not None:
+        raise test[0].refused()
     return type(test) is TracedArray and test.concrete is None and is_tracing() and test.size == 1
 
 
@@ -118,6 +116,30 @@ def negated(x: Any) -> Any:
     if not is_open(x):
         return not x
     return choose(x, lambda: False, lambda: True)
+
+
+def _is_in(x: Any, container: Any) -> Any:
+    """`x in container`."""
+    if type(container) is TracedArray and container.concrete is None:
+        return (container == x).any()
+    if isinstance(container, range) and is_open(x):
+        up = container if container.step > 0 else container[::-1]
+        return both(up.start <= x, lambda: both(x < up.stop, lambda: (x - up.start) % up.step == 0))
+    is_listed = isinstance(container, list | tuple | set | frozenset)
+    elements: list[Any] = [*cast("Any", container)] if is_listed else []
+    if not elements or not any(map(is_open, (x, *elements))):
+        return x in container
+    found: Any = False
+    for y in elements:
+        found = either(found, lambda y=y: x == y)
+    return found
+
+
+_COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
+    "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
+    "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
+}  # fmt: skip
 
 
 def compare(kinds: Sequence[str], first: Any, *others: Block) -> Any:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import both, choose, either, is_open
+from pliant.frontend.control.comprehension import FOLDS, Clause, folded, generated, is_long, listed, over, truth, walk
+from pliant.frontend.control.growth import length
+from pliant.frontend.control.numbers import NUMBERS
 
 
 def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
@@ -30,6 +34,8 @@ def _chosen(
     key: Callable[[Any], Any] | None,
     default: dict[str, Any],
 ) -> Any:
+    if len(args) == 1 and key is None and is_long(args[0]):
+        return folded(plain, over(args[0]))
     items = list(args[0]) if len(args) == 1 else list(args)
     keys = items if key is None else [key(item) for item in items]
     if not any(type(k) is TracedArray for k in keys):
@@ -51,9 +57,11 @@ def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[A
 
 def some(items: Iterable[Any]) -> Any:
     """`any`."""
+    if is_long(items):
+        return folded(any, over(items))
     found: Any = False
     for item in items:
-        found = either(found, lambda item=item: _truth(item))
+        found = either(found, lambda item=item: truth(item))
         if found is True:
             break
     return found
@@ -61,16 +69,32 @@ def some(items: Iterable[Any]) -> Any:
 
 def every(items: Iterable[Any]) -> Any:
     """`all`."""
+    if is_long(items):
+        return folded(all, over(items))
     found: Any = True
     for item in items:
-        found = both(found, lambda item=item: _truth(item))
+        found = both(found, lambda item=item: truth(item))
         if found is False:
             break
     return found
 
 
-def _truth(x: Any) -> Any:
-    return x != 0 if is_open(x) else bool(x)
+def total(items: Iterable[Any], start: Any = 0) -> Any:
+    """`sum`."""
+    return folded(sum, over(items), start) if is_long(items) else builtins.sum(items, start)
+
+
+def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any) -> Any:
+    """`function(generator, *more)`."""
+    if function is list:
+        return listed(depth, elements, clause)
+    if function is tuple:
+        return tuple(listed(depth, elements, clause))
+    if function not in FOLDS or not is_long(elements):
+        plain: Callable[..., Any] = BUILTINS.get(function) or function
+        return plain(generated(depth, elements, clause), *more)
+    may_skip = function not in (builtins.max, builtins.min)
+    return folded(function, partial(walk, depth, elements, clause, may_skip=may_skip), *more)
 
 
 def _maker(kind: Any) -> Callable[..., Any]:
@@ -93,6 +117,9 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.max: greatest,
     builtins.any: some,
     builtins.all: every,
+    builtins.len: length,
+    builtins.sum: total,
     **{kind: _maker(kind) for kind in _SCALARS},
+    **NUMBERS,
 }
 """What a traced function calls instead."""

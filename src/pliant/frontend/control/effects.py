@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.region import in_loop, note, on_trial, place_of
+from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
 
 CHANGING: Final = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
@@ -40,6 +41,20 @@ def changing(holder: Any, name: str) -> None:
     """A method that changes a container is about to be called."""
     if on_trial() and name in CHANGING and isinstance(holder, list | dict | set):
         note(place_of("whole", holder))
+
+
+def extended(x: Any, y: Any) -> Any:
+    """`x += y`."""
+    if type(x) is list:
+        changing(cast("Any", x), "extend")
+    x += y
+    return x
+
+
+def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:
+    """A function is run that binds names of the function around it; they are free in `function`."""
+    for place in cells_of(names, function):
+        note_name(place)
 
 
 def attempted() -> None:

@@ -25,22 +25,24 @@ from pliant.ops.bits import logical_and
 from pliant.ops.compare import equal, less
 from pliant.ops.elementwise import add
 from pliant.ops.loop import Loop
-from pliant.ops.loop_form import In
+from pliant.ops.loop_form import In, Out
 from pliant.ops.while_loop import WhileLoop
 
 
 def counted(found: Captured, length: int, count: Value | None = None) -> None:
     """A loop of a known number of steps that are all taken; or of `count` steps, and no more than `length`."""
     ends = [c.end for c in found.carries]
-    free = found.region.free(ends)
+    free = found.region.free((*ends, *found.stacks))
     n = len(found.carries)
     counts: Values = () if count is None else (count,)
     unused: Values = tuple([param(c.type, "count") for c in counts])
-    body = found.region.function("step", (found.index, *(c.param for c in found.carries), *unused), ends, free)
+    body = found.region.function("step", (found.index, *(c.param for c in found.carries), *unused),
+                                 (*ends, *found.stacks), free)  # fmt: skip
     ins: list[In] = ["carry" for _ in range(n)]
     ins.extend("count" for _ in counts)
     ins.extend("const" for _ in free)
-    results = Loop(length, tuple(ins), ("last",) * n, body).apply(*(c.start() for c in found.carries), *counts, *free)
+    outs: tuple[Out, ...] = ("last",) * n + ("stack",) * len(found.stacks)
+    results = Loop(length, tuple(ins), outs, body).apply(*(c.start() for c in found.carries), *counts, *free)
     found.leave(results)
 
 

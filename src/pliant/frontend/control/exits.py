@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast, final
 
@@ -10,6 +10,8 @@ from pliant.core.ir import Value, Values, const, param
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.grown import Grown
+from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
@@ -36,6 +38,8 @@ class Exit:
         self.users: dict[int, int] = {}  # of the step's allocations, by id
         self.stores: dict[int, Storage] = {}
         self.swaps = Swaps()
+        self.stacks: list[Value] = []
+        self.grown = Grown(self)
 
     def captured(self, signal: Signal | None, extra: Any) -> Captured:
         """The step, closed."""
@@ -45,8 +49,10 @@ class Exit:
             self.carries.append(Carry(p, start, storage.value))
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
-        self.count([content for place, content in after.items() if self.is_kept(place)] + [result])
-        exits: list[tuple[Place, Recipe]] = []
+        kept = [content for place, content in after.items() if self.is_kept(place)]
+        self.count([*kept, *self.grown.enter(signal), result])
+        self.grown.check(kept)
+        exits = self.grown.left(self.users)
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
@@ -64,6 +70,7 @@ class Exit:
             signal,
             returned,
             self.plan.period,
+            self.stacks,
             extra,
             writes,
         )
@@ -158,6 +165,11 @@ class Exit:
         lenses = array.lenses
         if not self.region.owns(storage) or isinstance(storage, Either):
             return self.view(array)
+        shared = self.grown.bound(array, None if n is None else lambda results: results[n])
+        if shared is not None:
+            return shared
+        if is_copied(storage):
+            raise NotInductive("a name is left with an element of a list")
         if self.users[id(storage)] == 1:
             number = self.slot(array.value) if n is None else n
             return lambda results: TracedArray(Storage.holding(current(), results[number]))
@@ -195,6 +207,12 @@ class Exit:
         if n not in self.stores:
             self.stores[n] = Storage.holding(current(), results[n])
         return self.stores[n]
+
+    def stack(self, value: Value) -> Callable[[Values], Value]:
+        """The rows of a value, one of each step, among the results."""
+        number = len(self.stacks)
+        self.stacks.append(value)
+        return lambda results: results[len(self.carries) + number]
 
     def slot(self, value: Value) -> int:
         """The number of the carry that ends as a value."""

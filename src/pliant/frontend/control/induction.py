@@ -17,6 +17,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.exits import Exit
+from pliant.frontend.control.growth import Element, Growth, element_of
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
@@ -49,6 +50,7 @@ def captured(plan: Plan) -> Captured:
                 _exchange(plan, error.storages)
                 continue
             plan.period += 1
+            plan.growths.clear()
             if plan.period > PERIODS or not plan.is_static:
                 raise NotInductive("its names are bound to other arrays at each step", is_late=True) from None
             continue
@@ -111,10 +113,10 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
-        before = dict(plan.plans), list(plan.storages)
+        before = dict(plan.plans), list(plan.storages), self.growths()
         plan.storages += [s for s in self.region.written if s not in self.heads.contents]
         for place, content in self.region.effects.items():
-            if place in plan.plans:
+            if place in plan.plans or self.grows(place, content):
                 continue
             if place.kind == "whole" or content is MISSING:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
@@ -123,7 +125,30 @@ class Round:
         self.moves = self.moved()
         for place in list(plan.plans):
             plan.plans[place] = self.next_plan(place, place.get())
-        return (dict(plan.plans), list(plan.storages)) != before
+        return (dict(plan.plans), list(plan.storages), self.growths()) != before
+
+    def growths(self) -> list[tuple[Place, Element | None]]:
+        """The lists that grow, and what their elements have in common."""
+        return [(place, growth.element) for place, growth in self.plan.growths.items()]
+
+    def grows(self, place: Place, content: Any) -> bool:
+        """Whether all that a step does to a container is to append to a list; the plan says then how."""
+        holder: Any = place.holder
+        if place.kind != "whole" or not isinstance(holder, list):
+            return False
+        growth = self.plan.growths.get(place)
+        now: list[Any] = [*cast("Any", holder)]
+        if growth is None:
+            more = len(now) - len(content)
+            if more < 0 or any([a is not b for a, b in zip(content, now, strict=False)]):
+                return False
+            if not more:
+                return not self.plan.is_static
+            growth = self.plan.growths[place] = Growth(place, content, more)
+        elif growth.added() is None:
+            raise NotInductive("a list gets other elements at each step")
+        growth.element = element_of([*now[len(now) - growth.more :], *growth.before])
+        return True
 
     def moved(self) -> dict[Storage, Storage | None]:
         """By the allocation that a name was bound to before the step: the one that it is bound to after it,

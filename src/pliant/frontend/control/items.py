@@ -16,6 +16,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import is_tracing
+from pliant.frontend.view import ReshapeLens, SliceLens
 
 INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 
@@ -43,15 +44,16 @@ class Made:
 
     function: Any
     parts: tuple[Any, ...]
+    is_strict: bool = False
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.function(*self.parts))
+        return iter(self.function(*self.parts, strict=True) if self.is_strict else self.function(*self.parts))
 
 
-def items(function: Any, *args: Any) -> Any:
+def items(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """`function(*args)`, kept as what it is where a loop can go over it by number."""
     if not is_tracing():
-        return function(*args)
+        return function(*args, **options)
     if function is range and any([type(a) is TracedArray and a.concrete is None for a in args]):
         start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
         if type(step) is TracedArray and step.concrete is None:
@@ -59,9 +61,11 @@ def items(function: Any, *args: Any) -> Any:
                 ("here", here())
             )
         return Range(_bound(start), _bound(stop), int(step))
-    if function in (enumerate, zip, reversed):
-        return Made(function, args)
-    return function(*args)
+    if function is enumerate and args:
+        return Made(function, (*args, *options.values()))
+    if function in (zip, reversed) and not options.keys() - {"strict"}:
+        return Made(function, args, bool(options.get("strict")))
+    return cast("Any", function)(*args, **options)
 
 
 def _bound(x: Any) -> Any:
@@ -94,7 +98,28 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
+    if type(elements) is list:
+        rows = rows_of(cast("list[Any]", elements))
+        return None if rows is None else steps_of(rows)
     return _made(elements) if isinstance(elements, Made) else None
+
+
+def rows_of(elements: list[Any]) -> TracedArray | None:
+    """The array whose rows are the elements of a list, in their order, if there is one."""
+    first = elements[0] if elements else None
+    if type(first) is not TracedArray or first.is_weak or len(first.lenses) != 2:
+        return None
+    window, tail = first.lenses
+    if not isinstance(window, SliceLens) or tail != ReshapeLens(window.length[1:]):
+        return None
+    start, step, length = window.start, window.step, window.length
+    if length[0] != 1 or any(start[1:]) or set(step) != {1} or length[1:] != first.storage.value.shape[1:]:
+        return None
+    for n, x in enumerate(elements):
+        is_next = type(x) is TracedArray and x.storage is first.storage and x.is_scalar == first.is_scalar
+        if not is_next or x.lenses != (SliceLens((start[0] + n, *start[1:]), step, length), tail):
+            return None
+    return TracedArray(first.storage, (SliceLens(start, step, (len(elements), *length[1:])),))
 
 
 def _affine(k: Any, start: Any, step: int) -> Any:
@@ -126,6 +151,8 @@ def _made(elements: Made) -> Steps | None:
     if elements.function is reversed:
         return Steps(first.count, lambda k: first.at((first.count - 1) - k))
     counts = [s.count for s in inner]
+    if elements.is_strict and len(set(counts)) > 1:
+        return None
     if all([s.is_static for s in inner]):
         count = min(counts)
     else:

@@ -14,7 +14,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.region import Outcome, Place, note
-from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
+from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -190,7 +190,7 @@ class Join:
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
-        recipes = [self.joined(content(one, p), content(two, p), p.text) for p in places]
+        recipes = [self.left(p) for p in places]
         final = self.signal(one.result, two.result) if is_signal else self.joined(one.result, two.result, "the result")
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
@@ -198,6 +198,15 @@ class Join:
         for place, recipe in zip(places, recipes, strict=True):
             put(place, recipe(results))
         return final(results)
+
+    def left(self, place: Place) -> Recipe:
+        """How to make what is at a place. After a return nobody reads what the other block has bound."""
+        contents = [content(side, place) for side in self.sides]
+        for n, side in enumerate(self.sides):
+            is_returned = isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
+            if contents[n] is MISSING and is_returned:
+                return self.lone(contents[1 - n], 1 - n)
+        return self.joined(contents[0], contents[1], place.text)
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import CodeType
 from typing import Any, Final, final
 
 from pliant.core.ir import Value
@@ -42,13 +43,16 @@ class Site:
     ends: bool
     more: Sequence[str]
     where: Origin
+    code: CodeType  # by which it is known
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
         """The loop with a body; names: what it binds, reads first, what is read after it, whether it may
         end itself, and what the `else` binds."""
         bound, live, kept, ends, more = names
-        return cls(body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here())
+        return cls(
+            body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here(), body.__code__
+        )
 
     def finished(self, signal: Signal | None) -> Signal | None:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
@@ -70,7 +74,15 @@ class Site:
 
 def loop(elements: Any, body: Callable[[Any], Any], orelse: Block | None, *names: Any) -> Signal | None:
     """`for item in elements: body(item)`."""
-    site = Site.of(body, orelse, names)
+    return _run(Site.of(body, orelse, names), elements)
+
+
+def loop_of(elements: Any, step: Callable[[Any], None], code: CodeType) -> None:
+    """The same loop of a step that binds no names, and neither returns nor breaks."""
+    _run(Site(step, None, [], frozenset(), frozenset(), ends=False, more=(), where=here(), code=code), elements)
+
+
+def _run(site: Site, elements: Any) -> Signal | None:
     steps = steps_of(elements) if is_tracing() else None
     if steps is None:
         return _plain(site, iter(elements))
@@ -90,7 +102,7 @@ def _plain(site: Site, elements: Any) -> Signal | None:
 
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
-    is_tried = bool(failed_before(site.body.__code__, depth()))
+    is_tried = bool(failed_before(site.code, depth()))
     while done < steps.count:
         if not is_tried and steps.count - done > FEW and peeled <= PEELED:
             found = _captured(site, steps, done)
@@ -118,10 +130,10 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
     except NotInductive as error:
         if error.is_late and done < PEELED:
             return True
-        report(site.body.__code__, Report(site.where, "unrolled", steps.count, error.reason), depth())
+        report(site.code, Report(site.where, "unrolled", steps.count, error.reason), depth())
         return False
     except Exception as error:  # whatever the body cannot do with a traced number of a step, it may do with a known one
-        report(site.body.__code__, Report(site.where, "unrolled", steps.count, _reason(error)), depth())
+        report(site.code, Report(site.where, "unrolled", steps.count, _reason(error)), depth())
         return False
 
 
@@ -147,7 +159,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
 def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal | None:
     """The loop that was captured, and the steps that are left if several are taken together."""
     length, left = divmod(steps.count - done, found.period)
-    report(site.body.__code__, Report(site.where, "loop", length, "", len(found.carries), found.period, done), depth())
+    report(site.code, Report(site.where, "loop", length, "", len(found.carries), found.period, done), depth())
     if possible_of(found.signal) & {BREAK, RETURN}:
         return site.finished(repeated(found, length))
     counted(found, length)
@@ -159,7 +171,7 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
 def _dynamic(site: Site, steps: Steps) -> Signal | None:
     """A loop whose number of steps is known only at run time."""
     found = _required(_plan(site, steps, 0), site)
-    report(site.body.__code__, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
+    report(site.code, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
     high = size_of(steps.count).range[1]
     if high is None or possible_of(found.signal) & {BREAK, RETURN}:
         return repeated(found, steps.count)
@@ -188,7 +200,7 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
         signal = without(body(), CONTINUE)
         done += 1
         if signal is not None and not signal.is_known:
-            raise _unending(site, failed_before(body.__code__, depth()))
+            raise _unending(site, failed_before(site.code, depth()))
         if signal is not None:
             return site.finished(signal)
 
@@ -206,14 +218,14 @@ def _conditional(site: Site, test: Block, holds: Any, *, is_first: bool) -> Capt
     try:
         found = _required(plan, site) if is_required else captured(plan)
     except NotInductive as error:
-        report(site.body.__code__, Report(site.where, "unrolled", None, error.reason), depth())
+        report(site.code, Report(site.where, "unrolled", None, error.reason), depth())
         return None
     except Exception as error:
         if is_required:
             raise
-        report(site.body.__code__, Report(site.where, "unrolled", None, _reason(error)), depth())
+        report(site.code, Report(site.where, "unrolled", None, _reason(error)), depth())
         return None
-    report(site.body.__code__, Report(site.where, "while", None, "", len(found.carries)), depth())
+    report(site.code, Report(site.where, "while", None, "", len(found.carries)), depth())
     return found
 
 
@@ -238,7 +250,7 @@ def _unending(site: Site, reason: str) -> UnsupportedError:
 
 
 def _too_long(site: Site, count: int) -> UnsupportedError:
-    reason = failed_before(site.body.__code__, depth())
+    reason = failed_before(site.code, depth())
     return UnsupportedError(
         f"this loop would be unrolled more than {LIMIT} times, as it is no loop of the program: {reason or count}",
         hint="pliant.explain says what keeps each loop from being one",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
-from pliant.frontend.array import fresh
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.region import Place, Region, note
 from pliant.frontend.control.signals import Signal
-from pliant.frontend.convert import value_of
+from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
@@ -59,8 +60,8 @@ class Tree:
 @final
 @dataclass
 class Carry:
-    """A value that goes from step to step; `first` is what it starts from: a value, an array or number,
-    or None for zeros that nobody reads."""
+    """A value that goes from step to step; `first` is what it starts from: a value, an array or number, what
+    makes a value, or None for zeros that nobody reads."""
 
     param: Value
     first: Any
@@ -70,6 +71,8 @@ class Carry:
         """What it starts from, as a value."""
         if self.first is None:
             return ir.operators.zeros(self.param.type)
+        if callable(self.first):
+            return cast("Value", self.first())
         return self.first if isinstance(self.first, Value) else value_of(self.first, self.param.dtype)
 
 
@@ -86,6 +89,7 @@ class Captured:
     signal: Signal | None
     returned: Recipe | None  # what the signal returns
     period: int
+    stacks: list[Value]  # whose rows, one of each step, are results too
     extra: Any = None
     writes: Sequence[Callable[[Values], None]] = ()
 
@@ -119,6 +123,7 @@ class Plan:
     has_swaps: bool = False  # names exchange arrays in a loop whose steps are counted at run time
     plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
     storages: list[Storage] = field(default_factory=list[Storage])
+    growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
 
     @property
     def is_static(self) -> bool:
@@ -165,6 +170,16 @@ class Heads:
             start = storage.value
             self.contents[storage] = start, param(start.type, hint_of(start))
             storage.write(self.contents[storage][1])
+        for growth in self.plan.growths.values():
+            growth.enter(self.index, self.plan.length)
+
+    def given(self, storage: Storage) -> TracedArray | None:
+        """What an allocation that a step is given is before the loop."""
+        for place, bound in self.bound.items():
+            for head, first in zip(flatten(bound)[0], flatten(self.entry[place])[0], strict=True):
+                if type(head) is TracedArray and head.storage is storage:
+                    return as_traced(first)
+        return None
 
     def head(self, first: Any, kind: Kind | Counter | None, place: Place) -> Any:
         """What a step is given for a leaf."""

@@ -7,12 +7,14 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CellType
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values, scope
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
+
+T = TypeVar("T")
 
 
 @final
@@ -105,6 +107,7 @@ class Region:
     trace: Trace
     is_loop: bool
     effects: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what was there before
+    born: dict[int, Any] = field(default_factory=dict[int, Any])  # containers made in here, by id
 
     @contextmanager
     def inside(self) -> Generator[None]:
@@ -153,9 +156,24 @@ def region(*, is_loop: bool = False) -> Generator[Region]:
 def note(place: Place) -> None:
     """Remember what is at a place, which is about to change."""
     if _regions.stack:
-        effects = _regions.stack[-1].effects
-        if place not in effects:
-            effects[place] = place.get()
+        region = _regions.stack[-1]
+        if place not in region.effects and place.number not in region.born:
+            region.effects[place] = place.get()
+
+
+def note_name(place: Place) -> None:
+    """Remember what a name of a function around the one that is run is bound to: in all regions, as the blocks of
+    the statement at hand do not say that they bind it."""
+    for region in _regions.stack:
+        if place not in region.effects:
+            region.effects[place] = place.get()
+
+
+def born(container: T) -> T:
+    """A new list or dict: what a trial does to its own ones need not be taken back."""
+    if _regions.stack:
+        _regions.stack[-1].born[id(container)] = container
+    return container
 
 
 def in_loop() -> bool:

@@ -12,33 +12,43 @@ follows a statement that may be left that way becomes a block too. Line numbers 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
+from pliant.frontend.control.matching import Matches
 from pliant.frontend.control.names import Function, Loop
+from pliant.frontend.control.syntax import (
+    calling,
+    definition,
+    made_local,
+    may_wait,
+    placed,
+    runtime,
+    strings,
+    thunk,
+)  # fmt: skip
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
+    "born", "extended", "listed", "reduced", "rebinds",
 )  # fmt: skip
 """What the rewritten statements call."""
 
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
-THUNK: Final = "__pliant_thunk__"  # a default argument that marks the lambdas made here
 SIGNAL: Final = "__pliant_signal__"
 ITEM: Final = "__pliant_element__"
 _ITERATORS: Final = frozenset(("range", "enumerate", "zip", "reversed"))
+_GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
+_ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
+_FOLDS: Final = frozenset(("sum", "any", "all", "max", "min", "list", "tuple"))
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
-
-
-def runtime(name: str) -> str:
-    """The name of a free variable of rewritten code."""
-    return f"__pliant_{name}__"
 
 
 def controlled(node: Function) -> Function:
     """A function's definition with its loops and branches, and those of the functions inside, as calls."""
+    Matches().visit(node)
     names.mark_comprehensions(node)
     return _Statements(node, None).function()
 
@@ -70,10 +80,19 @@ class _Statements:
         if self.is_plain:
             node.body = [_Inner(self).visit(statement) for statement in node.body]
             return node
-        body = self.block(node.body, in_block=False, loop=None)
+        body = [*self.rebinding(node), *self.block(node.body, in_block=False, loop=None)]
         missing = sorted((self.declared & self.locals) - names.parameters(node))
-        node.body = [*_unbound(missing, node), *body] if missing else body
+        node.body = [*made_local(missing, node), *body] if missing else body
         return node
+
+    def rebinding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """A statement that says which names of the function around this one it binds."""
+        names = sorted(self.nonlocals)
+        if not names:
+            return []
+        first = node.body[0]
+        held = placed(ast.Tuple([placed(ast.Name(n, ast.Load()), first) for n in names], ast.Load()), first)
+        return [placed(ast.Expr(calling("rebinds", first, strings(names, first), thunk(held))), first)]
 
     # --- blocks
 
@@ -85,21 +104,39 @@ class _Statements:
         the last of them is elsewhere: in a `try` or `with`."""
         made: list[ast.stmt] = []
         for n, statement in enumerate(body):
+            jumps = names.has_jump([statement])
+            rest = body[n + 1 :] if jumps and may_end else ()
+            if jumps and may_end and isinstance(statement, ast.With | ast.Try) and self.is_taken(statement, loop):
+                return [*made, *self.around(statement, rest, in_block, loop)]
             if not isinstance(statement, ast.If | ast.For | ast.While) or not self.is_taken(statement, loop):
                 made += self.statement(statement, in_block, loop)
                 continue
-            jumps = names.has_jump([statement])
             before, self.definitions = self.definitions, list[ast.stmt]()
-            call = self.taken(statement, body[n + 1 :] if jumps and may_end else (), loop)
+            call = self.taken(statement, rest, loop)
             made += self.definitions
             self.definitions = before
             if not jumps:
-                made.append(_at(ast.Expr(call), statement))
+                made.append(placed(ast.Expr(call), statement))
             elif may_end:
-                return [*made, _at(ast.Return(self.outcome(call, in_block)), statement)]
+                return [*made, placed(ast.Return(self.outcome(call, in_block)), statement)]
             else:
                 made += self.checked(call, in_block, statement)
         return made
+
+    def around(
+        self, node: ast.With | ast.Try, rest: Sequence[ast.stmt], in_block: bool, loop: str | None
+    ) -> list[ast.stmt]:
+        """A `with` or `try` that is left from inside: how its body is left is looked at after its end."""
+        before, self.definitions = self.definitions, list[ast.stmt]()
+        signal = placed(ast.Name(SIGNAL, ast.Load()), node)
+        bound = strings(names.bound(rest), node)
+        follow = calling("after", node, signal, self.made(rest, node, loop), bound)
+        block = self.made(node.body, node, loop)
+        run = placed(ast.Call(block, [], []), node)
+        node.body = [placed(ast.Assign([placed(ast.Name(SIGNAL, ast.Store()), node)], run), node)]
+        definitions, self.definitions = self.definitions, before
+        kept = self.statement(node, in_block, loop)
+        return [*definitions, *kept, placed(ast.Return(self.outcome(follow, in_block)), node)]
 
     def is_taken(self, node: ast.stmt, loop: str | None) -> bool:
         """Whether a statement becomes a call: not if it binds global names, or leaves a loop that is none."""
@@ -109,24 +146,24 @@ class _Statements:
 
     def taken(self, node: Any, rest: Sequence[ast.stmt], loop: str | None) -> ast.expr:
         """The call that an `if` or a loop becomes; `rest` follows it, and is part of it."""
-        bound = _strings(names.bound(rest), node)
+        bound = strings(names.bound(rest), node)
         if isinstance(node, ast.If):
-            bound = _strings(names.bound([*node.body, *node.orelse, *rest]), node)
+            bound = strings(names.bound([*node.body, *node.orelse, *rest]), node)
             jumps = names.has_jump(node.body) + 2 * names.has_jump(node.orelse)
             test = self.expression(node.test)
             blocks = [self.made(part, node, loop) for part in (node.body, node.orelse, rest)]
-            return _call("branch", node, test, *blocks, bound, ast.Constant(jumps))
+            return calling("branch", node, test, *blocks, bound, ast.Constant(jumps))
         is_left = names.has_jump([node])
         call = self.looped(node, loop)
-        return _call("after", node, call, self.made(rest, node, loop), bound) if is_left else call
+        return calling("after", node, call, self.made(rest, node, loop), bound) if is_left else call
 
     def looped(self, node: Loop, loop: str | None) -> ast.expr:
         """The call that a loop becomes, whose result is a signal."""
         head: list[ast.stmt] = []
         whole: list[ast.AST] = []
         if isinstance(node, ast.For):
-            item = _at(ast.Name(ITEM, ast.Load()), node.target)
-            head = [_at(ast.Assign([node.target], item), node.target)]
+            item = placed(ast.Name(ITEM, ast.Load()), node.target)
+            head = [placed(ast.Assign([node.target], item), node.target)]
         whole += [*head, *node.body] if isinstance(node, ast.For) else [node.test, *node.body]
         bound = names.bound(whole)
         inside = names.loads(whole)
@@ -135,38 +172,41 @@ class _Statements:
         live = (bound & names.read_first(whole)) | kept - names.surely_bound(whole)
         ends = ast.Constant(names.leaves_loop(node.body))
         facts = [
-            *(_strings(part, node) for part in (bound, live, kept)),
+            *(strings(part, node) for part in (bound, live, kept)),
             ends,
-            _strings(names.bound(node.orelse), node),
+            strings(names.bound(node.orelse), node),
         ]
         orelse = self.made(node.orelse, node, loop)
         if isinstance(node, ast.For):
             items = self.iterated(node.iter)
-            return _call(
+            return calling(
                 "loop", node, items, self.made([*head, *node.body], node, "block", argument=ITEM), orelse, *facts
             )
-        test = self.made([_at(ast.Return(node.test), node.test)], node.test, None, is_test=True)
-        return _call("repeat", node, test, self.made(node.body, node, "block"), orelse, *facts)
+        test = self.made([placed(ast.Return(node.test), node.test)], node.test, None, is_test=True)
+        return calling("repeat", node, test, self.made(node.body, node, "block"), orelse, *facts)
 
     def iterated(self, node: ast.expr) -> ast.expr:
         """What a loop iterates over, with ranges and the like kept as such."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERATORS:
-            is_plain = not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
-            if is_plain and node.func.id not in self.locals:
-                return _call("items", node, node.func, *(self.iterated(a) for a in node.args))
+        function = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if isinstance(node, ast.Call) and function in _ITERATORS - self.locals:
+            made = calling("items", node, node.func, *(self.iterated(a) for a in node.args))
+            made.keywords = [placed(ast.keyword(k.arg, self.expression(k.value)), k) for k in node.keywords]
+            return made
+        if isinstance(node, ast.Starred):
+            return placed(ast.Starred(calling("each", node, self.expression(node.value)), ast.Load()), node)
         return self.expression(node)
 
     def outcome(self, call: ast.expr, in_block: bool) -> ast.expr:
         """What a signal becomes at the end of statements: itself in a block, else the function's result."""
-        return call if in_block else _call("result", call, call)
+        return call if in_block else calling("result", call, call)
 
     def checked(self, call: ast.expr, in_block: bool, at: ast.stmt) -> list[ast.stmt]:
         """A call whose signal must be known at once, as its statement is in a `try` or `with`."""
-        signal = _at(ast.Name(SIGNAL, ast.Load()), at)
-        store = _at(ast.Assign([_at(ast.Name(SIGNAL, ast.Store()), at)], _call("settled", at, call)), at)
-        leave = _at(ast.Return(self.outcome(signal, in_block)), at)
-        test = _at(ast.Compare(signal, [ast.IsNot()], [_at(ast.Constant(None), at)]), at)
-        return [store, _at(ast.If(test, [leave], []), at)]
+        signal = placed(ast.Name(SIGNAL, ast.Load()), at)
+        store = placed(ast.Assign([placed(ast.Name(SIGNAL, ast.Store()), at)], calling("settled", at, call)), at)
+        leave = placed(ast.Return(self.outcome(signal, in_block)), at)
+        test = placed(ast.Compare(signal, [ast.IsNot()], [placed(ast.Constant(None), at)]), at)
+        return [store, placed(ast.If(test, [leave], []), at)]
 
     def made(
         self,
@@ -179,16 +219,16 @@ class _Statements:
     ) -> ast.expr:
         """The name of a block's function, which is defined before the statement; None if it is empty."""
         if not body:
-            return _at(ast.Constant(None), at)
+            return placed(ast.Constant(None), at)
         bound = names.bound(body) - {SIGNAL}
         self.declared |= bound
         inner = self.test_block(body) if is_test else self.block(body, in_block=True, loop=loop)
         shared = sorted(bound & (self.locals | self.nonlocals))
-        head: list[ast.stmt] = [_at(ast.Nonlocal(shared), body[0])] if shared else []
+        head: list[ast.stmt] = [placed(ast.Nonlocal(shared), body[0])] if shared else []
         self.count += 1
         name = f"{BLOCK}{self.count}__"
-        self.definitions.append(_definition(name, [*head, *inner], at, argument))
-        return _at(ast.Name(name, ast.Load()), at)
+        self.definitions.append(definition(name, [*head, *inner], at, argument))
+        return placed(ast.Name(name, ast.Load()), at)
 
     def test_block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The block of a `while`'s condition, which returns it."""
@@ -203,19 +243,19 @@ class _Statements:
     def statement(self, node: ast.stmt, in_block: bool, loop: str | None) -> list[ast.stmt]:
         """A statement that stays one."""
         if isinstance(node, ast.Return):
-            value = self.expression(node.value) if node.value else _at(ast.Constant(None), node)
-            return [_at(ast.Return(_call("returned", node, value) if in_block else value), node)]
+            value = self.expression(node.value) if node.value else placed(ast.Constant(None), node)
+            return [placed(ast.Return(calling("returned", node, value) if in_block else value), node)]
         if isinstance(node, ast.Break | ast.Continue) and loop == "block":
             name = "broken" if isinstance(node, ast.Break) else "continued"
-            return [_at(ast.Return(_at(ast.Name(runtime(name), ast.Load()), node)), node)]
+            return [placed(ast.Return(placed(ast.Name(runtime(name), ast.Load()), node)), node)]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return [_Inner(self).visit(node)]
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
-            return self.statement(_at(plain, node), in_block, loop)
+            return self.statement(placed(plain, node), in_block, loop)
         guard: list[ast.stmt] = []
-        if isinstance(node, ast.Try):
-            guard = [_at(ast.Expr(_call("attempted", node)), node)]
+        if isinstance(node, ast.Try) and not all(map(_is_arithmetic, node.handlers)):
+            guard = [placed(ast.Expr(calling("attempted", node)), node)]
         if isinstance(node, ast.For | ast.While):
             loop = "plain"
         for field, value in ast.iter_fields(node):
@@ -272,74 +312,69 @@ class _Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         *first, made = node.values
         for value in reversed(first):
-            if not _may_wait(made):
+            if not may_wait(made):
                 return node
-            made = _call("both" if isinstance(node.op, ast.And) else "either", node, value, _thunk(made))
+            made = calling("both" if isinstance(node.op, ast.And) else "either", node, value, thunk(made))
         return made
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
-        return _call("negated", node, node.operand) if isinstance(node.op, ast.Not) else node
+        return calling("negated", node, node.operand) if isinstance(node.op, ast.Not) else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
-        if not _may_wait(node.body) or not _may_wait(node.orelse):
+        if not may_wait(node.body) or not may_wait(node.orelse):
             return node
-        return _call("choose", node, node.test, _thunk(node.body), _thunk(node.orelse))
+        return calling("choose", node, node.test, thunk(node.body), thunk(node.orelse))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
-        if len(node.ops) == 1 or not all(map(_may_wait, node.comparators)):
+        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn)
+        if is_single or not all(map(may_wait, node.comparators)):
             return node
-        kinds = _strings([type(op).__name__ for op in node.ops], node)
-        return _call("compare", node, kinds, node.left, *map(_thunk, node.comparators))
+        kinds = strings([type(op).__name__ for op in node.ops], node)
+        return calling("compare", node, kinds, node.left, *map(thunk, node.comparators))
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        if not may_wait(node):
+            return self.generic_visit(node)
+        return calling("listed", node, *self.clauses(node))
+
+    def clauses(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[ast.expr, ast.expr, ast.expr]:
+        """How many clauses there are, what the first goes over, and the first."""
+        made = self.visit(node.elt)
+        whole: Any = None
+        for clause in reversed(node.generators):
+            tests = [self.visit(test) for test in clause.ifs] or [placed(ast.Constant(True), node)]
+            test = tests.pop()
+            for other in reversed(tests):
+                test = calling("both", node, other, thunk(test))
+            pair = placed(ast.Tuple([test, thunk(made)], ast.Load()), node)
+            item = placed(ast.Name(ITEM, ast.Load()), node)
+            each = placed(ast.GeneratorExp(pair, [ast.comprehension(clause.target, item, [], 0)]), node)
+            whole = calling("each", node, self.outer.iterated(clause.iter)), thunk(each, ITEM)
+            made = placed(ast.Tuple([*whole], ast.Load()), node)
+        return placed(ast.Constant(len(node.generators)), node), *whole
 
     def visit_Call(self, node: ast.Call) -> Any:
+        if self.is_fold(node):
+            generator, *more = node.args
+            parts = self.clauses(cast("Any", generator))
+            return calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
         self.generic_visit(node)
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
         if is_super and self.outer.first and "super" not in self.outer.locals:
-            node.args = [_at(ast.Name(n, ast.Load()), node) for n in ("__class__", self.outer.first)]
+            node.args = [placed(ast.Name(n, ast.Load()), node) for n in ("__class__", self.outer.first)]
         return node
 
-
-# --- what is put together
-
-
-def _definition(name: str, body: list[ast.stmt], at: ast.AST, argument: str | None) -> ast.FunctionDef:
-    args = [_at(ast.arg(argument), at)] if argument else []
-    made = _at(ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []), body, []), at)
-    made.type_params = []  # type: ignore[attr-defined]
-    return made
+    def is_fold(self, node: ast.Call) -> bool:
+        """Whether a call is one of Python's functions of a generator."""
+        is_known = isinstance(node.func, ast.Name) and node.func.id in _FOLDS and node.func.id not in self.outer.locals
+        is_plain = bool(node.args) and isinstance(node.args[0], _GENERATORS) and not node.keywords
+        return is_known and is_plain and may_wait(node)
 
 
-def _may_wait(node: ast.expr) -> bool:
-    """Whether an expression may be evaluated in a function of its own: it binds no name."""
-    return not any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
-
-
-def _thunk(node: ast.expr) -> ast.expr:
-    """`lambda: node`, marked as one that is not the user's."""
-    args = ast.arguments([], [_at(ast.arg(THUNK), node)], None, [], [], None, [_at(ast.Constant(None), node)])
-    return _at(ast.Lambda(args, node), node)
-
-
-def _unbound(missing: Sequence[str], at: Any) -> list[ast.stmt]:
-    """A statement that is never run, and makes names local to the function."""
-    first = at.body[0]
-    targets: list[ast.expr] = [_at(ast.Name(name, ast.Store()), first) for name in missing]
-    nothing = _at(ast.Constant(None), first)
-    return [_at(ast.If(_at(ast.Constant(False), first), [_at(ast.Assign(targets, nothing), first)], []), first)]
-
-
-def _strings(parts: Iterable[str], at: ast.AST) -> ast.expr:
-    order = sorted(parts) if isinstance(parts, set) else parts
-    return _at(ast.Tuple([_at(ast.Constant(p), at) for p in order], ast.Load()), at)
-
-
-def _call(name: str, at: ast.AST, *args: ast.expr) -> ast.expr:
-    given = [a if hasattr(a, "lineno") else _at(a, at) for a in args]
-    return _at(ast.Call(_at(ast.Name(runtime(name), ast.Load()), at), given, []), at)
-
-
-def _at(node: Any, place: Any) -> Any:
-    return ast.copy_location(node, place)
+def _is_arithmetic(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler catches only what tracing never raises."""
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return all([isinstance(c, ast.Name) and c.id in _ARITHMETIC for c in caught])

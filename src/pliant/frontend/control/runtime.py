@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pliant.frontend.control.branch import both, branch, choose, compare, either, follow, negated
-from pliant.frontend.control.effects import assign, attempted, store
+from pliant.frontend.control.builtins import reduced
+from pliant.frontend.control.comprehension import listed
+from pliant.frontend.control.effects import assign, attempted, extended, rebinds, store
 from pliant.frontend.control.items import items
 from pliant.frontend.control.loops import loop, repeat
+from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
 
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
+    "born": born, "extended": extended, "listed": listed, "reduced": reduced, "rebinds": rebinds,
 }  # fmt: skip

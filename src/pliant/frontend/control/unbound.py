@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, TypeVar, final
 
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 
+T = TypeVar("T")
+
+_USES = (
+    "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv "
+    "rmod rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul "
+    "iand ior ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next "
+    "getitem setitem delitem contains call enter round array array_ufunc array_function getattr"
+).split()
+
+
+def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    raise self.refused()
+
+
+def refusing(kind: type[T]) -> type[T]:
+    """A class whose objects raise what their `refused` returns, whatever is done with them."""
+    for use in _USES:
+        setattr(kind, f"__{use}__", _refuse)
+    setattr(kind, "__hash__", object.__hash__)  # noqa: B010
+    return kind
+
 
 @final
+@refusing
 class Unbound:
     """A name without a value, and why."""
 
@@ -26,19 +47,3 @@ class Unbound:
 
     def __repr__(self) -> str:
         return "<unbound>"
-
-
-def _refuse(self: Unbound, *args: Any, **kwargs: Any) -> NoReturn:
-    raise self.refused()
-
-
-_USES = (
-    "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift radd rsub rmul rtruediv rfloordiv "
-    "rmod rdivmod rpow rmatmul rand ror rxor rlshift rrshift iadd isub imul itruediv ifloordiv imod ipow imatmul "
-    "iand ior ixor ilshift irshift lt le gt ge eq ne neg pos abs invert bool int float complex index len iter next "
-    "getitem setitem delitem contains call enter round array array_ufunc array_function getattr"
-).split()
-_set: Callable[..., None] = setattr
-for _use in _USES:
-    _set(Unbound, f"__{_use}__", _refuse)
-_set(Unbound, "__hash__", object.__hash__)

@@ -26,6 +26,7 @@ from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, 
 from pliant.ops import shape as moves
 from pliant.ops.matrix import tril as lower_part
 from pliant.ops.matrix import triu as upper_part
+from pliant.ops.neighbours import with_neighbours_joined
 
 
 def parts_of(arrays: Any) -> list[TracedArray]:
@@ -39,7 +40,8 @@ def parts_of(arrays: Any) -> list[TracedArray]:
 def joined(arrays: list[TracedArray], axis: int, dtype: Any = None) -> Value:
     """Arrays one after the other, in one dtype."""
     to = short(dtype) if dtype is not None else result_dtype(*arrays)
-    return moves.concatenate(tuple(value_of(x, to) for x in arrays), axis)
+    values = tuple(value_of(x, to) for x in arrays)
+    return moves.concatenate(values if axis else with_neighbours_joined(values), axis)
 
 
 def concatenate(

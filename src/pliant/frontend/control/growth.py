@@ -1,0 +1,186 @@
+"""Lists that every step of a loop appends to, as a step sees them.
+
+    ys = []                        while a step is traced:
+    for i in range(n):                 ys = [prefix]
+        …; ys.append(y)                ys = [prefix, y]
+
+The prefix stands for what the list held before the step. Its elements are read from an array that the loop
+carries; where none is read, there is no such array, and the loop stacks what is appended: see `grown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast, final
+
+from pliant.core import ir
+from pliant.core.ir import Value, param
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.region import Place, note, place_of
+from pliant.frontend.control.unbound import refusing
+from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.number import Kind, is_number, kind_of, with_kind
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.sizes import Size, size_of, traced
+from pliant.frontend.tracing import Storage
+from pliant.ops.index import gather
+from pliant.ops.shape import concatenate, reshape
+
+
+@final
+@refusing
+class Prefix:
+    """The elements that a list has before a step; its use as one element is an error."""
+
+    __slots__ = ("growth",)
+
+    def __init__(self, growth: Growth) -> None:
+        self.growth = growth
+
+    def refused(self) -> UnsupportedError:
+        """The error of a use that needs the elements."""
+        return UnsupportedError(
+            "a list that grows in a loop is used here as a whole",
+            hint="read elements by index, or allocate an array before the loop and write its rows",
+        ).at(("here", here()))
+
+
+@final
+@dataclass
+class Element:
+    """What the elements of a list have in common."""
+
+    structure: Any
+    kinds: tuple[Kind, ...]
+
+
+@final
+@dataclass(eq=False)
+class Growth:
+    """A list that each step appends `more` elements to. `element` is None where they are not alike."""
+
+    place: Place
+    before: list[Any]
+    more: int
+    element: Element | None = None
+    index: Value | None = None  # the number of the step
+    arrays: list[Value] = field(default_factory=list[Value])  # all elements, one array for each leaf
+    is_read: bool = False
+
+    def enter(self, index: Value, length: int | None) -> None:
+        """Put the prefix into the list."""
+        note(self.place)
+        self.place.set([Prefix(self)])
+        self.index, self.is_read = index, False
+        kinds = self.element.kinds if self.element and length is not None else ()
+        count = len(self.before) + self.more * (length or 0)
+        self.arrays = [param(k.type.stacked(count), str(self.place.key or "rows")) for k in kinds]
+
+    def added(self) -> list[Any] | None:
+        """What the step appended; None if it did something else to the list."""
+        now: list[Any] = self.place.holder
+        is_prefix = bool(now) and type(now[0]) is Prefix and now[0].growth is self
+        return now[1:] if is_prefix and len(now) == 1 + self.more else None
+
+    def start(self, n: int) -> Value:
+        """What the n-th array holds before the loop."""
+        assert self.element is not None
+        type = self.arrays[n].type
+        rows = [flatten(e)[0][n] for e in self.before]
+        known = [reshape(value_of(x, type.dtype), (1, *type.shape[1:])) for x in rows]
+        rest = Type(type.dtype, (type.shape[0] - len(rows), *type.shape[1:]))
+        return concatenate((*known, ir.operators.zeros(rest)), 0) if rest.size else concatenate(tuple(known), 0)
+
+    @property
+    def first(self) -> Size:
+        """The number of elements before the step."""
+        assert self.index is not None
+        return Size(len(self.before)) + Size(0, ((self.index, 1),)) * self.more
+
+    @property
+    def length(self) -> Size:
+        """The number of elements now."""
+        return self.first + (len(self.place.holder) - 1)
+
+    def item(self, key: Any) -> Any:
+        """`ys[key]`."""
+        if isinstance(key, slice):
+            raise self.place.holder[0].refused()
+        length, i = self.length, size_of(key)
+        if not i.is_at_least(0):
+            i = length + i if (i * -1).is_at_least(1) else i
+        back = (length - i).known
+        if back is not None and 1 <= back < len(self.place.holder):
+            return self.place.holder[-back]
+        if i.known is not None and 0 <= i.known < len(self.before):
+            return self.before[i.known]
+        if not self.arrays or not i.is_at_least(0) or not self.first.is_at_least(i + 1):
+            raise UnsupportedError(
+                "an element of a list that grows in the loop is read, and which one it is, or what it is, is not known",
+                hint="keep the elements of one type, or allocate an array before the loop and write its rows",
+            ).at(("here", here()))
+        self.is_read = True
+        assert self.element is not None
+        pairs = zip(self.arrays, self.element.kinds, strict=True)
+        return unflatten(self.element.structure, [_read(gather(a, i.value), kind) for a, kind in pairs])
+
+
+def item(holder: Any, key: Any) -> Any:
+    """`holder[key]` of a list or tuple."""
+    growth = growth_of(holder)
+    if growth is not None:
+        return growth.item(key)
+    if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
+        return holder[key]
+    element = element_of(holder)
+    if element is None or not element.structure.is_leaf():
+        return holder[key]
+    if not element.kinds[0].is_scalar:  # several arrays are stacked only if there is no other way
+        note(place_of("whole", holder))
+    return _read(as_traced(list(holder))[key].value, element.kinds[0])
+
+
+def element_of(elements: Sequence[Any]) -> Element | None:
+    """What the elements of a list have in common; None if they are not alike."""
+    found: Element | None = None
+    for x in elements:
+        leaves, structure = flatten(x)
+        if not leaves or not all([is_number(leaf) for leaf in leaves]):
+            return None
+        kinds = tuple([kind_of(as_traced(leaf)) for leaf in leaves])
+        found = found or Element(structure, kinds)
+        if found.structure != structure:
+            return None
+        pairs = [(a, a.joined(b)) for a, b in zip(found.kinds, kinds, strict=True)]
+        if any([k is None or (k.type.dtype != a.type.dtype and not a.is_weak) for a, k in pairs]):
+            return None
+        found = Element(structure, tuple([k for _, k in pairs if k is not None]))
+    return found
+
+
+def _read(value: Value, kind: Kind) -> TracedArray:
+    """An element that was read: a copy, which must not be written."""
+    made = with_kind(value, kind)
+    made.storage.writeable = False
+    return made
+
+
+def is_copied(storage: Storage) -> bool:
+    """Whether an allocation stands for another one, and so must not be bound to a name after the loop."""
+    return not storage.writeable
+
+
+def growth_of(x: Any) -> Growth | None:
+    """How a list grows in the loop being traced; None for anything else."""
+    kind = cast("Any", type(x))
+    return x[0].growth if kind is list and x and type(x[0]) is Prefix else None
+
+
+def length(x: Any) -> Any:
+    """`len`."""
+    growth = growth_of(x)
+    return len(x) if growth is None else traced(growth.length)

@@ -1,0 +1,59 @@
+"""Pieces of syntax that rewritten functions are put together from; each has the place of what it replaces."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+THUNK: Final = "__pliant_thunk__"  # a default argument that marks the lambdas made here
+
+
+def runtime(name: str) -> str:
+    """The name of a free variable of rewritten code."""
+    return f"__pliant_{name}__"
+
+
+def definition(name: str, body: list[ast.stmt], at: ast.AST, argument: str | None) -> ast.FunctionDef:
+    """A function of no arguments, or one."""
+    args = [placed(ast.arg(argument), at)] if argument else []
+    made = placed(ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []), body, []), at)
+    made.type_params = []  # type: ignore[attr-defined]
+    return made
+
+
+def may_wait(node: ast.expr) -> bool:
+    """Whether an expression may be evaluated in a function of its own: it binds no name."""
+    return not any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
+
+
+def thunk(node: ast.expr, *names: str) -> ast.expr:
+    """`lambda *names: node`, marked as one that is not the user's."""
+    given = [placed(ast.arg(name), node) for name in (*names, THUNK)]
+    args = ast.arguments([], given, None, [], [], None, [placed(ast.Constant(None), node)])
+    return placed(ast.Lambda(args, node), node)
+
+
+def made_local(missing: Sequence[str], at: Any) -> list[ast.stmt]:
+    """A statement that is never run, and makes names local to the function."""
+    first = at.body[0]
+    targets: list[ast.expr] = [placed(ast.Name(name, ast.Store()), first) for name in missing]
+    bind = placed(ast.Assign(targets, placed(ast.Constant(None), first)), first)
+    return [placed(ast.If(placed(ast.Constant(False), first), [bind], []), first)]
+
+
+def strings(parts: Iterable[str], at: ast.AST) -> ast.expr:
+    """A tuple of strings."""
+    order = sorted(parts) if isinstance(parts, set) else parts
+    return placed(ast.Tuple([placed(ast.Constant(p), at) for p in order], ast.Load()), at)
+
+
+def calling(name: str, at: ast.AST, *args: ast.expr) -> ast.Call:
+    """A call of what the runtime gives."""
+    given = [a if hasattr(a, "lineno") else placed(a, at) for a in args]
+    return placed(ast.Call(placed(ast.Name(runtime(name), ast.Load()), at), given, []), at)
+
+
+def placed(node: Any, place: Any) -> Any:
+    """A node at the place of another."""
+    return ast.copy_location(node, place)

@@ -1,0 +1,28 @@
+"""Whose a function or a module is: the user's, or of a library that is not looked into."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import types
+from typing import Final
+
+_STANDARD: Final = sysconfig.get_path("stdlib")
+LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
+_PLACES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in LIBRARIES)
+
+
+def is_users(fn: types.FunctionType) -> bool:
+    """Whether to look into a function: not into Python's own and NumPy's."""
+    name = fn.__code__.co_filename
+    in_standard = name.startswith(_STANDARD) and "site-packages" not in name
+    package = (fn.__module__ or "").partition(".")[0]
+    is_library = any(part in name for part in _PLACES) and package in sys.modules
+    library = package in LIBRARIES
+    return not in_standard and not (is_library and library) and not name.startswith("<frozen")
+
+
+def is_librarys(module: types.ModuleType) -> bool:
+    """Whether a module is Python's own, or of the libraries that are not looked into."""
+    package = module.__name__.partition(".")[0]
+    return package in LIBRARIES or package in sys.stdlib_module_names

@@ -1,0 +1,239 @@
+# ruff: noqa: PERF401 (that such loops are loops is what is tested)
+"""Small programs of lists and comprehensions in loops, and of forms of Python beside them; x: f64[9], n: int."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def appended_and_read(x: Any, n: int) -> Any:
+    ys = [x[0]]
+    for i in range(8):
+        ys.append(ys[-1] * 0.5 + x[i] * len(ys))
+    return np.array(ys) + ys[-1] + ys[3] + sum(ys)
+
+
+def two_before(x: Any, n: int) -> Any:
+    ys = [1.0, 1.0]
+    for i in range(2, 9):
+        ys.append(ys[i - 1] * x[i] + ys[i - 2])
+    return np.array(ys)
+
+
+def appended_states(x: Any, n: int) -> Any:
+    before, after = [], [x]
+    for _ in range(7):
+        before.append(x)
+        x = np.tanh(x) * 1.1
+        after.append(x)
+    x[0] = 5.0
+    return np.stack(before), np.array(after), x
+
+
+def appended_in_place(x: Any, n: int) -> Any:
+    ys = []
+    for _ in range(7):
+        x *= 0.9
+        ys.append(x)
+        ys.append(x.copy())
+    return np.stack(ys)
+
+
+def written_after_it_was_appended(x: Any, n: int) -> Any:
+    ys = []
+    y = x * 2
+    for i in range(7):
+        y[i] = i
+        y = y + 1
+        ys.append(y)
+    return np.stack(ys)
+
+
+def elements_written_later(x: Any, n: int) -> Any:
+    rows = []
+    for i in range(6):
+        rows.append(x * i)
+    rows[2][0] = 7.0
+    rows[3] += rows[2]
+    return np.stack(rows), rows[2]
+
+
+def two_at_a_step(x: Any, n: int) -> Any:
+    ys = []
+    for i in range(7):
+        ys.extend([x[i], x[i + 1] ** 2])
+        ys += [x[i] - 1]
+    return np.array(ys)
+
+
+def pairs_appended(x: Any, n: int) -> Any:
+    pairs = []
+    for i in range(8):
+        pairs.append((x[i], {"b": x[i + 1] ** 2}))
+    return np.array([a * c["b"] for a, c in pairs])
+
+
+def one_in_either_branch(x: Any, n: int) -> Any:
+    ys = []
+    for v in x:
+        if v > 0:
+            ys.append(v * 2)
+        else:
+            ys.append(-v)
+    return np.array(ys)
+
+
+def rows_of_a_table(x: Any, n: int) -> Any:
+    table = []
+    for i in range(6):
+        row = []
+        for j in range(7):
+            row.append(x[i] * x[j])
+        table.append(row)
+    return np.array(table), table[3][4]
+
+
+def numbers_stay_known(x: Any, n: int) -> Any:
+    places = []
+    for i in range(6):
+        places.append(2 * i + 1)
+    return np.zeros(places[-1]).sum() + x[places[1]], len(places)
+
+
+def loop_over_a_list(x: Any, n: int) -> Any:
+    ys, s = [], 0.0
+    for v in x:
+        ys.append(v * v)
+    for a, y in zip(x, ys, strict=True):
+        s += a * y
+    return s
+
+
+def list_of_an_object(x: Any, n: int) -> Any:
+    log = History()
+    for v in x:
+        log.push(v * 2)
+    return np.array(log.values) + log.total
+
+
+class History:
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.total: Any = 0.0
+
+    def push(self, v: Any) -> None:
+        self.values.append(v)
+        self.total += v
+
+
+def comprehensions(x: Any, n: int) -> Any:
+    a = [v * v for v in x]
+    table = [[x[i] * y for y in a] for i in range(9)]
+    return np.array(table), np.array([v + w for v in a for w in a[:6]])
+
+
+def folds_of_generators(x: Any, n: int) -> Any:
+    total = sum(v * w for v, w in zip(x, x[::-1], strict=True) if v > 0 if w < 2)
+    return total, max(v * v for v in x), min([abs(v) for v in x]), any(v > 2 for v in x), all(v > -2 for v in x)
+
+
+def folds_of_arrays(x: Any, n: int) -> Any:
+    return sum(x), max(x), min(x), sum(x[i] * i for i in range(n))
+
+
+def inner_function_that_binds(x: Any, n: int) -> Any:
+    total, count = 0.0, 0
+
+    def add(v: Any) -> None:
+        nonlocal total, count
+        total += v * v
+        count += 1
+
+    for v in x:
+        if v > 0:
+            add(v)
+    return total, count
+
+
+def left_from_inside_a_with(x: Any, n: int) -> Any:
+    s = 0.0
+    with np.errstate(all="ignore"):
+        for i in range(8):
+            with np.errstate(divide="ignore"):
+                s += 1 / (abs(x[i]) + 0.5)
+                if s > 3:
+                    break
+            s *= 1.5
+        if x[0] > 2:
+            return s
+        y = s + x[1]
+    return y * 2
+
+
+def tried(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(8):
+        try:
+            s += 1 / x[i]
+            if s > 3:
+                continue
+        except ZeroDivisionError:
+            s = 0.0
+        finally:
+            s *= 0.5
+        s += 1.0
+    return s
+
+
+def matched(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(8):
+        match i % 4:
+            case 0 | 3:
+                s += x[i]
+            case k if k > 1:
+                s -= k * x[i]
+            case _:
+                s *= 0.5
+    return s
+
+
+def members(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(8):
+        if i in (2, 5) or i not in range(1, 8, 2):
+            s += x[i]
+        if x[i] in x[3:6]:
+            s += 10.0
+    return s
+
+
+def pythons_numbers(x: Any, n: int) -> Any:
+    s = 0.0
+    for v in x:
+        s += math.sin(v) + math.sqrt(abs(float(v))) + int(3 * v) + round(v) + bool(v > 0) + math.floor(v)
+    return s, x[int(n - 2)]
+
+
+def iterators(x: Any, n: int) -> Any:
+    s = 0.0
+    for k, v in enumerate(x, start=2):
+        s += v * k
+    for (a, b), c in zip(zip(x, x[::-1], strict=True), x, strict=False):
+        s += a * b - c
+    for a, b in zip(*[x, x[::-1]], strict=True):
+        s = s * 0.5 + a - b
+    return s
+
+
+LISTS = (
+    appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
+    elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
+    loop_over_a_list, list_of_an_object, comprehensions, folds_of_generators, folds_of_arrays,
+    inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
+)  # fmt: skip
+UNROLLED = (written_after_it_was_appended,)
+"""Of these, the ones whose loops have no form that a step keeps."""
