@@ -171,11 +171,11 @@ def test_out_of_an_immutable_array_raises(system: Any):
         diff.gradient(total, system, X, out=jnp.zeros(3))
 
 
-def test_a_missing_package_names_what_installs_it(monkeypatch: pytest.MonkeyPatch):
-    from pliant.diff.systems import base
+def test_a_missing_package_names_what_installs_it():
+    from pliant.diff.optional import package
 
     with pytest.raises(UnavailableError, match="pip install no-such-thing"):
-        base.package("no_such_package", "Nothing", "no-such-thing")
+        package("no_such_package", "Nothing", "no-such-thing")
 
 
 def test_what_is_no_context_raises():

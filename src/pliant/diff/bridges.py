@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.core.ir import Op, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type
+from pliant.diff.optional import package
 from pliant.diff.systems import JAX, MLX, Autograd, Pliant, PyTorch
-from pliant.diff.systems.base import package
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import as_traced

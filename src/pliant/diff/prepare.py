@@ -141,13 +141,11 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
     return Prep(of.f, (spec.name, of.system), routine, *calls, kinds=_kinds(of), on_mismatch=on_mismatch)
 
 
-def _bound(outer: Any, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
+def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
     """The calls of a preparation in the shortest form that its system has for them."""
-    every, spec = routine.call, routine.operator
-    if hasattr(outer, "direct"):
-        every = outer.direct(spec.name, program, routine.functional, every)
-    is_traced = hasattr(outer, "bind") and not routine.signature.layout.statics
-    return _selected(every, spec, outer.bind if is_traced else _as_it_is)
+    spec = routine.operator
+    every = outer.direct(spec.name, program, routine.functional, routine.call)
+    return _selected(every, spec, _as_it_is if routine.signature.layout.statics else outer.bind)
 
 
 def _selected(every: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:

@@ -224,7 +224,7 @@ def jacobian(system: System, functional: Functional) -> Program:
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
         fn = functional.bind(constants)
         forward = system.mode == "forward" or not system.abilities.reverse
-        if system.mode == "both":
+        if not forward and system.mode == "both":
             forward = sum(map(size, xs)) <= sum(map(size, fn(xs)[0]))
         if forward:
             ys, aux, table = columns(system, fn, xs)

@@ -83,8 +83,7 @@ def _kept(x: Any) -> Any:
 def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:
     """The derivative at the point as a function of a seed, if the system can keep it."""
     system, functional, spec = prep.routine.outer, prep.routine.functional, prep.routine.operator
-    keep = getattr(system, "at_point", None)
-    if keep is None or (spec.order == 2 and type(system) is not type(functional.system)):
+    if spec.order == 2 and type(system) is not type(functional.system):
         return None
     given, _ = functional.inputs(point, constants)
 
@@ -92,7 +91,7 @@ def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:
         flat = functional.bind(constants)
         return flat if spec.order == 1 else programs.gradient_of(functional.system, flat)
 
-    kept = keep(bound, point, given, spec.is_forward)
+    kept = system.at_point(bound, point, given, spec.is_forward)
     if kept is None:
         return None
 

@@ -7,11 +7,15 @@ and a tuple of auxiliary objects.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
+
+from pliant.diff.optional import package
+from pliant.errors import MutationError, UnsupportedError
 
 Arrays = tuple[Any, ...]
 Flat = Callable[[Arrays], tuple[Arrays, Arrays]]
@@ -82,94 +86,151 @@ class Abilities:
     tolerance: tuple[float, float] = (1e-10, 1e-10)
 
 
-class System(Protocol):
-    """A differentiation system. Implementations are frozen dataclasses, compared by value.
+class System(ABC):
+    """A differentiation system: a frozen dataclass, compared by value.
 
-    Three more methods are optional. `direct(operator, program, functional, way)` is a shorter way
-    where there is one, and goes the given way otherwise; `bind(way)` compiles a way as a whole;
-    `at_point(bound, xs, constants, is_forward)` is the derivative at one point, f not run again.
+    One says what it can do in `abilities`, and has a pushforward or a pullback. All else has
+    defaults, for functions of NumPy arrays:
+
+    >>> import numpy as np, pliant.diff as diff
+    >>> class Forward(diff.System):
+    ...     abilities = diff.Abilities(forward=True, reverse=False, second_order=False)
+    ...     def pushforward(self, fn, xs, dxs, is_many):
+    ...         return diff.ComplexStep().pushforward(fn, xs, dxs, is_many)
+    >>> diff.gradient(lambda x: np.sum(x**2), Forward(), np.array([1.0, 2.0]))
+    array([2., 4.])
     """
+
+    abilities: Abilities
+    mode: Mode = "both"  # which primitive Jacobians use; "both" chooses by the shapes
+    plain: bool = False  # whether functions are plain NumPy, and Pliant's program of them is run
+    modules: tuple[str, ...] = ()  # that must be there, from the package that `pip` installs
+    pip: str = ""
 
     @property
     def name(self) -> str:
         """What errors and tables call it."""
-        ...
-
-    @property
-    def abilities(self) -> Abilities:
-        """What it can do."""
-        ...
-
-    @property
-    def mode(self) -> Mode:
-        """Which primitive Jacobians use; "both" chooses by the shapes."""
-        ...
-
-    @property
-    def plain(self) -> bool:
-        """Whether functions are plain NumPy, and Pliant's program of them is run."""
-        ...
+        return type(self).__name__
 
     @property
     def namespace(self) -> Any:
         """The module of its arrays."""
-        ...
+        return np
+
+    def module(self, name: str) -> Any:
+        """A module of its package; UnavailableError, with the pip line, unless that is installed."""
+        return package(name, self.name, self.pip)
 
     def require(self) -> None:
-        """Raise UnavailableError, with the pip line, unless the package is installed."""
-        ...
+        """UnavailableError unless its package is installed."""
+        for name in self.modules:
+            self.module(name)
 
-    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
-        """`f(*args)`; MutationError where f writes to one of the guarded arrays among args."""
-        ...
-
-    def guard(self, x: Any) -> Any:
-        """An array whose value matters, as f is given it: read-only, or a copy."""
-        ...
+    # --- the two primitives
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """(ys, aux, tangents of ys) for tangents dxs of xs; if is_many, dxs and the tangents
         returned have a leading axis over which the map is repeated."""
-        ...
+        raise NotImplementedError
 
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """(ys, aux, cotangents of xs) for cotangents seed(ys) of ys: ct[i] * conj(dy[i]/dx)
         summed over i; leading axes as for `pushforward`."""
-        ...
+        raise NotImplementedError
+
+    # --- calls of f, and of programs made of it
+
+    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
+        """`f(*args)`; MutationError where f writes to one of the guarded arrays among args."""
+        try:
+            return f(*args)
+        except (TypeError, ValueError) as error:
+            if not any([text in str(error) for text in ("item assignment", "read-only")]):
+                raise
+            raise mutation_error(self.name, error) from error
+
+    def guard(self, x: Any) -> Any:
+        """An array whose value matters, as f is given it: read-only, or a copy."""
+        if not is_ndarray(x):
+            return x
+        view = x.view()
+        view.flags.writeable = False
+        return view
 
     def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
         """`run(xs, seeds, constants, key)`: the program, made fast if that can be; key is hashable,
         and calls with different keys may be different programs."""
-        ...
+
+        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            return program(*self.entered(xs, seeds, constants))
+
+        return run
+
+    def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
+        """The arguments of a program, in the system's own arrays."""
+        return xs, seeds, constants
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """A shorter way to call a preparation where there is one, the given way otherwise."""
+        return way
+
+    def bind(self, way: Way) -> Way:
+        """A way to call a preparation, compiled as a whole if that can be."""
+        return way
+
+    def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear | None:
+        """The derivative at one point, for which f is not run again; None if it cannot be kept."""
+        return None
+
+    # --- arrays
 
     def array(self, x: Any) -> Any:
         """An array or number as the system's own array."""
-        ...
+        return x if hasattr(x, "dtype") else np.asarray(x)[()]
 
     def numpy(self, x: Any) -> Any:
         """One of the system's arrays as a NumPy array or scalar."""
-        ...
+        return unboxed(x)
 
     def owns(self, x: Any) -> bool:
         """Whether x is one of the system's own arrays (never true for NumPy's)."""
-        ...
+        return False
 
     def eye(self, n: int, like: Any) -> Any:
         """The unit matrix of n rows, of the dtype of an array."""
-        ...
+        return self.namespace.eye(n, dtype=like.dtype)
 
     def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
-        """Zeros of the dtype of an array."""
-        ...
+        """Zeros of the dtype of an array; NumPy's of rank 0 are scalars."""
+        made = self.namespace.zeros(shape, dtype=like.dtype)
+        return unboxed(made) if is_ndarray(made) else made
 
     def cast(self, x: Any, like: Any) -> Any:
         """An array with the dtype of another."""
-        ...
+        return x if x.dtype == like.dtype else x.astype(like.dtype)
 
     def buffer(self, template: Any) -> Any:
-        """Memory like a NumPy array, for the function to write."""
-        ...
+        """Fresh memory like a NumPy array, for the function to write; UnsupportedError if it cannot."""
+        if not self.abilities.cache:
+            raise UnsupportedError(
+                f"{self.name} differentiates no writes: no Cache, no in-place functions",
+                hint="use Pliant(), or return new arrays",
+            )
+        return np.empty(template.shape, template.dtype)
 
     def read(self, buffer: Any) -> Any:
         """What was written to a buffer."""
-        ...
+        return buffer
+
+
+def entered(own: Callable[[Any], Any], xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
+    """The arguments of a program, each by `own`."""
+    return tuple(map(own, xs)), tuple([tuple(map(own, seed)) for seed in seeds]), tuple(map(own, constants))
+
+
+def mutation_error(system: str, error: object = "") -> MutationError:
+    """The error for a function that writes to x or to a constant."""
+    return MutationError(
+        f"{system}: the function writes to x or to a Constant{f' ({error})' if error else ''}",
+        hint="let it write to a copy, or to a Cache",
+    )

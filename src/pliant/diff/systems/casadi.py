@@ -6,16 +6,15 @@ import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.base import package
+from pliant.diff.optional import package
+from pliant.diff.system import Arrays, Flat, Mode, Pushed
 from pliant.diff.systems.expressions import ExpressionArray, OnExpressions, array_class, expressions
 from pliant.diff.systems.staged import Compiled
 
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
 _SAME: Final = (
     "sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp log log10 log1p expm1 sqrt floor ceil "
     "sign copysign hypot fmax fmin fmod arctan2"
@@ -53,23 +52,15 @@ class CasADi(OnExpressions):
     of them. mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
-    abilities: ClassVar[Abilities] = _ABILITIES
+    modules = ("casadi",)
+    pip = "casadi"
     mode: Mode = "both"
     plain: bool = True
-
-    @property
-    def name(self) -> str:
-        """CasADi."""
-        return "CasADi"
 
     @property
     def kind(self) -> type[ExpressionArray]:
         """Arrays of `casadi.SX`."""
         return _arrays()
-
-    def require(self) -> None:
-        """The package casadi."""
-        _package()
 
     def variables(self, count: int) -> Sequence[Any]:
         """Fresh symbols."""

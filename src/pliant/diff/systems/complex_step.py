@@ -7,20 +7,16 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Pushed
-from pliant.diff.systems.base import OnNumPy
+from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
 from pliant.errors import DifferentiationError
 
 STEP: Final = {"float64": 1e-100, "float32": 1e-18, "float16": 1e-3}
 _COMPLEX: Final = {"float64": np.complex128, "float32": np.complex64}
 
 
-_ABILITIES: Final = Abilities(forward=True, reverse=False, complex=False, second_order=False, tolerance=(1e-12, 1e-5))
-
-
 @final
 @dataclass(frozen=True)
-class ComplexStep(OnNumPy):
+class ComplexStep(System):
     """Derivatives by one evaluation at a complex point.
 
     f must be analytic and keep complex numbers: abs, max and comparisons drop the derivative, and
@@ -31,15 +27,7 @@ class ComplexStep(OnNumPy):
     np.float64(1.0)
     """
 
-    @property
-    def name(self) -> str:
-        """ComplexStep."""
-        return "ComplexStep"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Forward only, for real x; not over itself."""
-        return _ABILITIES
+    abilities = Abilities(forward=True, reverse=False, complex=False, second_order=False, tolerance=(1e-12, 1e-5))
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """One evaluation per tangent; y itself comes with a zero tangent."""

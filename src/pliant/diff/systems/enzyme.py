@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.base import package
 from pliant.diff.systems.jax import OnJAX
-
-_ABILITIES: Final = Abilities(
-    forward=True, reverse=True, is_traced=True, bakes=True, cache=False, second_order=False, complex=False,
-)  # fmt: skip
 
 
 @final
@@ -23,33 +18,20 @@ class EnzymeJAX(OnJAX):
     mode, plain: as for `JAX`.
     """
 
+    abilities = Abilities(
+        forward=True, reverse=True, is_traced=True, bakes=True, cache=False, second_order=False, complex=False
+    )
+    modules = ("jax", "enzyme_ad.jax")
+    pip = "enzyme-ad"
     mode: Mode = "both"
     plain: bool = False
-
-    @property
-    def name(self) -> str:
-        """EnzymeJAX."""
-        return "EnzymeJAX"
-
-    @property
-    def abilities(self) -> Abilities:
-        """First order, no references."""
-        return _ABILITIES
-
-    def require(self) -> None:
-        """The packages jax and enzyme-ad."""
-        assert self.jax
-        self._enzyme()
-
-    def _enzyme(self) -> Any:
-        return package("enzyme_ad.jax", self.name, "enzyme-ad").enzyme_jax_ir()
 
     def _compiled(self, fn: Flat, xs: Arrays) -> Flat:
         """fn with Enzyme's derivatives. What fn closes over must be arguments of what Enzyme compiles."""
         closed, structure = self.jax.make_jaxpr(fn, return_shape=True)(xs)
         tree, evaluate = self.jax.tree_util.tree_structure(structure), self.jax.core.eval_jaxpr
 
-        @self._enzyme()
+        @self.module("enzyme_ad.jax").enzyme_jax_ir()
         def compiled(constants: Arrays, *xs: Any) -> Any:
             return evaluate(closed.jaxpr, constants, *xs)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from pliant.diff.system import is_ndarray
+from pliant.diff.system import Abilities, is_ndarray
 from pliant.diff.systems.staged import Staged
 from pliant.errors import UnsupportedError
 
@@ -145,9 +145,9 @@ def lifted(kind: type[ExpressionArray], x: Any) -> Any:
 
 
 class OnExpressions(Staged):
-    """A system whose functions get NumPy arrays of scalar expressions."""
+    """A system whose functions get NumPy arrays of scalar expressions: real ones."""
 
-    plain = True
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
 
     @property
     @abstractmethod

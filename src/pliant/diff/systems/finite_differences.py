@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Pushed
-from pliant.diff.systems.base import OnNumPy
-
-_ABILITIES: Final = Abilities(forward=True, reverse=False, over_any=True, tolerance=(1e-6, 1e-3))
+from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
 
 
 @final
 @dataclass(frozen=True)
-class FiniteDifferences(OnNumPy):
+class FiniteDifferences(System):
     """Derivatives as (f(x + h·dx) - f(x - h·dx)) / 2h.
 
     step: h relative to max(1, |x|) / |dx|; 0 for the cube root of the rounding error of x's dtype.
@@ -26,17 +23,8 @@ class FiniteDifferences(OnNumPy):
     np.float64(1.0)
     """
 
+    abilities = Abilities(forward=True, reverse=False, over_any=True, tolerance=(1e-6, 1e-3))
     step: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """FiniteDifferences."""
-        return "FiniteDifferences"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Forward only; over any other system."""
-        return _ABILITIES
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """Two more evaluations per tangent."""

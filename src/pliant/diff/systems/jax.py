@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import SEEDED, Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, Way, unboxed
+from pliant.diff.system import SEEDED, Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way, unboxed
 from pliant.diff.systems import jax_calls, jax_control
-from pliant.diff.systems.base import mutation_error, package
-
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
 
 
-class OnJAX(ABC):
+class OnJAX(System):
     """A system whose functions get JAX's arrays, under `jax.jit`."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What errors and tables call it."""
-
-    @property
-    @abstractmethod
-    def abilities(self) -> Abilities:
-        """What it can do."""
 
     @property
     def jax(self) -> Any:
         """The package."""
-        return package("jax", self.name, "jax")
+        return self.module("jax")
 
     @property
     def jnp(self) -> Any:
         """Its NumPy."""
-        return package("jax.numpy", self.name, "jax")
+        return self.module("jax.numpy")
 
     @property
     def namespace(self) -> Any:
         """Its NumPy, with its control flow for Pliant's programs."""
         return jax_control.Namespace(self.jnp)
-
-    def require(self) -> None:
-        """The package jax."""
-        assert self.jax
-
-    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
-        """`f(*args)`: JAX's arrays cannot be written."""
-        try:
-            return f(*args)
-        except TypeError as error:
-            if "JAX arrays are immutable" not in str(error):
-                raise
-            raise mutation_error(self.name, error) from error
-
-    def guard(self, x: Any) -> Any:
-        """The array itself: it is immutable."""
-        return x
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """`jax.jvp`; for many `jax.linearize`, then vmap of the linear part."""
@@ -121,18 +90,6 @@ class OnJAX(ABC):
         """Whether x is a JAX array."""
         return isinstance(x, self.jax.Array)
 
-    def eye(self, n: int, like: Any) -> Any:
-        """The unit matrix."""
-        return self.jnp.eye(n, dtype=like.dtype)
-
-    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
-        """Zeros."""
-        return self.jnp.zeros(shape, like.dtype)
-
-    def cast(self, x: Any, like: Any) -> Any:
-        """`astype`."""
-        return x.astype(like.dtype)
-
     def buffer(self, template: Any) -> Any:
         """A reference, which f may write with `buffer[...] = value` of the full shape."""
         return self.jax.new_ref(self.jnp.zeros(template.shape, template.dtype))
@@ -151,15 +108,8 @@ class JAX(OnJAX):
     f is written in plain NumPy; Pliant traces it and JAX runs the program.
     """
 
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, bakes=True)
+    modules = ("jax",)
+    pip = "jax"
     mode: Mode = "both"
     plain: bool = False
-
-    @property
-    def name(self) -> str:
-        """JAX."""
-        return "JAX"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Everything."""
-        return _ABILITIES

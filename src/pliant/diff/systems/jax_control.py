@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
-from pliant.diff.systems.base import package
+from pliant.diff.optional import package
 from pliant.ops.cond import Cond
 from pliant.ops.custom import pick
 from pliant.ops.loop import Loop

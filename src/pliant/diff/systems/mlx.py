@@ -4,55 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, is_numpy, unboxed
-from pliant.diff.systems.base import package
-
-_ABILITIES: Final = Abilities(
-    forward=True, reverse=True, mutation="local", complex=False, doubles=False, tolerance=(1e-5, 1e-4)
-)
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, entered, is_numpy, unboxed
 
 
 @final
 @dataclass(frozen=True)
-class MLX:
+class MLX(System):
     """Forward and reverse mode of MLX. Arrays of 64 bits are computed with in 32.
 
     mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
+    abilities = Abilities(
+        forward=True, reverse=True, mutation="local", complex=False, doubles=False, tolerance=(1e-5, 1e-4)
+    )
+    modules = ("mlx.core",)
+    pip = "mlx[cpu]"
     mode: Mode = "both"
-
-    @property
-    def name(self) -> str:
-        """MLX."""
-        return "MLX"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Everything, for real x, to single precision."""
-        return _ABILITIES
-
-    @property
-    def plain(self) -> bool:
-        """Functions are written with `mlx.core`."""
-        return False
 
     @property
     def namespace(self) -> Any:
         """Its NumPy."""
-        return package("mlx.core", self.name, "mlx[cpu]")
-
-    def require(self) -> None:
-        """The package mlx, with its library for this machine."""
-        assert self.namespace
-
-    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
-        """`f(*args)`."""
-        return f(*args)
+        return self.module("mlx.core")
 
     def guard(self, x: Any) -> Any:
         """An array of its own: what f assigns stays there."""
@@ -77,17 +54,9 @@ class MLX:
         cts = seed(ys)
         return ys, aux, tuple(self.namespace.vmap(pull)(*cts) if is_many else pull(*cts))
 
-    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
-        """The program, run anew at every call on MLX's lazy arrays."""
-
-        def own(x: Any) -> Any:
-            return self.array(x) if is_numpy(x) else x
-
-        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
-            seeds = tuple([tuple(map(own, s)) for s in seeds])
-            return program(tuple(map(own, xs)), seeds, tuple(map(own, constants)))
-
-        return run
+    def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
+        """NumPy's arrays as MLX's; programs run anew at every call, on lazy arrays."""
+        return entered(lambda x: self.array(x) if is_numpy(x) else x, xs, seeds, constants)
 
     def array(self, x: Any) -> Any:
         """An array of MLX; NumPy's memory is copied."""
@@ -101,25 +70,9 @@ class MLX:
         """Whether x is one of MLX's arrays."""
         return isinstance(x, self.namespace.array)
 
-    def eye(self, n: int, like: Any) -> Any:
-        """The unit matrix."""
-        return self.namespace.eye(n, dtype=like.dtype)
-
-    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
-        """Zeros."""
-        return self.namespace.zeros(shape, dtype=like.dtype)
-
-    def cast(self, x: Any, like: Any) -> Any:
-        """`astype`."""
-        return x.astype(like.dtype)
-
     def buffer(self, template: Any) -> Any:
         """Fresh zeros."""
         return self.namespace.zeros(template.shape)
-
-    def read(self, buffer: Any) -> Any:
-        """The array itself."""
-        return buffer
 
 
 def _listed(fn: Flat) -> Callable[..., list[Any]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
 from pliant import differentiate
 from pliant.api import jit, linearize, vjp, vmap
-from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, Way, unboxed
+from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
 from pliant.frontend.array import fresh, fresh_concrete
 from pliant.frontend.capture import callee
 from pliant.frontend.convert import as_traced, short
@@ -19,12 +19,10 @@ from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, iota
 
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
-
 
 @final
 @dataclass(frozen=True)
-class Pliant:
+class Pliant(System):
     """Forward and reverse mode on Pliant's programs, compiled.
 
     mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
@@ -34,30 +32,13 @@ class Pliant:
     array([2., 4.])
     """
 
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, mutation="local")
     mode: Mode = "both"
 
     @property
     def name(self) -> str:
         """Pliant, and its mode if there is only one."""
         return "Pliant" if self.mode == "both" else f"Pliant({self.mode})"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Everything; writes to x stay inside the program."""
-        return _ABILITIES
-
-    @property
-    def plain(self) -> bool:
-        """Functions are traced by Pliant anyway."""
-        return False
-
-    @property
-    def namespace(self) -> Any:
-        """NumPy."""
-        return np
-
-    def require(self) -> None:
-        """Nothing to install."""
 
     def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
         """f, with the arrays it captures as inputs of the program."""
@@ -113,14 +94,6 @@ class Pliant:
         """A traced array; a Python number as one of 64 bits."""
         return as_traced(x) if hasattr(x, "dtype") else fresh_concrete(np.asarray(x)[()])
 
-    def numpy(self, x: Any) -> Any:
-        """Results are NumPy arrays already."""
-        return unboxed(x)
-
-    def owns(self, x: Any) -> bool:
-        """Its arrays are NumPy's."""
-        return False
-
     def eye(self, n: int, like: Any) -> Any:
         """The unit matrix, made inside the program."""
         i = iota(n)
@@ -131,17 +104,9 @@ class Pliant:
         """Zeros with known content."""
         return fresh_concrete(np.zeros(shape, like.dtype)[()])
 
-    def cast(self, x: Any, like: Any) -> Any:
-        """`astype`."""
-        return x.astype(like.dtype)
-
     def buffer(self, template: Any) -> Any:
         """Memory inside the program."""
         return fresh_concrete(np.zeros(template.shape, template.dtype))
-
-    def read(self, buffer: Any) -> Any:
-        """The buffer itself."""
-        return buffer
 
 
 def _spread(fn: Flat) -> Callable[..., tuple[Arrays, Arrays]]:

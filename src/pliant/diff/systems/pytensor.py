@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, final
+from typing import Any, final
 
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.base import package
 from pliant.diff.systems.staged import Compiled, Staged
-
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True, cache=False, complex=False)
 
 
 class Namespace:
@@ -37,50 +34,40 @@ class PyTensor(Staged):
     mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
-    abilities: ClassVar[Abilities] = _ABILITIES
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, bakes=True, cache=False, complex=False)
+    modules = ("pytensor.tensor",)
+    pip = "pytensor"
     mode: Mode = "both"
-
-    @property
-    def name(self) -> str:
-        """PyTensor."""
-        return "PyTensor"
 
     @property
     def tensor(self) -> Any:
         """Its module of tensors."""
-        return package("pytensor.tensor", self.name, "pytensor")
+        return self.module("pytensor.tensor")
 
     @property
     def namespace(self) -> Any:
         """Its NumPy."""
         return Namespace(self.tensor)
 
-    def require(self) -> None:
-        """The package pytensor."""
-        assert self.tensor
-
-    def _gradient(self) -> Any:
-        return package("pytensor.gradient", self.name, "pytensor")
-
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """`pytensor.gradient.pushforward`; many in a loop, which is unrolled."""
         ys, aux = fn(xs)
+        push = self.module("pytensor.gradient").pushforward
 
-        def push(dxs: Arrays) -> Any:
-            return self._gradient().pushforward(list(ys), list(xs), list(dxs), disconnected_outputs="ignore")
+        def along(dxs: Arrays) -> Any:
+            return push(list(ys), list(xs), list(dxs), disconnected_outputs="ignore")
 
-        return ys, aux, self._each(push, dxs, xs, is_many)
+        return ys, aux, self._each(along, dxs, xs, is_many)
 
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """`pytensor.gradient.pullback`; many in a loop, which is unrolled."""
         ys, aux = fn(xs)
+        pull = self.module("pytensor.gradient").pullback
 
-        def pull(cts: Arrays) -> Any:
-            return self._gradient().pullback(
-                list(ys), list(xs), list(cts), disconnected_inputs="ignore", return_disconnected="zero"
-            )
+        def against(cts: Arrays) -> Any:
+            return pull(list(ys), list(xs), list(cts), disconnected_inputs="ignore", return_disconnected="zero")
 
-        return ys, aux, self._each(pull, seed(ys), ys, is_many)
+        return ys, aux, self._each(against, seed(ys), ys, is_many)
 
     def _each(self, linear: Callable[..., Any], seeds: Arrays, like: Arrays, is_many: bool) -> Arrays:
         if not is_many:
@@ -95,7 +82,7 @@ class PyTensor(Staged):
 
     def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
         """A PyTensor function; it keeps its storage between calls, so threads take turns."""
-        make = package("pytensor", self.name, "pytensor").function
+        make = self.module("pytensor").function
         function, lock = make(list(symbols), list(results), on_unused_input="ignore"), threading.Lock()
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
@@ -103,10 +90,6 @@ class PyTensor(Staged):
                 return function(*given)
 
         return run
-
-    def guard(self, x: Any) -> Any:
-        """The tensor itself: it cannot be assigned to."""
-        return x
 
     def array(self, x: Any) -> Any:
         """A tensor."""
@@ -119,7 +102,3 @@ class PyTensor(Staged):
     def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
         """Zeros."""
         return self.tensor.as_tensor(np.zeros(shape, like.dtype))
-
-    def cast(self, x: Any, like: Any) -> Any:
-        """`astype`."""
-        return x if x.dtype == like.dtype else x.astype(like.dtype)

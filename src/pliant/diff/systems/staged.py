@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from pliant.diff.layout import leaf_type
-from pliant.diff.system import Abilities, Arrays, Mode, unboxed
-from pliant.diff.systems.base import mutation_error
-from pliant.errors import DifferentiationError, UnsupportedError
+from pliant.diff.system import Arrays, System
+from pliant.errors import DifferentiationError
 
 Compiled = Callable[[Sequence[Any]], Sequence[Any]]
 
 
-class Staged(ABC):
+class Staged(System):
     """A system of symbols. Programs are kept per signature; results are NumPy arrays."""
-
-    mode: Mode = "both"
-    plain: bool = False
-    abilities: ClassVar[Abilities]
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What errors and tables call it."""
-
-    @property
-    @abstractmethod
-    def namespace(self) -> Any:
-        """The module of its arrays."""
 
     @abstractmethod
     def symbol(self, x: Any) -> Any:
@@ -40,15 +25,6 @@ class Staged(ABC):
     @abstractmethod
     def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
         """Results as a function of NumPy arrays for the symbols."""
-
-    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
-        """`f(*args)`: arrays of symbols refuse assignment."""
-        try:
-            return f(*args)
-        except (TypeError, ValueError) as error:
-            if "item assignment" not in str(error) and "read-only" not in str(error):
-                raise
-            raise mutation_error(self.name, error) from error
 
     def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
         """The program as a function of arrays, one per signature and key."""
@@ -92,22 +68,3 @@ class Staged(ABC):
         """A result in x's precision."""
         array = np.asarray(made)
         return array.astype(x.dtype) if array.dtype.kind == "f" and x.dtype != array.dtype else array
-
-    def numpy(self, x: Any) -> Any:
-        """Results are NumPy arrays already."""
-        return unboxed(x)
-
-    def owns(self, x: Any) -> bool:
-        """Symbols are met inside programs only."""
-        return False
-
-    def buffer(self, template: Any) -> Any:
-        """Refused: what is assigned has no derivative."""
-        raise UnsupportedError(
-            f"{self.name} differentiates no writes: no Cache, no in-place functions",
-            hint="use Pliant(), or return new arrays",
-        )
-
-    def read(self, buffer: Any) -> Any:
-        """The buffer itself."""
-        return buffer

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.base import package
+from pliant.diff.optional import package
+from pliant.diff.system import Arrays, Flat, Mode, Pushed
 from pliant.diff.systems.expressions import ExpressionArray, OnExpressions, array_class, expressions
 from pliant.diff.systems.staged import Compiled
 
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
 _NAMES: Final = {
     "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin",
     "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp",
@@ -60,23 +59,15 @@ class SymPy(OnExpressions):
     of them. mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
-    abilities: ClassVar[Abilities] = _ABILITIES
+    modules = ("sympy",)
+    pip = "sympy"
     mode: Mode = "both"
     plain: bool = True
-
-    @property
-    def name(self) -> str:
-        """SymPy."""
-        return "SymPy"
 
     @property
     def kind(self) -> type[ExpressionArray]:
         """Arrays of SymPy's expressions."""
         return _arrays()
-
-    def require(self) -> None:
-        """The package sympy."""
-        _package()
 
     def variables(self, count: int) -> Sequence[Any]:
         """Fresh symbols."""

@@ -4,68 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, unboxed
-from pliant.diff.systems.base import mutation_error, package
-from pliant.errors import UnsupportedError
-
-_ABILITIES: Final = Abilities(forward=True, reverse=True, is_traced=True, bakes=True, cache=False)
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, entered, unboxed
 
 
 @final
 @dataclass(frozen=True)
-class TensorFlow:
+class TensorFlow(System):
     """Forward and reverse mode of TensorFlow. Tensors cannot be written.
 
     mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, bakes=True, cache=False)
+    modules = ("tensorflow",)
+    pip = "tensorflow"
     mode: Mode = "both"
-
-    @property
-    def name(self) -> str:
-        """TensorFlow."""
-        return "TensorFlow"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Both modes, no writes to memory."""
-        return _ABILITIES
-
-    @property
-    def plain(self) -> bool:
-        """Functions are written with `tensorflow`."""
-        return False
 
     @property
     def tf(self) -> Any:
         """The package."""
-        return package("tensorflow", self.name, "tensorflow")
+        return self.module("tensorflow")
 
     @property
     def namespace(self) -> Any:
         """Its NumPy."""
-        return package("tensorflow.experimental.numpy", self.name, "tensorflow")
-
-    def require(self) -> None:
-        """The package tensorflow."""
-        assert self.tf
-
-    def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
-        """`f(*args)`: tensors have no assignment."""
-        try:
-            return f(*args)
-        except TypeError as error:
-            if "item assignment" not in str(error):
-                raise
-            raise mutation_error(self.name, error) from error
-
-    def guard(self, x: Any) -> Any:
-        """The tensor itself: it is immutable."""
-        return x
+        return self.module("tensorflow.experimental.numpy")
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """`tf.autodiff.ForwardAccumulator`; many in a loop, which is unrolled."""
@@ -106,8 +73,7 @@ class TensorFlow:
             return program(xs, seeds, constants)
 
         def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
-            seeds = tuple([tuple(map(self.array, s)) for s in seeds])
-            return graph(tuple(map(self.array, xs)), seeds, tuple(map(self.array, constants)), key)
+            return graph(*entered(self.array, xs, seeds, constants), key)
 
         return run
 
@@ -134,14 +100,3 @@ class TensorFlow:
     def cast(self, x: Any, like: Any) -> Any:
         """`tf.cast`."""
         return self.tf.cast(x, like.dtype)
-
-    def buffer(self, template: Any) -> Any:
-        """Refused: what is assigned to a variable has no derivative."""
-        raise UnsupportedError(
-            f"{self.name} differentiates no writes: no Cache, no in-place functions",
-            hint="use Pliant(), or return new arrays",
-        )
-
-    def read(self, buffer: Any) -> Any:
-        """The buffer itself."""
-        return buffer

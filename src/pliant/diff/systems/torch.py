@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,20 +16,20 @@ from pliant.diff.system import (
     Linear,
     Mode,
     Pushed,
+    System,
     Way,
+    entered,
     is_ndarray,
     is_numpy,
+    mutation_error,
     unboxed,
 )
 from pliant.diff.systems import torch_tape
-from pliant.diff.systems.base import mutation_error, package
-
-_ABILITIES: Final = Abilities(forward=True, reverse=True)
 
 
 @final
 @dataclass(frozen=True)
-class PyTorch:
+class PyTorch(System):
     """Forward and reverse mode of PyTorch, eager. The caller's tensors and their `.grad` are never
     touched.
 
@@ -37,38 +37,27 @@ class PyTorch:
     f is written in plain NumPy; Pliant traces it and PyTorch runs the program.
     """
 
+    abilities = Abilities(forward=True, reverse=True)
+    modules = ("torch",)
+    pip = "torch"
     mode: Mode = "both"
     plain: bool = False
 
     @property
-    def name(self) -> str:
-        """PyTorch."""
-        return "PyTorch"
-
-    @property
-    def abilities(self) -> Abilities:
-        """Everything."""
-        return _ABILITIES
-
-    @property
     def torch(self) -> Any:
         """The package."""
-        return package("torch", self.name, "torch")
+        return self.module("torch")
 
     @property
     def func(self) -> Any:
         """Its function transformations."""
-        package("torch._decomp.decompositions_for_jvp", self.name, "torch")  # warns when it is first used
-        return package("torch.func", self.name, "torch")
+        self.module("torch._decomp.decompositions_for_jvp")  # warns when it is first used
+        return self.module("torch.func")
 
     @property
     def namespace(self) -> Any:
         """Its NumPy."""
         return self.torch
-
-    def require(self) -> None:
-        """The package torch."""
-        assert self.torch
 
     def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
         """`f(*args)`; PyTorch counts the writes to a tensor."""
@@ -100,18 +89,14 @@ class PyTorch:
         (gs,) = self.func.vmap(pull)(cts) if is_many else pull(cts)
         return ys, aux, gs
 
-    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
-        """The program, on tensors that share the caller's memory and not their history."""
+    def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
+        """Tensors that share the caller's memory and not their history."""
         tensor = self.torch.Tensor
 
         def own(x: Any) -> Any:
             return x.detach() if isinstance(x, tensor) else self.array(x) if is_numpy(x) else x
 
-        def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
-            seeds = tuple([tuple(map(own, s)) for s in seeds])
-            return program(tuple(map(own, xs)), seeds, tuple(map(own, constants)))
-
-        return run
+        return entered(own, xs, seeds, constants)
 
     def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear | None:
         """The tape of `torch.func.vjp`; forward mode keeps nothing."""
@@ -138,14 +123,6 @@ class PyTorch:
         """Whether x is a tensor."""
         return isinstance(x, self.torch.Tensor)
 
-    def eye(self, n: int, like: Any) -> Any:
-        """The unit matrix."""
-        return self.torch.eye(n, dtype=like.dtype)
-
-    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
-        """Zeros."""
-        return self.torch.zeros(shape, dtype=like.dtype)
-
     def cast(self, x: Any, like: Any) -> Any:
         """`to`."""
         return x.to(like.dtype)
@@ -155,7 +132,3 @@ class PyTorch:
         dtype = template.dtype
         own = dtype if isinstance(dtype, self.torch.dtype) else self.torch.from_numpy(np.zeros(0, dtype)).dtype
         return self.torch.zeros(template.shape, dtype=own)
-
-    def read(self, buffer: Any) -> Any:
-        """The tensor itself."""
-        return buffer

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.diff.system import Arrays, Bound, Linear, Way
-from pliant.diff.systems.base import mutation_error
+from pliant.diff.system import Arrays, Bound, Linear, Way, mutation_error
 
 
 def direct(torch: Any, name: str, f: Callable[..., Any], way: Way) -> Way:
