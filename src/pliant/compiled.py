@@ -19,7 +19,7 @@ from pliant.errors import ArgumentError
 from pliant.frontend.capture import Guards, callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.out import run_into
-from pliant.frontend.placing import Pairs, targets, written_over
+from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.returns import apart, returns_of
 from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
@@ -90,26 +90,31 @@ class Entry:
         if donation:
             donation.check(leaves)
             arguments = donation.arguments(arguments)
-        results = self.run(arguments) if outs is None else self.into(arguments, outs)
+        results = self.run(arguments) if outs is None and not program.packs else self.into(arguments, outs)
         if donation:
             results = donation.results(leaves, arguments, results)
         made = program.finish(leaves, results, arguments, outs)
         program.update(tree, leaves, results)
         return made
 
-    def into(self, arguments: list[Any], outs: list[Any]) -> list[Any]:
-        """Results in the memory of `outs`, as far as that can be, else to be copied there."""
-        is_sure = getattr(self.run, "is_sure", False)
-        code = self.code(written_over(self.program, arguments, outs)) if is_sure else self.run
+    def into(self, arguments: list[Any], outs: list[Any] | None) -> list[Any]:
+        """Results in the memory of `outs`, as far as that can be, else to be copied there; then packed vectors."""
+        program, is_sure = self.program, getattr(self.run, "is_sure", False)
+        vectors, parts = packed(program)
+        code = self.code(written_over(program, arguments, outs)) if is_sure and outs is not None else self.run
         if not hasattr(code, "into"):
-            return code(arguments)
+            results = code(arguments)
+            return [*results, *filled(vectors, parts, results)]
         try:
             scratch = self.scratch.pop()
         except IndexError:
             scratch = {}
-        results = code.into(arguments, targets(self.program, arguments, outs, scratch, is_sure=is_sure))
+        given = [None] * len(program.fn.results) if outs is None else targets(
+            program, arguments, outs, scratch, is_sure=is_sure
+        )  # fmt: skip
+        results = code.into(arguments, [parts.get(n, out) for n, out in enumerate(given)])
         self.scratch.append(scratch)
-        return results
+        return [*results, *filled(vectors, parts, results)]
 
 
 @final
@@ -236,7 +241,13 @@ class Compiled:
         program = entry.program
         make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
         kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
-        if make is None or "" in kinds or program.narrowed or program.leaves != tuple(range(len(leaves))):
+        if (
+            make is None
+            or "" in kinds
+            or program.narrowed
+            or program.packs
+            or program.leaves != tuple(range(len(leaves)))
+        ):
             return None
         # other strides would make other reshapes views
         is_plain = all(x.flags.c_contiguous for x in leaves if isinstance(x, np.ndarray))

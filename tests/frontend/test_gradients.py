@@ -63,6 +63,38 @@ def test_packed_gradients_are_views_of_one_vector():
     np.testing.assert_allclose(vector, np.concatenate([np.ravel(wanted[k]) for k in ("b", "s", "w")]), rtol=1e-14)
 
 
+def many(p: Any, x: Any) -> Any:
+    return np.sum(np.tanh(x @ p["w"]) @ p["v"]) + np.sum(p["b"] ** 2)
+
+
+def large() -> tuple[Any, Any]:
+    w = np.linspace(-1, 1, 100 * 90).reshape(100, 90)
+    return {"w": w, "v": w[0, :90], "b": np.ones(7)}, np.cos(np.arange(500.0)).reshape(5, 100)
+
+
+def assert_packed(vector: Any, tree: Any, wanted: Any) -> None:
+    np.testing.assert_array_equal(vector, np.concatenate([wanted[k].ravel() for k in ("b", "v", "w")]))
+    for k, g in wanted.items():
+        assert np.shares_memory(tree[k], vector)
+        np.testing.assert_array_equal(tree[k], g)
+
+
+def test_large_packed_gradients_are_computed_in_their_vector():
+    f, wanted = pliant.grad(many, pack=True), pliant.grad(many)(*large())
+    for _ in range(3):
+        assert_packed(*f(*large()), wanted)
+    assert "copies" not in str(pliant.explain(f, *large()))
+    out = np.empty(100 * 90 + 90 + 7), {k: np.empty_like(g) for k, g in wanted.items()}
+    f(*large(), out=out)
+    np.testing.assert_array_equal(out[0][7 + 90 :], out[1]["w"].ravel())
+    np.testing.assert_array_equal(out[1]["w"], wanted["w"])
+
+
+def test_large_packed_gradients_of_the_reference_backend():
+    with pliant.disable_jit():
+        assert_packed(*pliant.grad(many, pack=True)(*large()), pliant.grad(many)(*large()))
+
+
 def test_packed_gradients_accumulate_in_the_callers_vector():
     G = np.zeros(9)
     f = pliant.value_and_grad(loss, accumulate_into=G, pack=True)

@@ -6,8 +6,9 @@ only what every correct implementation computes to the same bits.
 
 from __future__ import annotations
 
+import ast
 from random import Random
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -149,18 +150,47 @@ class _Drawing:
 
     def runs(self, text: str) -> bool:
         """Run a line if it is fine: as a copy first, since a failing line may have written."""
-        copies = _copied(self.env)
+        copies, others = _copied(self.env), _copied(self.env)
         before = {n: _kind(x) for n, x in self.env.items()}
         try:
             exec(text, {"np": np}, copies)
+            exec(copying(text), {"np": np}, others)
         except Exception:
             return False
         arrays = {n: x for n, x in copies.items() if n != "i"}
         if not all([_is_fine(x) for x in arrays.values()]) or any([_kind(arrays[n]) != k for n, k in before.items()]):
             return False
+        if any([x.tobytes() != others[n].tobytes() for n, x in arrays.items()]):
+            return False  # see Note [what NumPy stores]
         exec(text, {"np": np}, self.env)
         self.env.pop("i", None)
         return True
+
+
+@final
+class _Copying(ast.NodeTransformer):
+    """Copies what is assigned to a part of an array."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        if isinstance(node.targets[0], ast.Subscript):
+            node.value = self.copied(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "copyto":
+            node.args[1] = self.copied(node.args[1])
+        return node
+
+    def copied(self, value: ast.expr) -> ast.expr:
+        """`np.copy(value)`."""
+        made: Any = ast.parse("np.copy(x)", mode="eval").body
+        made.args = [value]
+        return made
+
+
+def copying(text: str) -> str:
+    """Statements that copy what they assign to parts of arrays."""
+    return ast.unparse(_Copying().visit(ast.parse(text)))
 
 
 def _kind(x: Any) -> tuple[Any, ...]:
@@ -190,3 +220,10 @@ def _base(x: Any) -> Any:
     while isinstance(x.base, np.ndarray):
         x = x.base
     return x
+
+
+# Note [what NumPy stores]
+# ~~~~~~~~~~~~~
+# `c[1] = c[:, 2]` reads c[1, 2] after it was written, in NumPy 2.4: a vector that overlaps the part that it is assigned
+# to is not copied first if both strides have the same sign, though they differ. `np.positive(c[:, 2], out=c[1])` is right,
+# and so is Pliant. A line is drawn only if NumPy does the same with what it assigns copied.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced
 from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.tracing import current
 from pliant.frontend.view import ReshapeLens, SliceLens
 from pliant.ops.shape import concatenate, reshape
+
+IN_PLACE: Final = 1 << 16  # bytes of a packed gradient from which on its parts are computed where they lie in it
 
 
 def placed(gradient: Any, accumulate_into: Any, *, pack: bool) -> Any:
@@ -34,7 +37,11 @@ def packed(leaves: Sequence[TracedArray]) -> TracedArray:
         raise DTypeError(
             f"pack=True: expected gradients of one dtype, got {types}", hint="differentiate arrays of one dtype"
         )
-    return fresh(concatenate(tuple(reshape(x.value, (x.size,)) for x in leaves), 0), is_array=True)
+    pieces = tuple([reshape(x.value, (x.size,)) for x in leaves])
+    vector = concatenate(pieces, 0)
+    if vector.type.bytes >= IN_PLACE:
+        current().packed[vector] = pieces
+    return fresh(vector, is_array=True)
 
 
 def parts(vector: TracedArray, leaves: Sequence[TracedArray]) -> list[TracedArray]:

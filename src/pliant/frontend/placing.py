@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,6 +57,22 @@ def targets(
                 scratch[output.place] = empty(program.fn.results[int(output.place)].type)
             made[output.place] = scratch[output.place]
     return made
+
+
+def packed(program: Program) -> tuple[list[Any], dict[int, Any]]:
+    """New vectors, and the part of one that each packed result is, by its number."""
+    types = [r.type for r in program.fn.results]
+    vectors = [empty(pack.type) for pack in program.packs]
+    parts = [pack.parts(v, types) for pack, v in zip(program.packs, vectors, strict=True)]
+    return vectors, {n: part for some in parts for n, part in some.items()}
+
+
+def filled(vectors: Sequence[Any], parts: Mapping[int, Any], results: Sequence[Any]) -> Sequence[Any]:
+    """The vectors, the last first, with all results in their parts: those too that were made elsewhere."""
+    for number, part in parts.items():
+        if results[number] is not part:
+            np.copyto(part, results[number])
+    return vectors[::-1]
 
 
 def empty(type: Type) -> Any:

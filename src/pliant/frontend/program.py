@@ -21,7 +21,7 @@ from pliant.frontend.capture import Guards, callee, guards_of
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.out import checked, stored
-from pliant.frontend.outputs import Changed, Output, after_of, outputs_of, replace_items
+from pliant.frontend.outputs import Changed, Output, Pack, after_of, outputs_of, replace_items
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens
@@ -45,6 +45,7 @@ class Program:
     narrowed: tuple[tuple[int, str], ...]  # leaves that are Python ints used as a narrower dtype
     guards: Guards = field(repr=False)
     loops: tuple[Report, ...] = field(default=(), repr=False)  # what became of the loops of the source
+    packs: tuple[Pack, ...] = ()  # vectors that results are put together to
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -175,7 +176,7 @@ def _trace_once(
         args, kwargs = unflatten(structure, given)
         made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
         after = after_of((args, kwargs), structure, given)
-        results, outputs = outputs_of([*made, *after.new])
+        results, outputs, packs = outputs_of([*made, *after.new])
         changed = after.changed(outputs[len(made) :])
         outputs = outputs[: len(made)]
         written = _written(given, trace, results)
@@ -189,7 +190,7 @@ def _trace_once(
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace),
-        loops=reports_of(trace),
+        loops=reports_of(trace), packs=packs,
     )  # fmt: skip
 
 
