@@ -23,7 +23,7 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
-from pliant.frontend.tracing import Storage
+from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import DynamicLens, Lens, PermuteLens, SliceLens, is_static, look
 from pliant.ops.shape import permute
 
@@ -34,9 +34,10 @@ class Output:
     """One leaf of what a function returns.
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
-    of the caller's array; "either" for one of two others, the first if the result `place` is true;
-    "leaf" for an argument as it is; "static" for what is no number. `place` is a result's number, a
-    leaf's number (those of arrays met outside follow), or the object itself.
+    of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
+    first if the result `place` is true; "leaf" for an argument as it is; "static" for what is no number.
+    `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
+    Packed vectors are numbered from the end: they follow the results, the last one first.
     """
 
     kind: str
@@ -68,7 +69,7 @@ class Output:
         place = self.place
         if self.kind == "leaf":
             return leaves[place]
-        if self.kind == "array":
+        if self.kind in ("array", "packed"):
             return look(results[place], cast("tuple[Lens, ...]", self.lenses))
         if self.kind == "scalar":
             return results[place][()]
@@ -84,6 +85,20 @@ class Output:
         if self.kind == "either":
             return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
         return place
+
+
+@final
+@dataclass(frozen=True)
+class Pack:
+    """A vector that the results with these numbers are put together to, one after the other."""
+
+    numbers: tuple[int, ...]
+    type: Type
+
+    def parts(self, vector: Any, types: Sequence[Type]) -> dict[int, Any]:
+        """The part of a vector that each result is, by its number; types: of all results."""
+        ends = np.cumsum([types[n].size for n in self.numbers])
+        return dict(zip(self.numbers, np.split(vector, ends[:-1]), strict=True))
 
 
 @final
@@ -114,13 +129,13 @@ class Window:
         return SliceLens(starts, (1,) * len(starts), self.length)
 
 
-def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output]]:
-    """The program's results, and how the returned leaves are made of them."""
+def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output], tuple[Pack, ...]]:
+    """The program's results, how the returned leaves are made of them, and what results are packed into."""
     made = [as_traced(m) if isinstance(m, np.ndarray) else m for m in made]
     arrays = [m for m in made if type(m) is TracedArray]
     returned = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]))
     outputs = [returned.output(m) for m in made]
-    return returned.results, outputs
+    return returned.results, outputs, tuple(returned.packs)
 
 
 @final
@@ -131,6 +146,7 @@ class _Returned:
     uses: Counter[int]  # of allocations, by id
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
+    packs: list[Pack] = field(default_factory=list[Pack])
 
     def output(self, m: Any) -> Output:
         """How a returned leaf is made; adds to the results."""
@@ -166,6 +182,8 @@ class _Returned:
     def view(self, m: TracedArray) -> Output:
         """A view of an array of the caller, or of a result that has several."""
         source, lenses = _source(m), m.lenses
+        if source is None and m.storage.value in current().packed:
+            return Output("packed", self.pack(m.storage), lenses, m.type)
         if source is None:
             return Output("array", *self.base(m.storage, lenses), m.type)
         if isinstance(source, Shared):
@@ -180,6 +198,14 @@ class _Returned:
             self.bases[id(storage)] = self.result(storage.value if order is None else permute(storage.value, order))
         laid_out = () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
         return self.bases[id(storage)], (*laid_out, *lenses)
+
+    def pack(self, storage: Storage) -> int:
+        """The vector that is a whole allocation, and made of several results."""
+        if id(storage) not in self.bases:
+            numbers = tuple([self.result(part) for part in current().packed[storage.value]])
+            self.packs.append(Pack(numbers, storage.value.type))
+            self.bases[id(storage)] = -len(self.packs)
+        return self.bases[id(storage)]
 
     def window(self, lens: DynamicLens) -> Window:
         """The lens for the caller's array, whose starts are results."""

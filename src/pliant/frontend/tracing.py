@@ -91,6 +91,7 @@ class Trace:
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
+    packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 
     @property
     def outermost(self) -> Trace:

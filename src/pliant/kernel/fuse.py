@@ -137,8 +137,10 @@ class Fusion:
         self.outside.update(leaves)
 
     def is_early(self, value: Value, written: Value) -> bool:
-        """Whether a value must be known before `written` is written over: it reads that, or may fail."""
-        may_fail = any([not isinstance(v.op, Elementwise | Movement | Const) for v in self.cones.get(value, ())])
+        """Whether a value must be known before `written` is written over: it reads that, or may fail, and the caller
+        could see what had been written until then."""
+        cone = self.cones.get(value, ()) if self.homes else ()
+        may_fail = any([not isinstance(v.op, Elementwise | Movement | Const) for v in cone])
         return may_fail or written in self.reached((value,))
 
     def window(self, node: Node) -> None:
