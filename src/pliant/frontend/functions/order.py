@@ -39,7 +39,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
     """np.argsort; every kind is stable here, so equal elements may come in another order than NumPy's quicksort."""
     only("argsort", order=order)
-    return _along(a, axis, sorting.argsort)
+    return _along(a, None if not as_traced(a).ndim and axis in (0, -1) else axis, sorting.argsort)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
@@ -56,7 +56,7 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", or
 
 def _check_kth(a: Any, kth: Any, axis: Any) -> None:
     x = as_traced(a)
-    n = x.size if axis is None else x.shape[axis_of(axis, x.ndim)]
+    n = x.size if axis is None or not x.ndim else x.shape[axis_of(axis, x.ndim)]
     places = np.atleast_1d(known(kth, "kth="))
     if places.size and not (-n <= places.min() and places.max() < n):
         raise ShapeError(f"kth(={kth}) out of bounds ({n})").at(("here", here()))

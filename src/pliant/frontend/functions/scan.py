@@ -33,7 +33,7 @@ def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callabl
         x = widened(array, dtype, out)
         if skip_nan is not None and x.type.is_float:
             x = select(isnan(x), const(skip_nan, x.dtype), x)
-        if axis is None:
+        if axis is None or (not x.type.rank and axis in (0, -1)):
             x, axis = reshape_value(x, (x.type.size,)), 0
         made = scan(x, axis_of(axis, x.type.rank)) if x.type.size else x
         return store_out(made, out, f"np.{name}", is_array=True, casting="unsafe")

@@ -45,6 +45,15 @@ def _ordered(test: Builder) -> Builder:
     return ordered
 
 
+def _widely(build: Builder) -> Builder:
+    """A function of halves that is computed in f32 and rounded once, as NumPy does."""
+
+    def rounded(x: Value) -> Value:
+        return elementwise.convert(build(elementwise.convert(x, "f32")), "f16") if x.dtype == "f16" else build(x)
+
+    return rounded
+
+
 def _reciprocal(x: Value) -> Value:
     if x.type.is_float:
         return power.reciprocal(x)
@@ -110,10 +119,10 @@ _FLOATING: Final[dict[np.ufunc, Builder]] = {
     np.cbrt: power.cbrt,
     np.hypot: power.hypot,
     np.float_power: power.power,
-    np.deg2rad: rounding.deg2rad,
-    np.radians: rounding.deg2rad,
-    np.rad2deg: rounding.rad2deg,
-    np.degrees: rounding.rad2deg,
+    np.deg2rad: _widely(rounding.deg2rad),
+    np.radians: _widely(rounding.deg2rad),
+    np.rad2deg: _widely(rounding.rad2deg),
+    np.degrees: _widely(rounding.rad2deg),
 }
 
 _ARITHMETIC: Final[dict[np.ufunc, Builder]] = {
