@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pliant.kernel.ir import Buffer, Copy, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
 
 
-def describe(program: Program) -> str:
-    """One line per step and per value that it makes; then the memory that it takes."""
-    lines = [line for number, step in enumerate(program.steps) for line in lines_of(step, f"{number}:")]
+def describe(program: Program, notes: Sequence[str] = ()) -> str:
+    """One line per step and per value that it makes, with a note on each step; then the memory that it takes."""
+    lines = list[str]()
+    for number, (step, note) in enumerate(zip(program.steps, notes or [""] * len(program.steps), strict=True)):
+        first, *rest = lines_of(step, f"{number}:")
+        lines += [f"{first}; {note}" if note else first, *rest]
     host = [step for step in program.steps if isinstance(step, Host)]
     lines.append(f"workspace: {program.arena} bytes, kept between calls; {len(host)} calls into Python")
     return "\n".join(lines)

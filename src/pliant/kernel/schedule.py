@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from pliant.kernel.ir import Affine, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
+from pliant.kernel.ir import Affine, Buffer, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
 
 
 def schedule(nest: Nest, keep: int = 0) -> None:
@@ -86,3 +86,22 @@ def varies(scalar: Scalar, loops: Collection[Var]) -> bool:
             return True
         todo += [*s.operands(), *[a for a in atoms if isinstance(a, Scalar)]]
     return False
+
+
+def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made: Collection[Buffer]) -> int:
+    """The number of loops that a scalar lies in; `depths` has those of the scalars before it.
+
+    What is `made` in a common outer loop is read inside that loop.
+    """
+    depth = max([depths.get(a, 0) for a in s.operands()], default=0)
+    if isinstance(s, Load) and s.buffer in made:
+        depth = 1
+    for index in s.indices():
+        for atom, _ in index.terms:
+            found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
+            depth = max(depth, found)
+    for region in regions(s):
+        for inner in region.body:
+            depths[inner] = deeper = depth_of(inner, depths, places, made)
+            depth = max(depth, deeper)
+    return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, final
 from pliant.backends.base import Pairs
 from pliant.backends.llvm import lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
+from pliant.backends.llvm.clock import about_machine, lanes_of, notes, seconds_of
 from pliant.backends.llvm.entry import make_entry
-from pliant.backends.llvm.jit import Code, host_target
+from pliant.backends.llvm.jit import Code, host_target, optimised
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.steps import Segment, emit_program
 from pliant.core.ir import Function, Op, param, scope
@@ -56,9 +57,15 @@ class LLVM:
         """A C-level callable for an executable; see `make_entry`."""
         return make_entry(executable, kinds, tree, fallback, scalars=scalars, apart=apart)
 
-    def describe(self, fn: Function, *, pinned: Pairs = ()) -> str:
-        """The steps that `fn` becomes, and what they write."""
-        return describe(build_verified(fn, can, has_routine, owned=pinned))
+    def describe(self, fn: Function, *, pinned: Pairs = (), arrays: Sequence[Any] | None = None) -> str:
+        """The steps that `fn` becomes, their work, and what they write. arrays: arguments to time the steps with."""
+        program = build_verified(fn, can, has_routine, owned=pinned)
+        text, order = assembly(program, apart=True)
+        lanes = lanes_of(optimised(text)) if text else {}
+        seconds = None
+        if arrays is not None:
+            seconds = seconds_of(Executable(program, Code(text) if text else None, order, lean), arrays)
+        return "\n".join([*([about_machine()] if seconds else []), describe(program, notes(program, lanes, seconds))])
 
     def memory(self, fn: Function, *, pinned: Pairs = ()) -> tuple[str, str]:
         """The memory that `fn` takes, in words and as a picture, an SVG."""
@@ -71,11 +78,11 @@ def lean(executable: Executable) -> Callable[..., Any] | None:
     return make_entry(executable, ["array"] * len(executable.params), "tuple", executable.run, scalars=False)
 
 
-def assembly(program: Program) -> tuple[str, list[Segment | Host]]:
-    """LLVM IR of a program, and the order to run its functions in."""
+def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segment | Host]]:
+    """LLVM IR of a program, and the order to run its functions in. apart: one function for each step."""
     target = host_target()
     module = Module(target.vectors)
-    functions, order = emit_program(program, module)
+    functions, order = emit_program(program, module, apart=apart)
     if not any([isinstance(step, Segment) for step in order]):
         return "", order
     return module.text(functions, target.triple, (target.cpu, target.features)), order

@@ -90,6 +90,14 @@ def compiled(text: str, machine: Any, effort: int) -> bytes:
     return bytes(machine.emit_object(module))
 
 
+def optimised(text: str) -> str:
+    """LLVM IR after LLVM's passes."""
+    with _lock:
+        module: Any = llvm.parse_assembly(text)
+        optimise(module, host_target().machine(), 2)
+        return str(module)
+
+
 @lru_cache
 def symbol(name: str, address: int) -> str:
     """The name under which code finds a function of a library that is loaded; code names no addresses, so

@@ -11,7 +11,7 @@ from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes
 from pliant.kernel.record import identity_of
-from pliant.kernel.schedule import regions
+from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
 TILE = 32  # steps of both loops where one array is walked along and another across
@@ -261,22 +261,3 @@ class NestEmitter:
             before = self.e.load(root.buffer, root.offset)
             value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
         self.e.store(root.buffer, root.offset, value)
-
-
-def depth_of(s: Scalar, depths: dict[Scalar, int], places: dict[Var, int], made: set[Buffer]) -> int:
-    """The number of loops that a scalar lies in; `depths` has those of the scalars before it.
-
-    What is `made` in a common outer loop is read inside that loop.
-    """
-    depth = max([depths.get(a, 0) for a in s.operands()], default=0)
-    if isinstance(s, Load) and s.buffer in made:
-        depth = 1
-    for index in s.indices():
-        for atom, _ in index.terms:
-            found = places.get(atom, 0) if isinstance(atom, Var) else depths.get(atom, 0)
-            depth = max(depth, found)
-    for region in regions(s):
-        for inner in region.body:
-            depths[inner] = deeper = depth_of(inner, depths, places, made)
-            depth = max(depth, deeper)
-    return max(depth, *[depths.get(a, 0) for a in s.operands()], 0)

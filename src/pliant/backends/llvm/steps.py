@@ -29,23 +29,32 @@ class Segment:
     work: int
 
 
-def emit_program(program: Program, module: Module) -> tuple[list[str], list[Segment | Host]]:
-    """The text of all functions, and the order in which to call them."""
+def emit_program(program: Program, module: Module, *, apart: bool = False) -> tuple[list[str], list[Segment | Host]]:
+    """The text of all functions, and the order in which to call them. apart: a segment for each step."""
     functions = list[str]()
     order: list[Segment | Host] = []
-    run: list[Step] = []
-    for step in [*program.steps, None]:
-        if step is not None and not isinstance(step, Host):
-            run.append(step)
+    for run in runs_of(program.steps, apart=apart):
+        if isinstance(run, Host):
+            order.append(run)
             continue
-        if run:
-            name = f"segment{len(order)}"
-            functions += emit_segment(run, module, name)
-            order.append(Segment(name, sum([s.work for s in run])))
-            run = []
-        if step is not None:
-            order.append(step)
+        name = f"segment{len(order)}"
+        functions += emit_segment(run, module, name)
+        order.append(Segment(name, sum([s.work for s in run])))
     return functions, order
+
+
+def runs_of(steps: list[Step], *, apart: bool) -> list[list[Step] | Host]:
+    """Host calls, and the native steps between them; each alone if they are to be apart."""
+    found: list[list[Step] | Host] = []
+    for step in steps:
+        last = found[-1] if found else None
+        if isinstance(step, Host):
+            found.append(step)
+        elif isinstance(last, list) and not apart:
+            last.append(step)
+        else:
+            found.append([step])
+    return found
 
 
 def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+from pliant.kernel.work import amount
+
 NAMES: Final = {"numpy": "NumPy", "jax": "JAX", "torch": "torch", "pytensor": "PyTensor", "keops": "KeOps"}
 BAR: Final = 0.95
 """No slower than this times the best other library."""
@@ -38,8 +39,7 @@ class Row:
 
 def duration(seconds: float) -> str:
     """Seconds with three digits in a unit that fits."""
-    size, unit = next(u for u in UNITS if seconds >= u[0] or u is UNITS[-1])
-    return f"{seconds / size:.3g} {unit}"
+    return amount(seconds) + "s"
 
 
 def heading(sides: Sequence[str]) -> str:
