@@ -321,12 +321,17 @@ class Compiled:
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The traced program for these arguments, not optimised."""
+        return self.program_and_arrays(args, kwargs)[0]
+
+    def program_and_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
+        """The traced program for these arguments, not optimised, and the arrays for its parameters."""
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
         leaves, structure = flatten(tree)
         for leaf in leaves:
             signature(leaf)
         with uncollected():
-            return trace_program(self._thawed, leaves, structure, leaf_names(self.names, (args, kwargs)))
+            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, (args, kwargs)))
+        return program, program.arguments(leaves)
 
 
 @final

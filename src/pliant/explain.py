@@ -13,8 +13,6 @@ from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.ir import Function, nodes
 from pliant.core.print import format_function
 from pliant.frontend.control.report import Report
-from pliant.frontend.program import Program
-from pliant.frontend.signature import flatten
 from pliant.pipeline import optimise
 from pliant.rewrite.explain import Log
 
@@ -62,11 +60,10 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     True
     """
     compiled = f if isinstance(f, Compiled) else Compiled(f)
-    program: Program = compiled.program(*args, **kwargs)
-    arrays = program.arguments(flatten((args, kwargs))[0]) if measure else None
+    program, arrays = compiled.program_and_arrays(args, kwargs)
     log = Log()
     best = optimise(program.fn, log)
     backend: Any = backend_named(DEFAULT_BACKEND)
-    code = backend.describe(best, pinned=program.pinned, arrays=arrays)
+    code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)
     memory, picture = backend.memory(best, pinned=program.pinned)
     return Explanation(program.fn, best, log, code, len(program.captured), memory, picture, program.loops)
