@@ -46,6 +46,12 @@ class IndexRangeError(PliantError, IndexError):
     """An index lies outside its axis, or is no index at all."""
 
 
+def out_of_range(index: int, axis: int, extent: int) -> str:
+    """What is said of an index at run time, where negative ones have been counted from the end already."""
+    given = index if index >= 0 else index - extent
+    return f"index {given} is out of range for axis {axis} of extent {extent}"
+
+
 class AxisRangeError(PliantError, ValueError, IndexError):
     """An axis number lies outside the array's axes."""
 

@@ -73,7 +73,6 @@ WRONG_ARGUMENTS: dict[str, Any] = {
     "reduction_into_another_shape": (pliant.jit(reduction_into_another_shape), (X,)),
     "change_shape_of_an_argument": (pliant.jit(change_shape_of_an_argument), (X,)),
     "view_of_a_number": (pliant.jit(view_of_a_number), (X,)),
-    "byte_swapped_array": (pliant.jit(doubled), (X.astype(">f8"),)),
     "array_of_strings": (pliant.jit(doubled), (np.array(["a", "b"]),)),
     "array_of_dates": (pliant.jit(doubled), (np.zeros(2, "datetime64[s]"),)),
     "array_of_records": (pliant.jit(doubled), (np.zeros(2, "f8,i4"),)),

@@ -418,6 +418,14 @@ CASES: dict[Any, Calls] = {
             lambda x: np.pad(x, (1, 2), constant_values=((1, 2), (3, 4))),
             lambda x: np.pad(x, {-1: (1, 2)}),
             *[lambda x, m=m: np.pad(x, ((1, 2), (3, 0)), mode=m) for m in ("edge", "reflect", "symmetric", "wrap")],
+            *[
+                lambda x, m=m: np.pad(x, ((1, 2), (7, 0)), mode=m)
+                for m in ("maximum", "minimum", "mean", "median", "linear_ramp")
+            ],
+            lambda x: np.pad(x, 2, mode="mean", stat_length=((1, 2), (9, 1))),
+            lambda x: np.pad(x, 2, mode="maximum", stat_length=0),
+            lambda x: np.pad(x, (3, 2), mode="linear_ramp", end_values=((1, 2), (-3, 4))),
+            *[lambda x, m=m: np.pad(x, (9, 7), mode=m, reflect_type="odd") for m in ("reflect", "symmetric")],
             lambda x: np.pad(x, -1),
         ],
     ),

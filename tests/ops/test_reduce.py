@@ -138,7 +138,7 @@ IDENTITIES = [
     ),
     (reduce.reduction_of_reduction, lambda x: reduce_max(reduce_max(x, (1,)), (1,)), ["reduce_max"]),
     (reduce.reduction_of_permute, lambda x: reduce_sum(permute(x, (2, 0, 1)), (0,)), ["reduce_sum"]),
-    (reduce.reduction_of_single, lambda x: reduce_sum(reshape(x, (2, 1, 12)), (1,)), ["reshape"]),
+    (reduce.reduction_of_single, lambda x: reduce_sum(reshape(x, (2, 1, 12)), (1,)), ["reshape", "add"]),
 ]
 
 

@@ -25,9 +25,11 @@ class ReferenceBackend:
     def compile(self, fn: Function, *, pinned: Pairs = (), free: Sequence[int] = ()) -> Executable:
         """The function as a callable from arrays to fresh arrays of exactly the inferred types."""
 
+        dtypes = [np.dtype(DTYPES[p.type.dtype]) for p in fn.params]
+
         def call(arrays: Sequence[Any]) -> list[Any]:
             with np.errstate(all="ignore"):
-                ys = evaluate(fn, tuple(np.asarray(x) for x in arrays), np)
+                ys = evaluate(fn, tuple(np.asarray(x, dtype) for x, dtype in zip(arrays, dtypes, strict=True)), np)
             for y, r in zip(ys, fn.results, strict=True):
                 if (y.dtype, y.shape) != (np.dtype(DTYPES[r.dtype]), r.shape):
                     raise VerifyError(f"{r.op.name}: `array` made {y.dtype}{list(y.shape)}, `infer` says {r.type}")

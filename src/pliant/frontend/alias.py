@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
-from pliant.errors import ReadOnlyError
+from pliant.errors import DTypeError, ReadOnlyError
 from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops.elementwise import add, mul
 from pliant.ops.index import gather, scatter_set
@@ -241,9 +241,15 @@ def contiguous(extents: Sequence[int]) -> list[int]:
     return [math.prod(extents[a + 1 :]) for a in range(len(extents))]
 
 
+_BYTES = "convert one with .astype(...), which copies it, to the byte order of this machine"
+
+
 def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
     """The group of the arrays at some places."""
     parts = [arrays[p] for p in places]
+    if any([not a.dtype.isnative for a in parts]) and len({a.dtype for a in parts}) > 1:
+        kinds = " and ".join(sorted({str(a.dtype) for a in parts}))
+        raise DTypeError(f"arrays that overlap, one of them written, have dtypes {kinds}", hint=_BYTES)
     base, end = min(bounds(a)[0] for a in parts), max(bounds(a)[1] for a in parts)
     dtype, unit = parts[0].dtype, parts[0].itemsize
     is_even = all([a.itemsize == unit and not any([n % unit for n in (_start(a) - base, *a.strides)]) for a in parts])

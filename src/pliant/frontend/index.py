@@ -46,6 +46,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
         if mask is not None:
             check_mask(x, mask)
             return selection(x, mask)
+        x, key = without_bools(x, key)
         parsed = parse(key, x.type)
         if not parsed.is_basic:
             return fresh(gathered(x.value, parsed), is_array=True)
@@ -73,11 +74,30 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
         check_mask(x, mask)
         x.replace(masked(x.value, mask.value, y))
         return
+    x, key = without_bools(x, key)
     parsed = parse(key, x.type)
     if parsed.is_basic:
         _set_window(x, window_of(parsed, x.shape), y)
     else:
         x.replace(scattered(x.value, parsed, cast_value(value_of(y), x.type.dtype)))
+
+
+def without_bools(x: TracedArray, key: Any) -> tuple[TracedArray, Any]:
+    """The same elements by a key without single bools: each becomes a new axis, of which all or nothing is taken."""
+    items = items_of(key)
+    single = [isinstance(k, bool | np.bool_) for k in items]
+    if not any(single):
+        return x, key
+    axes: list[Any] = []
+    for k, is_bool in zip(items, single, strict=True):
+        if is_bool:
+            axes.append(None)
+        elif k is Ellipsis:
+            axes.append(k)
+        elif k is not None:
+            axes += [slice(None)] * (np.ndim(k) if is_mask(k) else 1)
+    picked = tuple(np.arange(int(k)) if is_bool else k for k, is_bool in zip(items, single, strict=True))
+    return getitem(x, tuple(axes)), picked
 
 
 def _set_window(x: TracedArray, window: Window, y: Any) -> None:

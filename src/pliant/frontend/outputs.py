@@ -13,7 +13,7 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import Origin
 from pliant.core.types import Type
-from pliant.errors import IndexRangeError
+from pliant.errors import IndexRangeError, out_of_range
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
@@ -124,8 +124,7 @@ class Window:
         starts = tuple(int(results[n]) for n in self.starts)
         for axis, (start, length) in enumerate(zip(starts, self.length, strict=True)):
             if not 0 <= start <= array.shape[axis] - length:
-                message = f"index {start} is out of range for axis {axis} of extent {array.shape[axis]}"
-                raise IndexRangeError(message).at(("here", self.origins[axis]))
+                raise IndexRangeError(out_of_range(start, axis, array.shape[axis])).at(("here", self.origins[axis]))
         return SliceLens(starts, (1,) * len(starts), self.length)
 
 

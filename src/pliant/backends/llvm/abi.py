@@ -12,7 +12,7 @@ import numpy as np
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError
+from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, out_of_range
 from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, root_of
 from pliant.transforms.evaluate import run
 
@@ -140,9 +140,8 @@ class Executable:
             raise ShapeError(place.failure).at(("here", place.origin))
         if place.failure:
             raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
-        raise IndexRangeError(
-            f"{place.name}: index {index} is out of range for axis {place.axis} of extent {place.extent}"
-        ).at(("here", place.origin))
+        message = f"{place.name}: {out_of_range(index, place.axis, place.extent)}"
+        raise IndexRangeError(message).at(("here", place.origin))
 
 
 def pinned_of(program: Program) -> dict[int, int]:
