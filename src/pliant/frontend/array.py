@@ -13,8 +13,9 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
+from pliant.frontend.alias import Shared
 from pliant.frontend.tracing import Storage, current, type_of
-from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, is_static, look, read, write
+from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look, read, write
 
 
 class Dispatch(Protocol):
@@ -369,8 +370,9 @@ def is_above(kind: type) -> bool:
 
 def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
     """A new array that holds `value`; of rank 0 a scalar, as NumPy's results are, unless `is_array`."""
-    is_scalar = not is_array and not value.node.types[value.index].shape
-    return TracedArray(Storage.holding(current(), value), (), is_scalar=is_scalar)
+    storage = object.__new__(Storage)  # no call: this runs for every operation; all else is left at its default
+    storage.trace, storage.content = current(), value
+    return TracedArray(storage, (), is_scalar=not is_array and not value.node.types[value.index].shape)
 
 
 def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
@@ -382,7 +384,9 @@ def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
 
 def view(x: TracedArray, *lenses: Lens) -> TracedArray:
     """A view of a view: the same storage through more lenses."""
-    return TracedArray(x.storage, (*x.lenses, *(lenses or (WholeLens(),))))
+    more = lenses or (WholeLens(),)
+    is_member = isinstance(x.storage.source, Shared)  # whose lenses say which of several arrays it is a view of
+    return TracedArray(x.storage, (*x.lenses, *more) if is_member else chained(x.lenses, more))
 
 
 def weak_kind(x: TracedArray) -> type:

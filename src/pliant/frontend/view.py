@@ -249,6 +249,18 @@ class ReadOnlyLens(Lens):
         raise ReadOnlyError(message, hint="copy it first")
 
 
+def chained(lenses: tuple[Lens, ...], more: tuple[Lens, ...]) -> tuple[Lens, ...]:
+    """A view of a view; a slice of a slice is one."""
+    match (*lenses[-1:], *more[:1]):
+        case (SliceLens() as outer, SliceLens() as inner):
+            axes = zip(outer.start, outer.step, inner.start, strict=True)
+            start = tuple([s + d * i if n else s for (s, d, i), n in zip(axes, inner.length, strict=True)])
+            step = tuple([d * e for d, e in zip(outer.step, inner.step, strict=True)])
+            return (*lenses[:-1], SliceLens(start, step, inner.length), *more[1:])
+        case _:
+            return (*lenses, *more)
+
+
 def is_static(lenses: tuple[Lens, ...]) -> bool:
     """Whether a NumPy array of the caller has the same view."""
     return not any(isinstance(lens, DynamicLens | BlockLens) for lens in lenses)
