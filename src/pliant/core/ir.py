@@ -96,12 +96,13 @@ class Op(ABC):
     def apply(self, *xs: Operand) -> Values:
         """All results of applying this primitive."""
         args: Values = xs  # pyright: ignore[reportAssignmentType]  # no call: this runs for every node
-        for x in xs:
-            if type(x) is not Value:
-                args = tuple(map(as_value, xs))
-                break
         try:
-            types = self.infer(*[a.node.types[a.index] for a in args])
+            given = [a.node.types[a.index] for a in args]
+        except AttributeError:  # a number among them
+            args = tuple(map(as_value, xs))
+            given = [a.type for a in args]
+        try:
+            types = self.infer(*given)
         except (ShapeError, DTypeError) as error:
             places = ((f"operand {i}: {a.type}", a.origin) for i, a in enumerate(args))
             raise error.at((f"in {self.name}", here()), *places) from None
