@@ -6,27 +6,27 @@ import functools
 import gc
 import inspect
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Final, final
 
-import numpy as np
-
 from pliant.backends import backend_named
+from pliant.backends.callable import callable_natively, connect
+from pliant.entries import Sample, call_like
 from pliant.errors import ArgumentError
-from pliant.frontend.capture import Guards, callee
+from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.returns import apart, returns_of
-from pliant.frontend.signature import WEAK, flatten, leaf_names, signature, unflatten
-from pliant.frontend.tracing import current, thread
+from pliant.frontend.signature import as_arrays, flatten, key_orders, leaf_names, signature
+from pliant.frontend.tracing import current, special, strides_of, thread
 from pliant.pipeline import optimise
 
 DEFAULT_BACKEND: Final = "llvm"
+WAYS: Final = 8  # native answers kept per function
+FORMS: Final = 16  # of calls of one program that are told apart
 
 
 @contextmanager
@@ -67,10 +67,11 @@ class Entry:
 
     program: Program
     compile: Callable[[Pairs], Any]  # with these results made in these parameters
-    uses: Iterator[int] = field(default_factory=count)
+    forms: dict[Any, int] = field(default_factory=dict[Any, int])  # of calls, with how often they came
     scratch: list[dict[int, Any]] = field(default_factory=list[dict[int, Any]])  # free ones; pop and append are atomic
     codes: dict[Pairs, Any] = field(default_factory=dict[Pairs, Any])
     donation: Donation | None = None
+    native: Any = None  # the backend, if it makes code that answers calls
 
     @property
     def run(self) -> Any:
@@ -97,11 +98,15 @@ class Entry:
         program.update(tree, leaves, results)
         return made
 
+    def lies_in(self, arguments: list[Any], outs: list[Any]) -> Pairs:
+        """(parameter, result) where the array for a result is an argument, and may be written before the end."""
+        return written_over(self.program, arguments, outs) if getattr(self.run, "is_sure", False) else ()
+
     def into(self, arguments: list[Any], outs: list[Any] | None) -> list[Any]:
         """Results in the memory of `outs`, as far as that can be, else to be copied there; then packed vectors."""
         program, is_sure = self.program, getattr(self.run, "is_sure", False)
         vectors, parts = packed(program)
-        code = self.code(written_over(program, arguments, outs)) if is_sure and outs is not None else self.run
+        code = self.code(self.lies_in(arguments, outs)) if outs is not None else self.run
         if not hasattr(code, "into"):
             results = code(arguments)
             return [*results, *filled(vectors, parts, results)]
@@ -117,57 +122,14 @@ class Entry:
         return [*results, *filled(vectors, parts, results)]
 
 
-@final
-@dataclass(frozen=True)
-class Fast:
-    """The C-level way into an entry.
-
-    `structure` is None if all arguments are positional arrays and numbers, `made` if the result is
-    nested tuples of arrays: then nothing is flattened, or rebuilt.
-    """
-
-    run: Callable[..., Any]
-    number: int  # of leaves; captured arrays follow them, so a call with more or fewer goes elsewhere
-    captured: tuple[Any, ...]
-    guards: Guards | None
-    structure: Any
-    made: Any
-    program: Program | None = None  # one that writes: what to do with its results
-
-    def writing(self, compiled: Compiled, program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of a program that writes what its code did not compute in place, or that returns views."""
-        leaves, structure = (list(args), None) if self.structure is None else flatten((args, kwargs))
-        is_same = structure == self.structure and len(leaves) == self.number and not (kwargs and structure is None)
-        results: Any = self.run(*leaves, *self.captured) if is_same else _MISSED
-        if results is _MISSED:
-            return compiled.general(args, kwargs)
-        program.check_writes(leaves)
-        return program.finish(leaves, results, [*leaves, *self.captured])
-
-    def tree(self, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call whose arguments or results are containers, or of a program that writes."""
-        if self.program is not None:
-            return self.writing(compiled, self.program, args, kwargs)
-        leaves, structure = flatten((args, kwargs))
-        made: Any = _MISSED
-        if self.structure is None:
-            made = self.run(*args, *self.captured) if not kwargs and len(args) == self.number else _MISSED
-        elif structure == self.structure:
-            made = self.run(*leaves, *self.captured)
-        if made is _MISSED:
-            return compiled.general(args, kwargs)
-        return made if self.made is None else unflatten(self.made, made)
-
-
-_MISSED: Final = object()  # what a C-level entry of a tree returns where it does not fit
-
-
+@callable_natively
 @final
 class Compiled:
     """A function that is traced and compiled once per signature of its arguments.
 
     A signature is the structure of the arguments, each array's dtype and shape, each number's
-    type, and the value of anything else. Safe to call from many threads.
+    type, and the value of anything else. Safe to call from many threads. Calls of a form that was
+    seen before are answered by native code; `__call__` serves all others.
     """
 
     def __init__(
@@ -180,7 +142,7 @@ class Compiled:
         self.backend = backend
         self.static = static
         self.entries: dict[Any, list[Entry]] = {}
-        self.fast: Fast | None = None
+        self.natives: list[tuple[Entry, Callable[..., Any]]] = []  # the latest first
         self.lock = threading.RLock()
         self.names = _parameter_names(original or f)
         is_numpys = str(getattr(self, "__module__", "")).partition(".")[0] == "numpy"  # its out= is no other than ours
@@ -195,83 +157,43 @@ class Compiled:
             raise ArgumentError(f"static= names {', '.join(missing)}; expected parameters: {', '.join(self.names)}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        fast = self.fast
-        if fast is None or thread.is_special or not (fast.guards is None or fast.guards.hold()):
-            return self.general(args, kwargs)
-        if fast.structure is not None or fast.made is not None:
-            return fast.tree(self, args, kwargs)
-        if kwargs or len(args) != fast.number:
-            return self.general(args, kwargs)
-        return fast.run(*args, *fast.captured)
-
-    def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call with any arguments, in any state of the thread."""
-        if "out" in kwargs and not self.has_out:
-            kwargs = dict(kwargs)
-            return self.into(kwargs.pop("out"), args, kwargs)
+        out = kwargs.pop("out", None) if not self.has_out else None
         if thread.trace is not None:
-            return callee(self.f, current())(*args, **kwargs)
+            made = functools.partial(callee(self.f, current()), *args, **kwargs)
+            return made() if out is None else run_into(out, made, is_traced=True)
         if thread.is_jit_disabled and self.is_plain:
-            return self.f(*args, **kwargs)
-        leaves, structure = flatten((args, kwargs) if not self.static else self._freeze(args, kwargs))
-        entry = self.entry(leaves, structure, (args, kwargs))
+            made = functools.partial(self.f, *args, **kwargs)
+            return made() if out is None else run_into(out, made, is_traced=False)
+        tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
+        given, structure = flatten(tree)
+        leaves = as_arrays(given)
+        entry = self.entry(leaves, structure, tree)
         program = entry.program
+        outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
-        made = entry.call((args, kwargs), leaves)
-        if next(entry.uses) == 1 and not self.static and not self.donate:  # the second call: more will follow
-            self.fast = self._fast(entry, args, leaves, structure)
-        return made
+        made = entry.call((args, kwargs), leaves, outs)
+        sample = Sample(program, args, kwargs, structure, leaves)
+        self._expect(entry, sample, given, out, outs)
+        return made if out is None else out
 
-    def into(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that leaves its results in `out`, which has their structure."""
-        if out is None:
-            return self(*args, **kwargs)
-        if thread.trace is not None or (thread.is_jit_disabled and self.is_plain):
-            return run_into(out, lambda: self.general(args, kwargs), is_traced=thread.trace is not None)
-        leaves, structure = flatten((args, kwargs) if not self.static else self._freeze(args, kwargs))
-        entry = self.entry(leaves, structure, (args, kwargs))
-        program = entry.program
-        outs = program.check_out(out)
-        program.check_writes(leaves)
-        entry.call((args, kwargs), leaves, outs)
-        return out
-
-    def _fast(self, entry: Entry, args: tuple[Any, ...], leaves: list[Any], structure: Any) -> Fast | None:
-        """A C-level entry, if arguments and results are simple enough and the backend makes one."""
-        program = entry.program
-        make = getattr(backend_named(self.backend or DEFAULT_BACKEND), "entry", None)
-        kinds = [type(x).__name__ if type(x) in WEAK else "array" if type(x) is np.ndarray else "" for x in leaves]
-        if (
-            make is None
-            or "" in kinds
-            or program.narrowed
-            or program.packs
-            or program.leaves != tuple(range(len(leaves)))
-        ):
-            return None
-        # other strides would make other reshapes views
-        is_plain = all(x.flags.c_contiguous for x in leaves if isinstance(x, np.ndarray))
-        if program.watched and (program.groups or program.changed or not is_plain):
-            return None
-        number, returns = len(leaves), returns_of(program)
-        is_flat = len(args) == number and all(a is x for a, x in zip(args, leaves, strict=True))
-        is_direct = is_flat and returns is not None and returns.structure is None
-        kinds += ["array"] * len(program.captured)
-
-        def fallback(*given: Any) -> Any:
-            return self.general(given[:number], {}) if is_direct else _MISSED
-
-        tree, scalars = ("tuple", False) if returns is None else (returns.tree, returns.has_scalars)
-        if returns is None and not program.written:
-            return None
-        run = make(entry.run, kinds, tree, fallback, scalars=scalars, apart=apart(program))
-        if run is None:
-            return None
-        guards = program.guards if program.guards.entries else None
-        known = None if is_flat else structure
-        if returns is None:
-            return Fast(run, number, program.captured, guards, known, program, program)
-        return Fast(run, number, program.captured, guards, known, returns.structure)
+    def _expect(self, entry: Entry, sample: Sample, given: list[Any], out: Any, outs: list[Any] | None) -> None:
+        """Have native code answer calls like this one, if it is the second of its form: more will follow."""
+        if entry.native is None:
+            return
+        pairs = () if outs is None else entry.lies_in(sample.program.arguments(sample.leaves), outs)
+        form = (len(sample.args), *sample.kwargs, *map(type, given), *map(strides_of, outs or ()), pairs)
+        if form not in entry.forms and len(entry.forms) >= FORMS:
+            return
+        uses = entry.forms[form] = entry.forms.get(form, 0) + 1
+        call = call_like(sample, out, outs or (), pairs) if uses == 2 else None
+        native = entry.native.entry(entry.code(pairs), call) if call else None
+        if native is None:
+            return
+        with self.lock:
+            kept = [(e, way) for e, way in self.natives if e.program.guards.hold()]
+            self.natives = [(entry, native), *kept][:WAYS]
+            ways = (*[way for _, way in self.natives], self.__call__)
+            connect(self, ways, lambda offset: entry.native.forwarding(offset, special.ctypes.data))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -284,7 +206,7 @@ class Compiled:
     def entry(self, leaves: list[Any], structure: Any, tree: Any) -> Entry:
         """The compiled program for arguments like these, made if there is none."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
-        key = (backend, structure, *[signature(leaf) for leaf in leaves])
+        key = (backend, structure, key_orders(tree), *[signature(leaf) for leaf in leaves])
         for entry in self.entries.get(key, ()):
             if entry.program.fits(leaves):
                 return entry
@@ -303,7 +225,10 @@ class Compiled:
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
-        entry = Entry(program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation)
+        native = compiler if hasattr(compiler, "entry") and not donation else None
+        entry = Entry(
+            program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation, native=native
+        )
         entry.code(())
         return entry
 
@@ -326,20 +251,27 @@ class Compiled:
     def program_and_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters."""
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
-        leaves, structure = flatten(tree)
+        given, structure = flatten(tree)
+        leaves = as_arrays(given)
         for leaf in leaves:
             signature(leaf)
         with uncollected():
-            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, (args, kwargs)))
+            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
         return program, program.arguments(leaves)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Frozen:
     """A static argument: a leaf of the signature, whatever it holds."""
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Frozen) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     def __post_init__(self) -> None:
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, final
 
@@ -32,7 +33,7 @@ REACH: Final = 400  # how many entries of containers and objects are guarded per
 # Calls of these read nothing of the user's.
 _PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
-_MISSING: Final = object()
+MISSING: Final = object()
 
 
 def instrument(fn: Any, trace: Trace) -> Any:
@@ -148,20 +149,20 @@ class Reader:
         owners: list[Any] = [vars(holder)] if hasattr(holder, "__dict__") else []
         owners += [base.__dict__ for base in (holder if _is(holder, type) else kind).__mro__]
         for owner in owners:
-            content = owner.get(name, _MISSING)
+            content = owner.get(name, MISSING)
             if content is value:
                 return self.known(value, owner, name)
-            if content is not _MISSING:
+            if content is not MISSING:
                 break
             if _is(owner, dict):
-                self.trace.roots.setdefault((id(owner), name), (owner, name, _MISSING))
+                self.trace.roots.setdefault((id(owner), name), (owner, name, MISSING))
         return self.known(value, None, name)
 
     def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
         """`holder.get(key, default)`."""
         if key in holder:
             return self.item(holder, key)
-        self.trace.roots.setdefault((id(holder), key), (holder, key, _MISSING))
+        self.trace.roots.setdefault((id(holder), key), (holder, key, MISSING))
         return default
 
     def item(self, holder: Any, key: Any) -> Any:
@@ -181,7 +182,7 @@ class Reader:
 
     def known(self, value: Any, owner: Any, name: Any) -> Any:
         """A value just read, as the trace sees it; a guard, unless it is new at every reading."""
-        if type(value) is TracedArray or value is _MISSING:
+        if type(value) is TracedArray or value is MISSING:
             return value
         if _is(value, np.ndarray):
             if owner is not None:
@@ -218,12 +219,11 @@ class Reader:
         if id(holder) in self.own:
             return
         if _is(holder, list):
-            owner = _Box(holder)
-            self.trace.sizes.setdefault(id(holder), (owner, len(holder)))
+            self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
             for n, value in enumerate(holder):
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))  # type: ignore[arg-type]
         elif _is(holder, dict):
-            self.trace.sizes.setdefault(id(holder), (_Box(holder), len(holder)))
+            self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
             for n, value in holder.items():
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
 
@@ -325,7 +325,7 @@ class Guards:
 
     named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
     others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
-    sizes: list[tuple[_Box, int]] = field(default_factory=list["tuple[_Box, int]"])
+    sizes: list[tuple[Any, int]] = field(default_factory=list[tuple[Any, int]])
 
     @property
     def entries(self) -> list[tuple[Any, Any, Any]]:
@@ -335,16 +335,17 @@ class Guards:
     def hold(self) -> bool:
         """Whether every name, cell, attribute and item still has the same object."""
         for names, name, value in self.named:
-            if names.get(name, _MISSING) is not value:
+            if names.get(name, MISSING) is not value:
                 return False
         for holder, size in self.sizes:
-            if len(holder.content) != size:
+            if len(holder) != size:
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
 
-def guards_of(trace: Trace) -> Guards:
-    """The names a trace read, and the entries of the containers and objects they hold."""
+def guards_of(trace: Trace, own: Any) -> Guards:
+    """The names a trace read, and the entries of the containers and objects they hold; but not those of the
+    containers in `own`, which it made for itself."""
     entries = list(trace.roots.values())
     found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
     while queue and len(found) < REACH:
@@ -354,8 +355,19 @@ def guards_of(trace: Trace) -> Guards:
             if id(value) not in seen_ids:
                 seen_ids.add(id(value))
                 queue.append(value)
+    private = {*_containers(own)}
+    found = [e for e in found if not (isinstance(e[0], _Box | tuple) or id(e[0]) in private)]  # the same for ever
     named = [e for e in found if type(e[0]) is dict]
-    return Guards(named, [e for e in found if type(e[0]) is not dict], list(trace.sizes.values()))
+    sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
+    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
+
+
+def _containers(tree: Any) -> Iterator[int]:
+    """Which objects nested containers are, by id."""
+    if _is(tree, dict | list | tuple):
+        yield id(tree)
+        for part in tree.values() if _is(tree, dict) else tree:
+            yield from _containers(part)
 
 
 def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
@@ -377,12 +389,12 @@ def _look(owner: Any, name: Any) -> Any:
         try:
             return owner.cell_contents
         except ValueError:
-            return _MISSING
+            return MISSING
     if isinstance(owner, _Box):
         return owner.content
     if isinstance(owner, _Slot):
-        return getattr(owner.content, name, _MISSING)
+        return getattr(owner.content, name, MISSING)
     try:
         return owner[name]
     except (KeyError, IndexError):
-        return _MISSING
+        return MISSING

@@ -189,7 +189,7 @@ def _trace_once(
     watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
-        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace),
+        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, (args, kwargs)),
         loops=reports_of(trace), packs=packs,
     )  # fmt: skip
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast, final
+import array
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, final
 
 import numpy as np
 import optree
@@ -10,7 +14,8 @@ import optree
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.kinds import is_sequence, is_table
+from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.tracing import strides_of
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
@@ -37,9 +42,41 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
 
 
+def key_orders(tree: Any) -> tuple[Any, ...]:
+    """The order of the keys of each dict: the structure does not tell, but a function may see it."""
+    parts = tree.values() if is_table(tree) else tree if is_sequence(tree) else ()
+    inner = tuple([order for x in parts if (order := key_orders(x))])
+    return (tuple(tree), *inner) if is_table(tree) else inner
+
+
 def unflatten(structure: Any, leaves: Any) -> Any:
     """The inverse of `flatten`."""
     return optree.tree_unflatten(structure, leaves)
+
+
+def as_arrays(leaves: list[Any]) -> list[Any]:
+    """The leaves, with arrays of other libraries and buffers as NumPy arrays of the same memory."""
+    kinds = [leaf.__class__ for leaf in leaves]
+    if all([kind is np.ndarray or kind in WEAK for kind in kinds]):
+        return leaves
+    makers = [converter(kind) for kind in kinds]
+    return [leaf if make is None else make(leaf) for leaf, make in zip(leaves, makers, strict=True)]
+
+
+@cache
+def converter(kind: Any) -> Callable[[Any], Any] | None:
+    """What makes a NumPy array of an object of some class, sharing its memory; None if it is no array, or NumPy's."""
+    if issubclass(kind, np.ndarray | np.generic | TracedArray | Ref | type):
+        return None
+    if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "numpy"):
+        return kind.numpy  # its `__array__` is written in Python
+    if issubclass(kind, _BUFFERS) or any([hasattr(kind, name) for name in _ARRAYS]):
+        return np.asarray
+    return np.from_dlpack if hasattr(kind, "__dlpack__") else None
+
+
+_BUFFERS: Final = (memoryview, bytearray, array.array, ctypes.Array)  # bytes are a value
+_ARRAYS: Final = ("__array__", "__array_interface__", "__array_struct__")
 
 
 def signature(leaf: Any) -> Any:
@@ -56,8 +93,6 @@ def signature(leaf: Any) -> Any:
         raise ArgumentError(
             f"expected a numpy.ndarray, got its subclass {kind.__name__}", hint="np.asarray(x) makes a plain array"
         )
-    if hasattr(leaf, "__array__") and not isinstance(leaf, TracedArray | type):
-        return signature(np.asarray(leaf))
     try:
         return (Static(leaf), hash(leaf))
     except TypeError:
@@ -74,15 +109,14 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
         if kind is int and not -(2**63) <= leaf < 2**63:
             raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
         return Type(WEAK[kind])
-    if issubclass(kind, np.ndarray | np.generic) or (hasattr(leaf, "__array__") and not isinstance(leaf, type)):
-        array = cast("Any", np.asarray(leaf))
-        short = SHORT.get(array.dtype.name)
+    if issubclass(kind, np.ndarray | np.generic):
+        short = SHORT.get(leaf.dtype.name)
         if short is None:
             raise DTypeError(
-                f"{name}: expected an array of bool, int, float or complex, got dtype {array.dtype}",
+                f"{name}: expected an array of bool, int, float or complex, got dtype {leaf.dtype}",
                 hint="convert it with .astype(...) before the call",
             )
-        return Type(short, array.shape)
+        return Type(short, leaf.shape)
     return None
 
 

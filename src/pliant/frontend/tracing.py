@@ -180,6 +180,12 @@ def short_of(dtype: np.dtype[Any]) -> str | None:
     return SHORT.get(dtype.name)
 
 
+special: Final = np.zeros(1, np.int64)
+"""How many threads trace, or have compilation disabled. While it is 0, native code answers calls by itself."""
+
+_lock: Final = threading.Lock()
+
+
 class Current(threading.local):
     """What this thread is doing. `is_special` is set while it traces or has compilation disabled."""
 
@@ -188,9 +194,13 @@ class Current(threading.local):
     is_special: bool = False
 
     def update(self, trace: Trace | None, is_jit_disabled: bool) -> None:
-        """Set both, and the one flag that calls of compiled functions look at."""
+        """Set both, and what calls of compiled functions look at."""
         self.trace, self.is_jit_disabled = trace, is_jit_disabled
-        self.is_special = trace is not None or is_jit_disabled
+        is_special = trace is not None or is_jit_disabled
+        if is_special != self.is_special:
+            self.is_special = is_special
+            with _lock:
+                special[0] += 1 if is_special else -1
 
 
 thread: Final = Current()

@@ -7,10 +7,12 @@ from functools import lru_cache
 from typing import Any, ClassVar, final
 
 from pliant.backends.base import Pairs
+from pliant.backends.calls import Call
 from pliant.backends.llvm import lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
 from pliant.backends.llvm.clock import about_machine, lanes_of, notes, seconds_of
-from pliant.backends.llvm.entry import make_entry
+from pliant.backends.llvm.entry import entry_of_arrays, make_entry
+from pliant.backends.llvm.forward import forwarding
 from pliant.backends.llvm.jit import Code, host_target, optimised
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.steps import Segment, emit_program
@@ -48,14 +50,15 @@ class LLVM:
         text, order = assembly(program)
         size = text.count("\n")
         code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
-        return Executable(program, code, order, lean)
+        return Executable(program, code, order, entry_of_arrays)
 
-    def entry(
-        self, executable: Executable, kinds: Sequence[str], tree: Any, fallback: Callable[..., Any], *, scalars: bool,
-        apart: Pairs = (),
-    ) -> Callable[..., Any] | None:  # fmt: skip
-        """A C-level callable for an executable; see `make_entry`."""
-        return make_entry(executable, kinds, tree, fallback, scalars=scalars, apart=apart)
+    def entry(self, executable: Executable, call: Call) -> Callable[..., Any] | None:
+        """A C-level callable for calls of one form; see `make_entry`."""
+        return make_entry(executable, call)
+
+    def forwarding(self, offset: int, gate: int) -> int:
+        """The address of a function that passes calls on to entries; see `forward`."""
+        return forwarding(offset, gate).address("forward")
 
     def describe(self, fn: Function, *, pinned: Pairs = (), arrays: Sequence[Any] | None = None) -> str:
         """The steps that `fn` becomes, their work, and what they write. arrays: arguments to time the steps with."""
@@ -64,18 +67,13 @@ class LLVM:
         lanes = lanes_of(optimised(text)) if text else {}
         seconds = None
         if arrays is not None:
-            seconds = seconds_of(Executable(program, Code(text) if text else None, order, lean), arrays)
+            seconds = seconds_of(Executable(program, Code(text) if text else None, order, entry_of_arrays), arrays)
         return "\n".join([*([about_machine()] if seconds else []), describe(program, notes(program, lanes, seconds))])
 
     def memory(self, fn: Function, *, pinned: Pairs = ()) -> tuple[str, str]:
         """The memory that `fn` takes, in words and as a picture, an SVG."""
         program = build_verified(fn, can, has_routine, owned=pinned)
         return memory_report(program), picture_of(plan_of(program), len(program.steps))
-
-
-def lean(executable: Executable) -> Callable[..., Any] | None:
-    """The lean entry for arrays in, a tuple of arrays out."""
-    return make_entry(executable, ["array"] * len(executable.params), "tuple", executable.run, scalars=False)
 
 
 def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segment | Host]]:

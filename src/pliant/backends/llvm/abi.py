@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
+from pliant.backends.calls import MISSED
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
@@ -63,7 +64,8 @@ class Executable:
             if self.calls < LEAN_AFTER:
                 return self.run(*arrays)
             self.lean = self.make_lean(self) or self.run
-        return list(self.lean(*arrays))
+        made = self.lean(*arrays)
+        return self.run(*arrays) if made is MISSED else list(made)
 
     @functools.cached_property
     def is_sure(self) -> bool:

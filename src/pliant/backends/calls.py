@@ -1,0 +1,142 @@
+"""What the entry of a compiled program is told of the calls that it takes: arguments, conditions, results.
+
+An entry answers calls of exactly one form, at once; any other it refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
+
+Part: TypeAlias = "Array | Number | Constant | Container | Target"
+Made: TypeAlias = "Result | Given | Passed | View | Constant | Container"
+
+
+@final
+@dataclass(frozen=True)
+class Array:
+    """An argument that is a parameter's array. `strides` in bytes, if it is not row-major.
+
+    An object of class `kind` that is no NumPy array becomes one by `convert`, which shares its memory.
+    """
+
+    number: int
+    strides: tuple[int, ...] | None = None
+    kind: type | None = None
+    convert: Callable[[Any], Any] | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Number:
+    """An argument that is a parameter's scalar: a Python number, or NumPy's of the parameter's dtype.
+
+    A Python int between `limits` only, if there are any.
+    """
+
+    number: int
+    kind: type
+    limits: tuple[int, int] | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Constant:
+    """An object that is known: as an argument it is this one, or equals it."""
+
+    value: Any
+
+
+@final
+@dataclass(frozen=True)
+class Target:
+    """An array of `out=` that receives a result. `parameter`: the one that it lies in the memory of, if any."""
+
+    result: int
+    strides: tuple[int, ...] | None = None
+    parameter: int | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Container:
+    """A tuple, named tuple, list or dict of exactly this class; `keys` of a dict, in its order."""
+
+    kind: type
+    parts: tuple[Any, ...]
+    keys: tuple[Any, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """A new object for a result of the program: kind "array", "scalar" (NumPy's) or "python"."""
+
+    number: int
+    kind: str
+
+
+@final
+@dataclass(frozen=True)
+class Given:
+    """The very array that came for a parameter."""
+
+    number: int
+
+
+@final
+@dataclass(frozen=True)
+class Passed:
+    """The argument at a place: positional ones first, then those by keyword."""
+
+    place: int
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """A view of the memory of an array; strides and offset in bytes."""
+
+    of: Result | Given | Constant
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    is_writeable: bool
+
+
+@final
+@dataclass(frozen=True)
+class Conditions:
+    """What must hold outside the arguments."""
+
+    items: tuple[tuple[dict[Any, Any], str, Any], ...] = ()  # (dict, key, the value there)
+    elements: tuple[tuple[list[Any], int, Any], ...] = ()  # (list, index, the element)
+    sizes: tuple[tuple[Any, int], ...] = ()  # (container, its length)
+    cells: tuple[tuple[Any, Any], ...] = ()  # (cell, what it holds)
+    others: Callable[[], bool] | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Call:
+    """The calls that an entry takes.
+
+    captured: the arrays of the last parameters, with what they are. written: (parameter, result) that is
+    to be left there. apart: pairs of parameters that may have no byte in common. rebuild: makes what is
+    returned of a tuple, if it is more than tuples, lists and dicts.
+    """
+
+    positional: tuple[Part, ...]
+    returned: Made
+    keywords: tuple[tuple[str, Part], ...] = ()
+    captured: tuple[tuple[Any, Array], ...] = ()
+    written: tuple[tuple[int, int], ...] = ()
+    apart: tuple[tuple[int, int], ...] = ()
+    conditions: Conditions = field(default_factory=Conditions)
+    rebuild: Callable[[Any], Any] | None = None
+
+
+MISSED = object()
+"""What an entry returns for a call that it does not take."""

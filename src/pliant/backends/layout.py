@@ -1,0 +1,54 @@
+"""Where CPython and NumPy keep what an entry reads of their objects: offsets in structs."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from functools import lru_cache
+from types import CellType
+from typing import Final
+
+import numpy as np
+
+TYPE: Final = 8  # of any object
+DATA, RANK, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64  # of an array
+NUMBER: Final = 16  # of a float, a complex, and NumPy's scalars
+SIZE, ITEMS = 16, 24  # of a tuple or a list; a tuple's items begin there, a list has their address there
+HELD: Final = 16  # of a cell
+
+ALIGNED_CONTIGUOUS: Final = 0x0101
+ALIGNED: Final = 0x0100
+WRITEABLE: Final = 0x0400
+
+
+@lru_cache
+def is_known() -> bool:
+    """Whether this Python and this NumPy lay out their objects as written above."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    if sys.platform == "win32" or hasattr(sys, "gettotalrefcount"):  # no posix_memalign; objects have more fields
+        return False
+    return _arrays_are() and _containers_are()
+
+
+def _arrays_are() -> bool:
+    x = np.zeros((3, 5))
+    shape, strides = ((ctypes.c_int64 * 2).from_address(_word(x, at)) for at in (DIMENSIONS, STRIDES))
+    seen = (_word(x, TYPE), _word(x, DATA), _word(x, RANK) & 0xFFFFFFFF, tuple(shape), tuple(strides), _word(x, DESCR))
+    wanted = (id(np.ndarray), x.ctypes.data, 2, x.shape, x.strides, id(np.dtype("float64")))
+    flags = ctypes.c_int32.from_address(id(x) + FLAGS).value
+    return seen == wanted and flags == x.flags.num
+
+
+def _containers_are() -> bool:
+    marks = [object(), object()]
+    pair, cell = tuple(marks), CellType(marks[0])
+    firsts = _word(pair, ITEMS), ctypes.c_int64.from_address(_word(marks, ITEMS)).value, _word(cell, HELD)
+    sizes = _word(pair, SIZE), _word(marks, SIZE)
+    numbers = [ctypes.c_double.from_address(id(x) + NUMBER).value for x in (2.5, 2.5j + 2.5, np.float64(2.5))]
+    return firsts == (id(marks[0]),) * 3 and sizes == (2, 2) and numbers == [2.5] * 3
+
+
+def _word(of: object, offset: int) -> int:
+    return ctypes.c_int64.from_address(id(of) + offset).value

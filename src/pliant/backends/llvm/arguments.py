@@ -1,0 +1,179 @@
+"""How an entry takes a call's arguments apart: it looks at each object's struct, and finds the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from pliant.backends import layout
+from pliant.backends.calls import Array, Call, Constant, Container, Number, Part, Target
+from pliant.backends.llvm.lines import Lines, constant
+from pliant.backends.llvm.numbers import python_number
+from pliant.backends.llvm.strided import bounds
+from pliant.core.types import Type
+
+COMPARED = (str, int, float, bool, complex, bytes, tuple, frozenset, slice, range)  # by ==; others by identity
+NAMED = (str, int)  # keys whose comparison runs no code of the user's
+
+
+@final
+class Arguments:
+    """What was found: for each parameter its object and data, for each result of `out=` likewise."""
+
+    def __init__(
+        self, w: Lines, call: Call, params: Sequence[Type], results: Sequence[Type], dtypes: dict[str, Any]
+    ) -> None:
+        self.w, self.call, self.params, self.results, self.dtypes = w, call, params, results, dtypes
+        self.objects: dict[int, str] = {}
+        self.data: dict[int, str] = {}
+        self.strides: dict[int, tuple[int, ...] | None] = {}
+        self.targets: dict[int, tuple[Target, str, str]] = {}  # of a result: object and data
+        self.out: str | None = None
+        self.written = {p for p, _ in call.written}
+
+    def read(self) -> None:
+        """Emit all checks."""
+        w, call = self.w, self.call
+        w.require_equal("i64", "%count", str(len(call.positional)))
+        if not call.keywords:
+            w.require_equal("ptr", "%names", "null")
+        else:
+            w.require(w.op("icmp ne ptr %names, null"))
+            w.require_equal("i64", w.load("i64", "%names", layout.SIZE), str(len(call.keywords)))
+            for number, (name, _) in enumerate(call.keywords):
+                w.require_equal("ptr", w.load("ptr", "%names", layout.ITEMS + 8 * number), constant(name))
+        parts = [*call.positional, *[part for _, part in call.keywords]]
+        for number, part in enumerate(parts):
+            self.part(part, w.load("ptr", "%args", 8 * number))
+        for thing, part in call.captured:
+            self.part(part, constant(thing))
+        self.separate()
+
+    def part(self, part: Part, x: str) -> None:
+        """One argument, or a part of one."""
+        match part:
+            case Array():
+                self.array(part, x)
+            case Number():
+                self.number(part, x)
+            case Constant(value):
+                self.known(value, x)
+            case Target(result, strides):
+                data = self.checked(x, self.results[result], strides, is_written=True)
+                self.targets[result] = part, x, data
+            case Container():
+                self.container(part, x)
+
+    def array(self, part: Array, x: str) -> None:
+        w, n = self.w, part.number
+        if part.kind is not None:
+            w.require_type(x, part.kind)
+            x = w.call_python(part.convert, [x])
+            w.own(w.require_made(x))
+        self.objects[n] = x
+        self.strides[n] = part.strides
+        self.data[n] = self.checked(x, self.params[n], part.strides, is_written=n in self.written)
+
+    def checked(self, x: str, type: Type, strides: tuple[int, ...] | None, *, is_written: bool) -> str:
+        """The data of a NumPy array of a type."""
+        w = self.w
+        w.require_type(x, np.ndarray)
+        w.require_equal("ptr", w.load("ptr", x, layout.DESCR), constant(self.dtypes[type.dtype]))
+        w.require_equal("i32", w.load("i32", x, layout.RANK), str(type.rank))
+        wanted = layout.ALIGNED if strides else layout.ALIGNED_CONTIGUOUS
+        wanted |= layout.WRITEABLE if is_written else 0
+        w.require_equal("i32", w.op(f"and i32 {w.load('i32', x, layout.FLAGS)}, {wanted}"), str(wanted))
+        for at, numbers in ((layout.DIMENSIONS, type.shape), (layout.STRIDES, strides or ())):
+            row = w.load("ptr", x, at) if numbers else ""
+            for axis, n in enumerate(numbers):
+                w.require_equal("i64", w.load("i64", row, 8 * axis), str(n))
+        return w.load("ptr", x, layout.DATA)
+
+    def number(self, part: Number, x: str) -> None:
+        self.w.require_type(x, part.kind)
+        if issubclass(part.kind, np.generic):
+            self.data[part.number] = self.w.at(x, layout.NUMBER)
+        else:
+            self.data[part.number] = python_number(self.w, x, part, self.params[part.number])
+
+    def known(self, value: Any, x: str) -> None:
+        """An object that is this one, or equals it if the class's `==` is Python's own."""
+        w, kind = self.w, value.__class__
+        if kind not in COMPARED:
+            w.require_equal("ptr", x, constant(value))
+            return
+        same, differs = w.label("same"), w.label("differs")
+        w.line(f"br i1 {w.op(f'icmp eq ptr {x}, {constant(value)}')}, label %{same}, label %{differs}")
+        w.begin(differs)
+        w.require_type(x, kind)
+        answer = w.call("i32", "PyObject_RichCompareBool", f"ptr {x}, ptr {constant(value)}, i32 2")
+        w.require_not_negative(answer)
+        w.require_equal("i32", answer, "1")
+        w.begin(same)
+
+    def container(self, part: Container, x: str) -> None:
+        w, count = self.w, len(part.parts)
+        w.require_type(x, part.kind)
+        if part.kind is dict:
+            items = self.items_of_dict(part, x)
+        else:
+            w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
+            row = w.load("ptr", x, layout.ITEMS) if part.kind is list and count else w.at(x, layout.ITEMS)
+            items = [w.load("ptr", row, 8 * n) for n in range(count)]
+        for item, inner in zip(items, part.parts, strict=True):
+            if part.kind in (list, dict):  # which may change while other threads, or `convert`, run
+                w.own(w.another(item))
+            self.part(inner, item)
+
+    def items_of_dict(self, part: Container, x: str) -> list[str]:
+        """The values under just the wanted keys, in just that order."""
+        w = self.w
+        w.require_equal("i64", w.call("i64", "PyDict_Size", f"ptr {x}"), str(len(part.keys)))
+        place = w.local("i64")
+        w.line(f"store i64 0, ptr {place}")
+        key, value = w.local("ptr"), w.local("ptr")
+        items: list[str] = []
+        for wanted in part.keys:
+            found = w.call("i32", "PyDict_Next", f"ptr {x}, ptr {place}, ptr {key}, ptr {value}")
+            w.require_equal("i32", found, "1")
+            items.append(w.load("ptr", value))
+            self.known(wanted, w.load("ptr", key))
+        return items
+
+    def separate(self) -> None:
+        """Go on only if arrays that must lie apart share no byte."""
+        ends = {n: self.extent(n) for pair in self.call.apart for n in pair if n in self.objects}
+        spans = {n: span for n, span in ends.items() if span}
+        for i, j in self.call.apart:
+            if i in spans and j in spans:
+                self.require_apart(spans[i], spans[j])
+        done = list[tuple[str, str]]()
+        for target, _, data in self.targets.values():
+            span = self.span(data, self.results[target.result], target.strides)
+            if not span:
+                continue
+            for n in self.objects:
+                if n == target.parameter:
+                    self.w.require_equal("ptr", data, self.data[n])
+                elif other := self.extent(n):
+                    self.require_apart(span, other)
+            for other in done:
+                self.require_apart(span, other)
+            done.append(span)
+
+    def extent(self, number: int) -> tuple[str, str] | None:
+        """First and past-the-end address of a parameter's array; None if it is empty."""
+        return self.span(self.data[number], self.params[number], self.strides[number])
+
+    def span(self, data: str, type: Type, strides: tuple[int, ...] | None) -> tuple[str, str] | None:
+        if not type.size:
+            return None
+        low, high = bounds(type, strides) if strides else (0, type.bytes)
+        return self.w.at(data, low), self.w.at(data, high)
+
+    def require_apart(self, a: tuple[str, str], b: tuple[str, str]) -> None:
+        before = self.w.op(f"icmp ule ptr {a[1]}, {b[0]}")
+        after = self.w.op(f"icmp ule ptr {b[1]}, {a[0]}")
+        self.w.require(self.w.op(f"or i1 {before}, {after}"))

@@ -1,0 +1,123 @@
+"""How an entry makes what a call returns: arrays, numbers, views, and containers of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.backends import layout
+from pliant.backends.calls import Constant, Container, Given, Made, Passed, Result, View
+from pliant.backends.llvm.arguments import Arguments
+from pliant.backends.llvm.lines import Lines, constant
+from pliant.backends.llvm.numbers import new_number
+from pliant.core.types import Type
+
+SCALAR, NEW, EMPTY, BASE = 60, 94, 184, 282  # PyArray_: Scalar, NewFromDescr, Empty, SetBaseObject
+
+MAKE_TUPLE: Final = tuple[Any, ...].__new__
+
+
+@final
+class Returned:
+    """The objects that a call makes: arrays before the program runs, all others after it."""
+
+    def __init__(self, w: Lines, arguments: Arguments, results: Sequence[Type], dtypes: dict[str, Any]) -> None:
+        self.w, self.arguments, self.results, self.dtypes = w, arguments, results, dtypes
+        self.arrays: dict[int, str] = {}  # the places of references to new arrays
+        self.scalars: dict[int, str] = {}
+
+    def prepare(self, made: Made) -> None:
+        """New arrays, and room for numbers, for the results that are returned."""
+        match made:
+            case Result(number, "array"):
+                self.array(number)
+            case Result(number):
+                self.scalars[number] = self.w.local("[16 x i8]")
+            case View(of):
+                self.prepare(of)
+            case Container(_, parts):
+                for part in parts:
+                    self.prepare(part)
+            case _:
+                pass
+
+    def array(self, number: int) -> None:
+        """A new array for a result."""
+        if number in self.arrays:
+            return
+        w, type = self.w, self.results[number]
+        shape = w.table([str(n) for n in type.shape], "i64")
+        descr = w.another(constant(self.dtypes[type.dtype]))
+        new = w.call_numpy("ptr", EMPTY, f"i32 {type.rank}, ptr {shape}, ptr {descr}, i32 0")
+        self.arrays[number] = w.own(w.require_made(new))
+
+    def place(self, number: int) -> str:
+        """Where the data of a result that is returned goes."""
+        if number in self.scalars:
+            return self.scalars[number]
+        return self.w.load("ptr", self.w.load("ptr", self.arrays[number]), layout.DATA)
+
+    def build(self, made: Made) -> str:
+        """A new reference to what is returned."""
+        match made:
+            case Constant(value):
+                return self.w.another(constant(value))
+            case Given(number):
+                return self.w.another(self.arguments.objects[number])
+            case Passed(place):
+                return self.w.another(self.w.load("ptr", "%args", 8 * place))
+            case Result(number, kind):
+                return self.result(number, kind)
+            case View():
+                return self.view(made)
+            case Container():
+                return self.container(made)
+
+    def result(self, number: int, kind: str) -> str:
+        w, type = self.w, self.results[number]
+        if kind == "array":
+            return w.another(w.load("ptr", self.arrays[number]))
+        if kind == "python":
+            return w.require_made(new_number(w, self.scalars[number], type))
+        descr = constant(self.dtypes[type.dtype])
+        return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {self.scalars[number]}, ptr {descr}, ptr null"))
+
+    def view(self, made: View) -> str:
+        """A view as NumPy makes them: it keeps alive whoever owns the memory."""
+        w = self.w
+        base = self.build(made.of)
+        shape, strides = (w.table([str(n) for n in row], "i64") for row in (made.shape, made.strides))
+        data = w.at(w.load("ptr", base, layout.DATA), made.offset)
+        allowed = layout.WRITEABLE if made.is_writeable else 0
+        flags = w.op(f"and i32 {w.load('i32', base, layout.FLAGS)}, {allowed}")
+        descr = w.another(constant(made.dtype))
+        new = w.call_numpy(
+            "ptr",
+            NEW,
+            f"ptr {constant(np.ndarray)}, ptr {descr}, i32 {len(made.shape)}, ptr {shape}, ptr {strides}, ptr {data}, "
+            f"i32 {flags}, ptr null",
+        )
+        w.require_made(new)
+        w.require_not_negative(w.call_numpy("i32", BASE, f"ptr {new}, ptr {base}"))
+        return new
+
+    def container(self, made: Container) -> str:
+        w = self.w
+        parts = [self.build(part) for part in made.parts]
+        if made.kind is dict:
+            new = w.require_made(w.call("ptr", "PyDict_New", ""))
+            for key, part in zip(made.keys, parts, strict=True):
+                w.require_not_negative(w.call("i32", "PyDict_SetItem", f"ptr {new}, ptr {constant(key)}, ptr {part}"))
+                w.call("void", "Py_DecRef", f"ptr {part}")
+            return new
+        maker = "PyList_New" if made.kind is list else "PyTuple_New"
+        new = w.require_made(w.call("ptr", maker, f"i64 {len(parts)}"))
+        row = w.load("ptr", new, layout.ITEMS) if made.kind is list and parts else w.at(new, layout.ITEMS)
+        for number, part in enumerate(parts):
+            w.line(f"store ptr {part}, ptr {w.at(row, 8 * number)}")
+        if made.kind in (tuple, list):
+            return new
+        w.own(new)  # a named tuple is made of a tuple
+        return w.require_made(w.call_python(MAKE_TUPLE, [constant(made.kind), new]))

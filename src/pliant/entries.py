@@ -1,0 +1,265 @@
+"""Calls like the present one, in the words of a backend's entry: so that the next one takes no Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import CellType
+from typing import Any, cast, final
+
+import numpy as np
+
+from pliant.backends.calls import (
+    Array,
+    Call,
+    Conditions,
+    Constant,
+    Container,
+    Given,
+    Made,
+    Number,
+    Part,
+    Passed,
+    Result,
+    Target,
+    View,
+)  # fmt: skip
+from pliant.core.types import DTYPES
+from pliant.frontend.alias import Group
+from pliant.frontend.capture import MISSING, Guards
+from pliant.frontend.kinds import is_array, is_sequence, is_table
+from pliant.frontend.outputs import Output, Window
+from pliant.frontend.placing import Pairs
+from pliant.frontend.program import Program
+from pliant.frontend.signature import WEAK, converter, flatten, unflatten
+from pliant.frontend.view import Lens, ReadOnlyLens, look
+
+
+class NoEntryError(Exception):
+    """A call that only Python can serve."""
+
+
+@final
+@dataclass(frozen=True)
+class Sample:
+    """One call of a program: its arguments as they were given, and the leaves as arrays and numbers."""
+
+    program: Program
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    structure: Any  # of (args, kwargs)
+    leaves: Sequence[Any]
+
+    def param(self, leaf: int) -> int:
+        """The number of a leaf's parameter."""
+        return self.program.leaves.index(leaf)
+
+
+def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Call | None:
+    """What an entry is told of calls like this one; None if only Python can serve them.
+
+    out, outs: what came as `out=`, and its leaves. pairs: (parameter, result) of those that lie in an argument.
+    """
+    program = sample.program
+    if (
+        program.groups
+        or program.changed
+        or program.packs
+        or any([isinstance(place, Group) for place, _ in program.written])
+    ):
+        return None
+    try:
+        args, kwargs = unflatten(sample.structure, range(len(sample.leaves)))
+        positional = tuple([_part(sample, a, x) for a, x in zip(args, sample.args, strict=True)])
+        keywords = {name: _part(sample, kwargs[name], x) for name, x in sample.kwargs.items() if name in kwargs}
+        returned, is_plain = _returned(sample)
+        if out is not None:
+            keywords["out"] = _targets(program, out, outs, pairs)
+            returned, is_plain = Passed(len(positional) + list(keywords).index("out")), True
+    except NoEntryError:
+        return None
+    first = len(program.leaves)
+    return Call(
+        positional, returned, tuple(keywords.items()),
+        captured=tuple([(a, Array(first + n, _strides(a))) for n, a in enumerate(program.captured)]),
+        written=tuple(_written(sample)),
+        apart=apart(sample),
+        conditions=conditions(program),
+        rebuild=None if is_plain else program.structure.unflatten,
+    )  # fmt: skip
+
+
+def _part(sample: Sample, numbered: Any, x: Any) -> Part:
+    """An argument, with its leaves' numbers in the same places."""
+    kind = numbered.__class__
+    if kind is int:
+        return _leaf(sample, numbered, x)
+    if numbered is None:
+        return Constant(None)
+    return _container(x, [_part(sample, n, y) for n, y in _pairs(numbered, x)])
+
+
+def _pairs(tree: Any, x: Any) -> list[tuple[Any, Any]]:
+    """The parts of two containers of one structure, in the order of the second."""
+    if is_table(x):
+        return [(tree[key], y) for key, y in x.items()]
+    if is_sequence(x):
+        return list(zip(tree, x, strict=True))
+    raise NoEntryError
+
+
+def _container(x: Any, parts: Sequence[Any]) -> Container:
+    """A container like x, with other parts; a native entry knows exact dicts, lists, tuples and named tuples."""
+    kind, keys = x.__class__, tuple(x) if is_table(x) else ()
+    is_known = kind in (tuple, list, dict) or (issubclass(kind, tuple) and hasattr(cast("Any", kind), "_fields"))
+    if not is_known or not all([key.__class__ in (str, int) for key in keys]):
+        raise NoEntryError
+    return Container(kind, tuple(parts), keys)
+
+
+def _leaf(sample: Sample, number: int, x: Any) -> Part:
+    program, leaf = sample.program, sample.leaves[number]
+    if number not in program.leaves:
+        return Constant(x)
+    param = sample.param(number)
+    kind = x.__class__
+    if kind in WEAK or isinstance(x, np.generic):
+        limits = [np.iinfo(DTYPES[dtype]) for n, dtype in program.narrowed if n == number]
+        return Number(param, kind, (int(limits[0].min), int(limits[0].max)) if limits else None)
+    if not leaf.dtype.isnative:
+        raise NoEntryError
+    if x is leaf:
+        return Array(param, _strides(leaf))
+    return Array(param, _strides(leaf), kind, converter(kind))
+
+
+def _strides(array: Any) -> tuple[int, ...] | None:
+    """Strides in bytes of an array that is not row-major."""
+    return None if array.flags.c_contiguous else array.strides
+
+
+def _targets(program: Program, out: Any, outs: Sequence[Any], pairs: Pairs) -> Part:
+    """The arrays of `out=`, each with the result that it gets."""
+    numbers = [o.place for o in program.outputs]
+    if len({*numbers}) < len(numbers) or not all([o.is_result and not o.lenses for o in program.outputs]):
+        raise NoEntryError
+    lies_in = {result: param for param, result in pairs}
+    targets = [Target(n, _strides(a), lies_in.get(n)) for n, a in zip(numbers, outs, strict=True)]
+    return _of_targets(unflatten(flatten(out)[1], targets), out)
+
+
+def _of_targets(tree: Any, x: Any) -> Part:
+    if type(tree) is Target:
+        return tree
+    if tree is None:
+        return Constant(None)
+    return _container(x, [_of_targets(t, y) for t, y in _pairs(tree, x)])
+
+
+def _returned(sample: Sample) -> tuple[Made, bool]:
+    """What is made of the results, and whether that is all that is returned: else it is the leaves of it."""
+    program = sample.program
+    leaves = [_made(sample, output) for output in program.outputs]
+    try:
+        return _tree(unflatten(program.structure, leaves)), True
+    except NoEntryError:
+        return Container(tuple, tuple(leaves)), False
+
+
+def _tree(tree: Any) -> Made:
+    if isinstance(tree, Result | Given | View | Constant):
+        return tree
+    if tree is None:
+        return Constant(None)
+    return _container(tree, [_tree(part) for part, _ in _pairs(tree, tree)])
+
+
+def _made(sample: Sample, output: Output) -> Made:
+    """One returned leaf."""
+    program, place = sample.program, output.place
+    if output.kind == "static":
+        return Constant(place)
+    if output.is_result:
+        result = Result(place, output.kind)
+        return _view(result, np.empty(*_form(program, place)), output.lenses) if output.lenses else result
+    if output.kind != "source":
+        raise NoEntryError
+    if not isinstance(place, int):
+        return _view(Constant(place), place, output.lenses)
+    if place >= len(sample.leaves):
+        met = program.met[place - len(sample.leaves)]
+        return _view(Constant(met), met, output.lenses)
+    return _view(Given(sample.param(place)), sample.leaves[place], output.lenses)
+
+
+def _form(program: Program, result: int) -> tuple[tuple[int, ...], str]:
+    type_ = program.fn.results[result].type
+    return type_.shape, DTYPES[type_.dtype]
+
+
+def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Window]) -> Made:
+    """What lenses show of an array: the array itself if there are none."""
+    if not lenses:
+        return of
+    fixed = [lens for lens in lenses if not isinstance(lens, Window)]
+    if len(fixed) < len(lenses):
+        raise NoEntryError
+    shown = look(array, tuple(fixed))
+    if _owner(shown) is not _owner(array):
+        raise NoEntryError
+    offset = shown.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+    is_writeable = not any([isinstance(lens, ReadOnlyLens) for lens in fixed])
+    return View(of, shown.dtype, shown.shape, shown.strides, offset, is_writeable)
+
+
+def _owner(array: Any) -> Any:
+    """The array that an array is a view of."""
+    while is_array(array.base):
+        array = array.base
+    return array
+
+
+def _written(sample: Sample) -> Iterator[tuple[int, int]]:
+    """(parameter, result) of what is written."""
+    program = sample.program
+    first = len(program.leaves)
+    for place, result in program.written:
+        if isinstance(place, int):
+            yield sample.param(place), result
+        else:
+            yield from [(first + n, result) for n, a in enumerate(program.captured) if a is place]
+
+
+def apart(sample: Sample) -> tuple[tuple[int, int], ...]:
+    """Pairs of parameters that may not overlap: what is written, if only for a while, and all others."""
+    count = len(sample.program.leaves) + len(sample.program.captured)
+    watched = [*_watched(sample)]
+    return tuple({(min(w, other), max(w, other)) for w in watched for other in range(count) if other != w})
+
+
+def _watched(sample: Sample) -> Iterator[int]:
+    program, number = sample.program, len(sample.leaves)
+    for place in program.watched:
+        if place < number:
+            yield sample.param(place)
+        else:
+            met = program.met[place - number]
+            yield from [len(program.leaves) + n for n, a in enumerate(program.captured) if a is met]
+
+
+def conditions(program: Program) -> Conditions:
+    """What a program assumes about names outside, sorted by who can look at it: structs tell most."""
+    guards, plain = program.guards, (list, dict, tuple)
+    items = [e for e in guards.named if type(e[1]) is str and e[2] is not MISSING]
+    elements = [e for e in guards.others if type(e[0]) is list and e[2] is not MISSING]
+    cells = [e for e in guards.others if isinstance(e[0], CellType) and e[2] is not MISSING]
+    sizes = [e for e in guards.sizes if type(e[0]) in plain]
+    known = {id(e) for e in (*items, *elements, *cells, *sizes)}
+    rest = Guards(
+        [e for e in guards.named if id(e) not in known],
+        [e for e in guards.others if id(e) not in known],
+        [e for e in guards.sizes if id(e) not in known],
+    )
+    held = tuple([(cell, value) for cell, _, value in cells])
+    has_more = rest.entries or rest.sizes
+    return Conditions(tuple(items), tuple(elements), tuple(sizes), held, rest.hold if has_more else None)
