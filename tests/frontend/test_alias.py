@@ -352,3 +352,24 @@ def test_a_written_argument_that_is_returned_is_the_argument_itself():
         assert same is x
         assert table["g"] is g
     np.testing.assert_allclose(x, np.full(5, 0.5))
+
+
+def test_arrays_that_cover_their_memory_together_are_written_in_place():
+    def f(x: Any, y: Any) -> None:
+        x *= 2
+        y += 1
+
+    b = np.arange(1001.0)
+    wanted = b.copy()
+    f(wanted[:-1], wanted[1:])
+    pliant.jit(f)(b[:-1], b[1:])
+    np.testing.assert_array_equal(b, wanted)
+    (whole,) = groups_of([b[:-1], b[1:]], [0])
+    (gaps,) = groups_of([b[:500:2], b[100:300:4]], [0])
+    (closed,) = groups_of([b[:500:2], b[:499]], [0])
+    assert (whole.is_whole, gaps.is_whole, closed.is_whole) == (True, False, True)
+    assert "copies" not in str(pliant.explain(f, b[:-1], b[1:]))
+    read_only = wanted[1:]
+    read_only.flags.writeable = False
+    (kept,) = groups_of([wanted[:-1], read_only], [0])
+    assert not kept.is_whole

@@ -48,6 +48,14 @@ class Member:
         return sorted(steps, key=lambda p: -abs(p[0]))
 
     @property
+    def run(self) -> tuple[int, int] | None:
+        """Its elements in the storage, from the lowest to past the highest, if it has all of these."""
+        extents = [n for _, n in self.steps]
+        low = self.offset - _below(self)
+        is_dense = [abs(s) for s, _ in self.steps] == contiguous(extents)
+        return (low, low + math.prod(extents)) if is_dense else None
+
+    @property
     def is_injective(self) -> bool:
         """Whether no element appears twice, as far as strides tell without search."""
         span = 0
@@ -76,16 +84,27 @@ class Group:
     @property
     def frame(self) -> tuple[Member, tuple[int, ...]] | None:
         """A member that is the whole storage without gaps, and its extents by falling stride."""
-        for m in self.members:
+        for m in self.writeable_first:
             extents = tuple(n for _, n in m.steps)
             if m.offset == 0 and math.prod(extents) == self.size and [s for s, _ in m.steps] == contiguous(extents):
                 return m, extents
         return None
 
     @property
+    def writeable_first(self) -> list[Member]:
+        """The members, those that may be written before the others."""
+        return sorted(self.members, key=lambda m: not m.is_writeable)
+
+    @property
     def is_whole(self) -> bool:
-        """Whether a member that may be written is all of the storage: then it can be written where it is."""
-        return self.frame is not None and self.frame[0].is_writeable
+        """Whether each element of the storage is one of a member that may be written: then it can be written where it
+        is."""
+        end = 0
+        for low, high in sorted([m.run for m in self.members if m.is_writeable and m.run]):
+            if low > end:
+                break
+            end = max(end, high)
+        return end == self.size
 
     def lenses(self) -> list[tuple[Lens, ...]]:
         """How each member looks at the storage."""
@@ -100,11 +119,11 @@ class Group:
             member = frame[0]
             order = sorted(range(len(member.shape)), key=lambda a: -member.strides[a])
             return np.transpose(self._cells(arrays[member.place]), order).reshape(-1)
-        member = next(m for m in self.members if m.offset == _below(m))  # one holds the lowest element
+        member = next(m for m in self.writeable_first if m.offset == _below(m))  # one holds the lowest element
         cells = self._cells(arrays[member.place])
         ascending = [slice(None, None, -1) if s < 0 else slice(None) for s in member.strides]
         lowest = cells[(..., *ascending)]  # the ellipsis keeps an array of rank 0 an array
-        return as_strided(lowest, (self.size,), (self.dtype.itemsize,), writeable=False)
+        return as_strided(lowest, (self.size,), (self.dtype.itemsize,), writeable=self.is_whole)
 
     def write_back(self, arrays: Sequence[Any], value: Any) -> None:
         """Put the storage's elements into the members that may be written."""
