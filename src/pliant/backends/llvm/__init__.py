@@ -15,6 +15,7 @@ from pliant.backends.llvm.entry import entry_of_arrays, make_entry
 from pliant.backends.llvm.forward import forwarding
 from pliant.backends.llvm.jit import Code, host_target, optimised
 from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.own import served
 from pliant.backends.llvm.steps import Segment, emit_program
 from pliant.core.ir import Function, Op, param, scope
 from pliant.core.types import Type
@@ -79,7 +80,7 @@ class LLVM:
 def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segment | Host]]:
     """LLVM IR of a program, and the order to run its functions in. apart: one function for each step."""
     target = host_target()
-    module = Module(target.vectors)
+    module = Module(target.vectors, served(target.has, vectors=bool(target.vectors)), target.widths)
     functions, order = emit_program(program, module, apart=apart)
     if not any([isinstance(step, Segment) for step in order]):
         return "", order

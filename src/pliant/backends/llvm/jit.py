@@ -30,7 +30,8 @@ class Target:
         features: Any = llvm.get_host_cpu_features()
         self.features: str = features.flatten()
         self.has = {name for name, on in features.items() if on}
-        self.vectors = vector_math(self.has)
+        self.widths = vector_widths(self.has)
+        self.vectors = vector_math(self.widths)
 
     def machine(self) -> Any:
         """A new target machine; each engine owns one."""
@@ -38,7 +39,13 @@ class Target:
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, jit=True)
 
 
-def vector_math(features: set[str]) -> tuple[tuple[str, int], ...]:
+def vector_widths(features: set[str]) -> tuple[int, ...]:
+    """Bytes of the vectors that a processor with these features has."""
+    wider = {"avx2": 32, "avx512f": 64}
+    return (16, *[width for name, width in wider.items() if name in features])
+
+
+def vector_math(widths: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     """The vector variants of libm that glibc has for this machine: letter and bytes."""
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
         return ()
@@ -46,10 +53,7 @@ def vector_math(features: set[str]) -> tuple[tuple[str, int], ...]:
         llvm.load_library_permanently("libmvec.so.1")
     except RuntimeError:
         return ()  # musl, or an old glibc: scalar libm is used
-    sets = [("b", 16)]
-    sets += [("d", 32)] if "avx2" in features else []
-    sets += [("e", 64)] if "avx512f" in features else []
-    return tuple(sets)
+    return tuple(zip("bde", widths, strict=False))
 
 
 @lru_cache

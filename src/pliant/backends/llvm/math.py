@@ -98,13 +98,14 @@ def kinds(kinds: str, rule: Rule) -> dict[str, Rule]:
     return dict.fromkeys(kinds, rule)
 
 
-_LIBM = {
+LIBM: Final = {
     "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
     "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "arctan2": "atan2", "cbrt": "cbrt", "hypot": "hypot", "pow": "pow", "erf": "erf",
     "erfc": "erfc", "nextafter": "nextafter",
 }  # fmt: skip
+"""Name of a primitive → the function of libm."""
 
 # How complex numbers are passed differs on Windows: there NumPy computes them.
 _COMPLEX: Final = () if sys.platform == "win32" else (
@@ -158,8 +159,8 @@ TABLE: dict[str, dict[str, Rule]] = {
     "real": {"c": real_part},
     "imag": {"c": imag_part},
     "complex": {"f": pair},
-    **{name: {"f": libm(function)} for name, function in _LIBM.items()},
-    **{name: {"f": libm(_LIBM[name]), "c": complex_libm("c" + _LIBM[name])} for name in _COMPLEX},
+    **{name: {"f": libm(function)} for name, function in LIBM.items()},
+    **{name: {"f": libm(LIBM[name]), "c": complex_libm("c" + LIBM[name])} for name in _COMPLEX},
 }
 """Name of a primitive → kind of its last operand → code."""
 

@@ -7,14 +7,19 @@ from collections.abc import Callable
 from typing import final
 
 from pliant.backends.llvm.math import VECTOR_MATH
+from pliant.backends.llvm.own import definition, is_inlined
 
 
 @final
 class Module:
     """The text around the functions. `vectors` are the vector variants of libm at hand."""
 
-    def __init__(self, vectors: tuple[tuple[str, int], ...]) -> None:
+    def __init__(
+        self, vectors: tuple[tuple[str, int], ...], own: frozenset[tuple[str, str]], widths: tuple[int, ...]
+    ) -> None:
         self.vectors = vectors  # (libmvec's letter of the instruction set, bytes per vector)
+        self.own = own  # (function, LLVM type) that formulas of our own compute
+        self.widths = widths  # bytes of the processor's vectors
         self.declared: dict[str, str] = {}
         self.kept: list[str] = []
         self.attributes: list[str] = []
@@ -26,14 +31,35 @@ class Module:
         self.domain = ""
 
     def function(self, name: str, type: str, count: int) -> str:
-        """The name of a function of floats, declared, with its vector variants."""
+        """The name of a function of floats, declared, with its vector variants, or defined."""
+        if (name, type) not in self.own:
+            return self.library(name, count, type, name in VECTOR_MATH)
+        symbol = f"pliant_{name}_{type}"
+        if symbol in self.helpers:
+            return "@" + symbol
+        more = "" if is_inlined(name) else f' "vector-function-abi-variant"="{self.own_variants(symbol, name, type)}"'
+        return self.helper(symbol, lambda _: definition(symbol, name, type, self.library, more=more))
+
+    def own_variants(self, symbol: str, name: str, type: str) -> str:
+        """Vector variants of a formula with a branch, defined and kept."""
+        found = list[str]()
+        for width in self.widths:
+            lanes = width // struct.calcsize("f" if type == "float" else "d")
+            variant = f"{symbol}_{lanes}"
+            self.helpers[variant] = definition(variant, name, type, self.library, lanes)
+            self.kept.append(f"ptr @{variant}")
+            found.append(f"_ZGV_LLVM_N{lanes}v_{symbol}({variant})")
+        return ",".join(found)
+
+    def library(self, name: str, count: int, type: str, has_vectors: bool = False) -> str:
+        """The name of a function of a library, or of an intrinsic, declared."""
         full = name + "f" if type == "float" and not name.startswith("llvm.") else name
         if full not in self.declared:
             base = "memory(none) nounwind willreturn"
             if not name.startswith("llvm."):
                 base += " nocallback nofree nosync speculatable"
             number = len(self.attributes) + 1
-            variants = self.variants(name, full, type, count)
+            variants = self.variants(full, type, count) if has_vectors else []
             extra = f' "vector-function-abi-variant"="{",".join(variants)}"' if variants else ""
             self.attributes.append(f"attributes #{number} = {{ {base}{extra} }}")
             args = ", ".join([type] * count)
@@ -46,10 +72,10 @@ class Module:
         self.declared[name] = f"{pair} @{name}(double, double) memory(none) nounwind willreturn"
         return "@" + name
 
-    def variants(self, name: str, full: str, type: str, count: int) -> list[str]:
+    def variants(self, full: str, type: str, count: int) -> list[str]:
         """Vector variants of a function of libm, declared and kept."""
         found = list[str]()
-        for letter, width in self.vectors if name in VECTOR_MATH else ():
+        for letter, width in self.vectors:
             lanes = width // struct.calcsize("f" if type == "float" else "d")
             symbol = f"_ZGV{letter}N{lanes}{'v' * count}_{full}"
             vector = f"<{lanes} x {type}>"

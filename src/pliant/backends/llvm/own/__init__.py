@@ -1,0 +1,66 @@
+"""Mathematical functions of our own, as formulas that LLVM inlines and makes vectors of."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from typing import Final
+
+from pliant.backends.llvm.own import circular, exponentials, logarithms, powers
+from pliant.backends.llvm.own.formula import F32, F64, Body, Num
+
+FORMULAS: Final[dict[str, Callable[..., Num]]] = {
+    "exp": exponentials.exp, "exp2": exponentials.exp2, "expm1": exponentials.expm1, "sinh": exponentials.sinh,
+    "cosh": exponentials.cosh, "tanh": exponentials.tanh,
+    "log": logarithms.log, "log2": logarithms.log2, "log10": logarithms.log10, "log1p": logarithms.log1p,
+    "asinh": logarithms.asinh, "acosh": logarithms.acosh, "atanh": logarithms.atanh,
+    "sin": circular.sin, "cos": circular.cos, "tan": circular.tan, "asin": circular.asin, "acos": circular.acos,
+    "atan": circular.atan, "atan2": circular.atan2,
+    "cbrt": powers.cbrt, "hypot": powers.hypot, "pow": powers.pow,
+}  # fmt: skip
+"""Name of a function of libm → its formula."""
+
+FASTER: Final = frozenset(
+    [
+        ("tanh", "double"),
+        ("atanh", "double"),
+        ("atanh", "float"),
+        ("expm1", "float"),
+        ("asinh", "double"),
+        ("acosh", "double"),
+    ]
+)
+"""(function, LLVM type) of formulas that are faster than glibc's vector functions, and as exact."""
+
+
+def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
+    """(function, LLVM type) of all formulas that are used on a machine with these features.
+
+    vectors: whether the platform has vector functions. PLIANT_MATH=own uses all formulas, PLIANT_MATH=system none.
+    """
+    wanted = os.environ.get("PLIANT_MATH", "")
+    has_fused = "fma" in features or platform.machine().lower() in ("arm64", "aarch64")
+    if wanted == "system" or not has_fused:  # without fused products formulas are neither fast nor exact
+        return frozenset()
+    if vectors and wanted != "own":
+        return FASTER
+    return frozenset([(name, type) for name in FORMULAS for type in ("double", "float")])
+
+
+def is_inlined(name: str) -> bool:
+    """Whether a formula has no branch: LLVM inlines it, and makes vectors of the loop around it."""
+    return name not in ("sin", "cos", "tan")
+
+
+def definition(
+    symbol: str, name: str, type: str, function: Callable[[str, int, str], str], lanes: int = 1, more: str = ""
+) -> str:
+    """The LLVM function of a formula. function: declares one of a library, and names it. more: attributes."""
+    body = Body(F64 if type == "double" else F32, function, lanes)
+    parameters = ["%x", "%y"][: 2 if name in ("atan2", "hypot", "pow") else 1]
+    result = FORMULAS[name](body, *[Num(body, p) for p in parameters])
+    listed = ", ".join([f"{body.type} {p}" for p in parameters])
+    inlined = "alwaysinline" if is_inlined(name) else "noinline"
+    head = f"define internal {body.type} @{symbol}({listed}) {inlined} nounwind willreturn memory(none){more} {{"
+    return "\n".join([head, "entry:", *body.lines, f"  ret {body.type} {result.text}", "}", ""])

@@ -1,0 +1,96 @@
+"""exp, exp2, expm1 and the hyperbolic functions: x = k·log 2 + r, then a polynomial in r and 2ᵏ by its bits."""
+
+from __future__ import annotations
+
+import math
+
+from pliant.backends.llvm.own.coefficients import EXP, EXP2, INVERSE_LN2, LN2
+from pliant.backends.llvm.own.formula import Body, Num
+
+
+def power_of_two(b: Body, k: Num) -> Num:
+    """2ᵏ for a whole k whose power is a normal number."""
+    f = b.format
+    # the sum has k + bias in its lowest bits, which become the exponent
+    return ((k + (2.0**f.fraction + f.bias)).bits() << f.fraction).num()
+
+
+def whole(b: Body, x: Num) -> Num:
+    """The nearest whole number to one that is not large."""
+    return (x + b.format.rounder) - b.format.rounder
+
+
+def scaled(b: Body, x: Num, k: Num) -> Num:
+    """x·2ᵏ, also where 2ᵏ is no normal number."""
+    half = whole(b, k * 0.5)
+    return (x * power_of_two(b, half)) * power_of_two(b, k - half)
+
+
+def limits(b: Body) -> tuple[float, float]:
+    """Exponents of two from which on powers are 0, and infinite."""
+    return -float(b.format.bias + b.format.fraction + 3), float(b.format.bias + 4)
+
+
+def reduced(b: Body, x: Num) -> tuple[Num, Num, Num]:
+    """k, r and what it lacks, such that x = k·log 2 + r and |r| ≤ log 2 / 2."""
+    k = whole(b, x * b.parts(INVERSE_LN2)[0])
+    high, low, _ = b.parts(LN2)
+    near = b.fma(k, -high, x)
+    r = b.fma(k, -low, near)
+    return k, r, b.fma(k, -low, near - r)
+
+
+def bounded(b: Body, x: Num) -> Num:
+    """x, but no further out than where exp x is 0 or infinite."""
+    low, high = limits(b)
+    return x.at_least(low * math.log(2)).at_most(high * math.log(2))
+
+
+def exp(b: Body, x: Num, less: int = 0) -> Num:
+    """eˣ/2ⁿ for n = `less`."""
+    k, r, _ = reduced(b, bounded(b, x))
+    p = b.fma(r * r, b.polynomial(EXP, r), r) + 1.0
+    return scaled(b, p, k - float(less) if less else k)
+
+
+def exp2(b: Body, x: Num) -> Num:
+    """2ˣ."""
+    low, high = limits(b)
+    x = x.at_least(low).at_most(high)
+    k = whole(b, x)
+    r = x - k
+    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), k)
+
+
+def expm1(b: Body, x: Num, *, half: bool = False) -> Num:
+    """eˣ - 1, or half of that, which is finite a little longer."""
+    low, high = -float(b.format.fraction + 4), float(b.format.bias + 3)
+    k, r, lost = reduced(b, x.at_least(low).at_most(high * math.log(2)))
+    p = r + b.fma(r * r, b.polynomial(EXP, r), lost)
+    exponent = (k - 1.0).at_most(float(b.format.bias))
+    power = power_of_two(b, exponent)
+    made = b.fma(power, p, power - 0.5) * power_of_two(b, k - 1.0 - exponent)
+    near = k.is_(0.0)
+    return b.where(near, p * 0.5, made) if half else b.where(near, p, made + made).signed(x)
+
+
+def sinh(b: Body, x: Num) -> Num:
+    """(eˣ - e⁻ˣ)/2."""
+    size = abs(x)
+    e = expm1(b, size, half=True)
+    some = e.at_most(2.0 ** (b.format.fraction + 10))  # from there on the quotient is ½
+    made = e + some / b.fma(some, 2.0, 1.0)
+    return b.where(size < 2.0 ** -(b.format.fraction // 2 + 1), size, made).signed(x)
+
+
+def cosh(b: Body, x: Num) -> Num:
+    """(eˣ + e⁻ˣ)/2."""
+    e = exp(b, abs(x), less=1)
+    return e + 0.25 / e
+
+
+def tanh(b: Body, x: Num) -> Num:
+    """(e²ˣ - 1)/(e²ˣ + 1)."""
+    size = abs(x).at_most(0.5 * (b.format.fraction + 3) * math.log(2))
+    e = expm1(b, size + size)
+    return (e / (e + 2.0)).signed(x)

@@ -1,0 +1,262 @@
+"""Formulas on floats as LLVM code: numbers with Python's operators, without branches, for LLVM to make vectors of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, final
+
+from pliant.backends.llvm.values import float_text, llvm_type
+
+Real: TypeAlias = "Num | float"
+
+
+@final
+@dataclass(frozen=True)
+class Format:
+    """A float format: all its bits, those of the fraction, and the bias of the exponent."""
+
+    dtype: str
+    bits: int
+    fraction: int
+    bias: int
+
+    @property
+    def rounder(self) -> float:
+        """A number so large that adding it rounds to a whole one, whose lowest bits are then those of the sum."""
+        return 1.5 * 2.0**self.fraction
+
+    @property
+    def least(self) -> float:
+        """The least normal number."""
+        return 2.0 ** (1 - self.bias)
+
+
+F64: Final = Format("f64", 64, 52, 1023)
+F32: Final = Format("f32", 32, 23, 127)
+
+
+@final
+class Body:
+    """The instructions of one function, whose numbers are all of one format, or vectors of that."""
+
+    def __init__(self, format: Format, function: Callable[[str, int, str], str], lanes: int = 1) -> None:
+        """function: the name of a library's function of a number of operands of an LLVM type, declared."""
+        self.format, self.function, self.lanes = format, function, lanes
+        self.scalar = llvm_type(format.dtype)
+        self.type, self.whole, self.flag = (self.vector(t) for t in (self.scalar, f"i{format.bits}", "i1"))
+        self.lines: list[str] = []
+        self.block = "entry"
+
+    def op(self, text: str) -> str:
+        """Append an instruction; the name of its value."""
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def vector(self, type: str) -> str:
+        """The LLVM type of a vector, if this is about vectors."""
+        return type if self.lanes == 1 else f"<{self.lanes} x {type}>"
+
+    def literal(self, type: str, text: str) -> str:
+        """The text of a constant in all lanes."""
+        return text if self.lanes == 1 else f"<{', '.join([f'{type} {text}'] * self.lanes)}>"
+
+    def num(self, x: Real) -> Num:
+        """A number, or a literal as one."""
+        return x if isinstance(x, Num) else Num(self, self.literal(self.scalar, float_text(x, self.format.dtype)))
+
+    def intrinsic(self, name: str, *xs: Real) -> Num:
+        """An intrinsic."""
+        lanes = "" if self.lanes == 1 else f"v{self.lanes}"
+        function = self.function(f"llvm.{name}.{lanes}{self.format.dtype}", len(xs), self.type)
+        args = ", ".join([f"{self.type} {self.num(x).text}" for x in xs])
+        return Num(self, self.op(f"call {self.type} {function}({args})"))
+
+    def library(self, name: str, x: Num) -> Num:
+        """A function of libm, lane by lane."""
+        call = f"call {self.scalar} {self.function(name, 1, self.scalar)}({self.scalar}"
+        if self.lanes == 1:
+            return Num(self, self.op(f"{call} {x.text})"))
+        made = x.text
+        for lane in range(self.lanes):
+            one = self.op(f"{call} {self.op(f'extractelement {self.type} {x.text}, i64 {lane}')})")
+            made = self.op(f"insertelement {self.type} {made}, {self.scalar} {one}, i64 {lane}")
+        return Num(self, made)
+
+    def fma(self, a: Real, b: Real, c: Real) -> Num:
+        """a·b + c, rounded once."""
+        return self.intrinsic("fma", a, b, c)
+
+    def sqrt(self, x: Real) -> Num:
+        """√x."""
+        return self.intrinsic("sqrt", x)
+
+    def unless(self, condition: Flag, made: Num, other: Callable[[], Num]) -> Num:
+        """A number, but another one, which is only computed then, where a condition does not hold."""
+        at = len(self.lines)
+        rare, end, before = f"rare{at}", f"end{at}", self.block
+        everywhere = condition.text
+        if self.lanes > 1:
+            everywhere = self.op(f"call i1 @llvm.vector.reduce.and.v{self.lanes}i1({self.flag} {condition.text})")
+        self.lines += [f"  br i1 {everywhere}, label %{end}, label %{rare}", f"{rare}:"]
+        found = self.where(condition, made, other())
+        self.lines += [f"  br label %{end}", f"{end}:"]
+        self.block = end
+        return Num(self, self.op(f"phi {self.type} [ {made.text}, %{before} ], [ {found.text}, %{rare} ]"))
+
+    def where(self, condition: Flag, yes: Real, no: Real) -> Num:
+        """One of two numbers."""
+        x, y = self.num(yes), self.num(no)
+        return Num(self, self.op(f"select {self.flag} {condition.text}, {self.type} {x.text}, {self.type} {y.text}"))
+
+    def polynomial(self, table: Mapping[str, Sequence[float]], x: Num) -> Num:
+        """A polynomial, from its coefficients for each format, the constant first."""
+        first, *rest = reversed(table[self.format.dtype])
+        total = self.num(first)
+        for coefficient in rest:
+            total = self.fma(total, x, coefficient)
+        return total
+
+    def parts(self, table: Mapping[str, tuple[float, float, float]]) -> tuple[float, float, float]:
+        """A constant as a sum of three numbers of the format."""
+        return table[self.format.dtype]
+
+
+@final
+@dataclass(frozen=True)
+class Num:
+    """A number in a body."""
+
+    body: Body
+    text: str
+
+    def _with(self, name: str, other: Real, *, swapped: bool = False) -> Num:
+        x, y = self.text, self.body.num(other).text
+        return Num(self.body, self.body.op(f"{name} {self.body.type} {f'{y}, {x}' if swapped else f'{x}, {y}'}"))
+
+    def __add__(self, other: Real) -> Num:
+        return self._with("fadd", other)
+
+    def __radd__(self, other: Real) -> Num:
+        return self._with("fadd", other, swapped=True)
+
+    def __sub__(self, other: Real) -> Num:
+        return self._with("fsub", other)
+
+    def __rsub__(self, other: Real) -> Num:
+        return self._with("fsub", other, swapped=True)
+
+    def __mul__(self, other: Real) -> Num:
+        return self._with("fmul", other)
+
+    def __rmul__(self, other: Real) -> Num:
+        return self._with("fmul", other, swapped=True)
+
+    def __truediv__(self, other: Real) -> Num:
+        return self._with("fdiv", other)
+
+    def __rtruediv__(self, other: Real) -> Num:
+        return self._with("fdiv", other, swapped=True)
+
+    def __neg__(self) -> Num:
+        return Num(self.body, self.body.op(f"fneg {self.body.type} {self.text}"))
+
+    def __abs__(self) -> Num:
+        return self.body.intrinsic("fabs", self)
+
+    def __lt__(self, other: Real) -> Flag:
+        return self.compare("olt", other)
+
+    def __gt__(self, other: Real) -> Flag:
+        return self.compare("ogt", other)
+
+    def is_(self, other: Real) -> Flag:
+        """Whether the numbers are equal."""
+        return self.compare("oeq", other)
+
+    def is_nan(self) -> Flag:
+        """Whether this is no number."""
+        return self.compare("uno", self)
+
+    def compare(self, predicate: str, other: Real) -> Flag:
+        """A comparison by LLVM's predicate."""
+        other = self.body.num(other)
+        return Flag(self.body, self.body.op(f"fcmp {predicate} {self.body.type} {self.text}, {other.text}"))
+
+    def signed(self, other: Num) -> Num:
+        """This size with the sign of another number."""
+        return self.body.intrinsic("copysign", self, other)
+
+    def at_most(self, limit: float) -> Num:
+        """This, or the limit if that is less; NaN stays."""
+        return self.body.where(self > limit, limit, self)
+
+    def at_least(self, limit: float) -> Num:
+        """This, or the limit if that is more; NaN stays."""
+        return self.body.where(self < limit, limit, self)
+
+    def bits(self) -> Bits:
+        """Its bits as a whole number."""
+        b = self.body
+        return Bits(b, b.op(f"bitcast {b.type} {self.text} to {b.whole}"))
+
+
+@final
+@dataclass(frozen=True)
+class Flag:
+    """A truth value in a body."""
+
+    body: Body
+    text: str
+
+    def __and__(self, other: Flag) -> Flag:
+        return Flag(self.body, self.body.op(f"and {self.body.flag} {self.text}, {other.text}"))
+
+    def __or__(self, other: Flag) -> Flag:
+        return Flag(self.body, self.body.op(f"or {self.body.flag} {self.text}, {other.text}"))
+
+
+@final
+@dataclass(frozen=True)
+class Bits:
+    """A whole number as wide as the floats of a body."""
+
+    body: Body
+    text: str
+
+    def _with(self, name: str, other: Bits | int) -> Bits:
+        b = self.body
+        y = other.text if isinstance(other, Bits) else b.literal(f"i{b.format.bits}", str(other))
+        return Bits(b, b.op(f"{name} {b.whole} {self.text}, {y}"))
+
+    def __add__(self, other: Bits | int) -> Bits:
+        return self._with("add", other)
+
+    def __sub__(self, other: Bits | int) -> Bits:
+        return self._with("sub", other)
+
+    def __and__(self, other: Bits | int) -> Bits:
+        return self._with("and", other)
+
+    def __or__(self, other: Bits | int) -> Bits:
+        return self._with("or", other)
+
+    def __xor__(self, other: Bits | int) -> Bits:
+        return self._with("xor", other)
+
+    def __lshift__(self, count: int) -> Bits:
+        return self._with("shl", count)
+
+    def __rshift__(self, count: int) -> Bits:
+        return self._with("lshr", count)
+
+    def is_zero(self) -> Flag:
+        """Whether no bit is set."""
+        b = self.body
+        return Flag(b, b.op(f"icmp eq {b.whole} {self.text}, {b.literal(f'i{b.format.bits}', '0')}"))
+
+    def num(self) -> Num:
+        """The number with these bits."""
+        b = self.body
+        return Num(b, b.op(f"bitcast {b.whole} {self.text} to {b.type}"))

@@ -1,0 +1,104 @@
+"""Mathematical functions of our own: as exact as their table says, and NumPy's special cases."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from benchmarks.vector_math import fit
+from benchmarks.vector_math.errors import DTYPES, NAMES, arguments, by_numpy, compiled, error, special
+from pliant.backends.llvm.jit import host_target
+from pliant.backends.llvm.own import FASTER, FORMULAS, coefficients, served
+
+BOUNDS = {
+    "cbrt": 0.6, "hypot": 0.6, "exp2": 1.0, "log": 1.0, "pow": 1.0, "log10": 1.1, "log2": 1.2, "exp": 1.2, "arcsin": 1.3,
+    "arccos": 1.3, "cosh": 1.6, "log1p": 1.6, "expm1": 1.9, "arctan": 2.0, "arctan2": 2.0, "arcsinh": 2.2,
+    "arctanh": 2.2, "arccosh": 2.2, "sinh": 2.4, "tan": 2.5, "tanh": 2.6, "sin": 2.9, "cos": 2.9,
+}  # fmt: skip
+"""The greatest errors, in ulps; docs/vector-math.md has what was measured over more arguments."""
+
+pytestmark = pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 60 or not served(host_target().has, vectors=False),
+    reason="no wider format to compare with, or no fused products",
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_are_small(name: str, dtype: str):
+    xs = arguments(name, dtype, 5_000)
+    found = error(name, compiled(name, "own", xs), xs)
+    assert found.ulps <= BOUNDS[name], found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_of_the_platform_are_within_four_ulps(name: str, dtype: str):
+    xs = arguments(name, dtype, 2_000)
+    found = error(name, compiled(name, "system", xs), xs)
+    assert found.ulps <= 4, found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_special_arguments_give_what_numpy_gives(name: str, dtype: str):
+    xs = special(name, dtype)
+    got, wanted = compiled(name, "own", xs), by_numpy(name, xs)
+    for kind in (np.isnan, np.isinf, lambda x: x == 0):
+        assert [tuple(map(float, p)) for p in zip(*(x[kind(got) != kind(wanted)] for x in xs), strict=True)] == []
+    is_number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(got)[is_number], np.signbit(wanted)[is_number])
+    np.testing.assert_allclose(got, wanted, rtol=8 * np.finfo(got.dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_angles_of_any_size_are_reduced(name: str, dtype: str):
+    largest = 300 if dtype == "f64" else 37
+    xs = ((10.0 ** np.linspace(0, largest, 4_001)).astype(DTYPES[dtype]),)
+    assert error(name, compiled(name, "own", xs), xs).ulps <= BOUNDS[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places_do_not_matter(name: str):
+    """What is left over after the last whole vector is computed by the same formula."""
+    xs = arguments(name, "f64", 10)
+    whole = compiled(name, "own", xs)
+    parts = [compiled(name, "own", tuple([x[n : n + 1] for x in xs])) for n in range(3)]
+    assert whole[:3].tobytes() == np.concatenate(parts).tobytes()
+
+
+def test_coefficients_are_those_of_the_fit():
+    assert fit.text() == fit.TARGET.read_text()
+    assert {f.name for f in fit.FITS} <= set(vars(coefficients))
+
+
+@pytest.mark.parametrize(("setting", "count"), [("own", 2 * len(FORMULAS)), ("system", 0), ("", len(FASTER))])
+def test_the_environment_chooses_the_formulas(setting: str, count: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PLIANT_MATH", setting)
+    assert len(served(host_target().has, vectors=True)) == count
+
+
+def test_processors_without_fused_products_take_libm(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PLIANT_MATH", "own")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert served({"sse2"}, vectors=True) == set()
+
+
+def network(x: Any, w: Any) -> Any:
+    y = np.tanh(x @ w)
+    e = np.exp(y - y.max(1, keepdims=True))
+    return np.sum(np.log1p(e / e.sum(1, keepdims=True)) * np.sin(y)), np.logaddexp(x, 0.0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_formulas_are_fused(dtype: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(os.environ, "PLIANT_MATH", "own")
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(33, 20)).astype(DTYPES[dtype]), rng.normal(size=(20, 10)).astype(DTYPES[dtype])
+    for got, wanted in zip(pliant.jit(network)(x, w), network(x, w), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=50 * np.finfo(x.dtype).eps)
