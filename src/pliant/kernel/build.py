@@ -40,6 +40,7 @@ from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
 from pliant.kernel.split import split
 from pliant.kernel.thin import thinned
+from pliant.kernel.together import together
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
@@ -65,7 +66,7 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
-    fn = by_parts(by_lanes(thinned(expand(fn, can))), owned)
+    fn = by_parts(together(by_lanes(thinned(expand(fn, can)))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 

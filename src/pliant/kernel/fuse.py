@@ -210,8 +210,7 @@ class Fusion:
             inner = math.prod(fold.space) // max(value.type.size, 1)
             alone = len(users) == 1 and isinstance(users[0].op, Elementwise | Reduction | ArgExtremum)
             return not (alone and inner <= 64 and value.type.size >= 4096)
-        once = Elementwise | Window | BlockWrite  # these read each element once
-        others = [u for u in users if not isinstance(u.op, once)]
+        others = [u for u in users if not reads_once(u, value)]
         again = [u for u in others if u.types[0].size > value.type.size]
         dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
@@ -341,6 +340,13 @@ class Fusion:
         for value, root in self.pointwise.items():
             if value not in self.outside:
                 root.buffer = None
+
+
+def reads_once(user: Node, value: Value) -> bool:
+    """Whether a node reads each element of an operand once."""
+    if isinstance(user.op, Scatter):
+        return value not in user.args[:-1]
+    return isinstance(user.op, Elementwise | Window | BlockWrite)
 
 
 def same(buffer: Buffer) -> Buffer:
