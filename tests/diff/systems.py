@@ -14,8 +14,8 @@ def needs(package: str) -> Any:
     return pytest.mark.skipif(find_spec(package) is None, reason=f"needs {package}")
 
 
-def of(system: Any, *marks: Any) -> Any:
-    return pytest.param(system, id=system.name, marks=marks)
+def of(system: Any, *marks: Any, name: str = "") -> Any:
+    return pytest.param(system, id=name or system.name, marks=marks)
 
 
 needs_autograd = needs("autograd")

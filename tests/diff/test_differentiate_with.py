@@ -9,9 +9,9 @@ import pytest
 
 import pliant
 import pliant.diff as diff
-from pliant.diff import Constant, DifferentiateWith, namespace
+from pliant.diff import Constant, DifferentiateWith, SecondOrder, namespace
 from pliant.errors import UnsupportedError
-from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, MLX, PLIANT, STEP, TORCH
+from tests.diff.systems import AUTOGRAD, DIFFERENCES, JAX_, MLX, PLIANT, STEP, TORCH, needs, of
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -35,10 +35,10 @@ def test_gradient_of_one_system_inside_another(inner: Any, outer: Any):
     np.testing.assert_allclose(made, expected(), rtol=1e-5)
 
 
-@pytest.mark.parametrize("outer", [PLIANT, STEP, TORCH])
+@pytest.mark.parametrize("outer", [PLIANT, STEP, DIFFERENCES, JAX_, TORCH, AUTOGRAD, MLX])
 def test_forward_mode_through_another_system(outer: Any):
     made = diff.jvp(around(DifferentiateWith(wave, diff.ComplexStep())), outer, X, X)
-    np.testing.assert_allclose(made, expected() @ X, rtol=1e-10)
+    np.testing.assert_allclose(made, expected() @ X, rtol=max(1e-8, outer.abilities.tolerance[0]))
 
 
 @pytest.mark.parametrize("outer", [PLIANT, JAX_, TORCH])
@@ -60,11 +60,76 @@ def test_a_function_that_returns_a_container_is_refused():
         DifferentiateWith(lambda x: [x], diff.Pliant())(X)
 
 
-@pytest.mark.parametrize("outer", [PLIANT, TORCH])
-def test_second_derivatives_are_refused_and_not_zero(outer: Any):
+TWICE = [
+    DIFFERENCES,
+    AUTOGRAD,
+    *[
+        of(type(p.values[0])(m), *p.marks, name=f"{p.id}-{m}")
+        for p in (PLIANT, JAX_, TORCH)
+        for m in ("forward", "reverse")
+    ],
+]
+
+
+@pytest.mark.parametrize("outer", TWICE)
+@pytest.mark.parametrize("inner", [PLIANT, AUTOGRAD, JAX_, TORCH])
+def test_second_derivatives_in_every_order_of_modes(inner: Any, outer: Any):
+    f, tolerance = around(DifferentiateWith(wave, inner)), max(1e-10, outer.abilities.tolerance[1])
+    want = diff.hessian(around(wave), diff.Pliant(), X)
+    np.testing.assert_allclose(diff.hessian(f, outer, X), want, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(diff.hvp(f, outer, X, (X,))[0], want @ X, rtol=tolerance, atol=tolerance)
+
+
+@needs("mlx")
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_second_derivatives_through_mlx(mode: Any):
+    made = diff.hvp(around(DifferentiateWith(wave, diff.Pliant())), diff.MLX(mode), X, (X,))[0]
+    np.testing.assert_allclose(made, diff.hvp(around(wave), diff.Pliant(), X, (X,))[0], rtol=1e-4)
+
+
+def test_second_derivatives_along_directions_of_different_length():
+    inner = DifferentiateWith(wave, diff.Pliant())
+    made = inner.bend(X, 1e8 * X, 1e-8 * X, 2.0)
+    np.testing.assert_allclose(made, X * X * 2 * (2 * np.cos(X) - X * np.sin(X)), rtol=1e-12)
+    np.testing.assert_array_equal(inner.bend(X, 0 * X, X, 2.0), 0 * X)
+
+
+@pytest.mark.parametrize("outer", [PLIANT, JAX_, TORCH, AUTOGRAD])
+def test_second_derivatives_are_refused_where_the_inner_system_has_none(outer: Any):
     inner = DifferentiateWith(lambda x: x * x, diff.ComplexStep())
-    with pytest.raises(UnsupportedError, match="differentiated only once"):
+    with pytest.raises(UnsupportedError, match="ComplexStep cannot differentiate derivatives made by ComplexStep"):
         diff.hessian(lambda x: namespace(x).sum(inner(x)), outer, X)
+    pair = DifferentiateWith(lambda x: x * x, SecondOrder(diff.FiniteDifferences(), diff.ComplexStep()))
+    made = diff.hessian(lambda x: namespace(x).sum(pair(x)), outer, X)
+    np.testing.assert_allclose(made, 2 * np.eye(3), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("outer", [PLIANT, JAX_, TORCH])
+def test_second_derivatives_in_complex_numbers_are_refused(outer: Any):
+    inner = DifferentiateWith(lambda x: x * x, diff.FiniteDifferences())
+    with pytest.raises(UnsupportedError, match="only once where x is complex"):
+        diff.hvp(lambda x: namespace(x).real(namespace(x).sum(inner(x))), outer, X + 1j, (X + 1j,))
+
+
+def test_third_derivatives_are_refused_and_not_zero():
+    inner = DifferentiateWith(lambda x: x * x, diff.FiniteDifferences())
+    with pytest.raises(UnsupportedError, match="differentiated only twice"):
+        diff.second_derivative(diff_of(inner), diff.Pliant(), 1.0)
+
+
+def diff_of(f: Any) -> Any:
+    return pliant.grad(lambda x: f(x))
+
+
+@pytest.mark.parametrize("outer", [PLIANT, JAX_, TORCH, AUTOGRAD])
+@pytest.mark.parametrize("inner", [PLIANT, JAX_, TORCH])
+def test_complex_gradients_of_one_system_inside_another(inner: Any, outer: Any):
+    def norm(f: Any) -> Any:
+        return lambda z: namespace(z).sum(namespace(z).real(f(z * z, 1 + 2j) * namespace(z).conj(f(z * z, 1 + 2j))))
+
+    z = np.array([0.3 + 0.2j, 0.5 - 1j])
+    made = diff.gradient(norm(DifferentiateWith(wave, inner)), outer, z)
+    np.testing.assert_allclose(made, diff.gradient(norm(wave), diff.Pliant(), z), rtol=1e-10)
 
 
 def test_derivatives_in_a_constant_are_refused_and_not_zero():

@@ -10,8 +10,12 @@ import numpy as np
 from pliant.core.types import Type
 from pliant.diff.bridges import BRIDGES
 from pliant.diff.contexts import Constant
+from pliant.diff.foreign import only
 from pliant.diff.layout import leaf_type
-from pliant.diff.operators import jvp, value_and_pushforward, vjp
+from pliant.diff.namespace import namespace
+from pliant.diff.operators import hvp, jvp, second_derivative, value_and_pushforward, vjp
+from pliant.diff.programs import refuse_second_order
+from pliant.diff.second_order import parts_of
 from pliant.diff.system import dtype_name, is_numpy
 from pliant.errors import ArgumentError, UnsupportedError
 from pliant.transforms.evaluate import short_dtype
@@ -23,7 +27,7 @@ class DifferentiateWith:
 
     It may be called by functions that Pliant, JAX, PyTorch, autograd or MLX differentiate or compile,
     by the complex step and finite differences, and with NumPy's arrays. Derivatives with respect to
-    x; first derivatives, in reverse mode everywhere, in forward mode in all but JAX, autograd and MLX.
+    x, of first order and, for real x and a system that has them, of second.
 
     >>> import numpy as np, pliant.diff as diff
     >>> inner = diff.DifferentiateWith(lambda x, c: c * np.sin(x), diff.ComplexStep())
@@ -35,6 +39,14 @@ class DifferentiateWith:
         self.f, self.system = f, system
         self.types: dict[Any, Type] = {}  # of results, by those of the arguments
         self.__name__ = getattr(f, "__name__", type(f).__name__)
+
+        def along(s: Any, x: Any, dx: Any, *constants: Any) -> Any:
+            return f(x + s * dx, *constants)
+
+        def against(x: Any, ct: Any, *constants: Any) -> Any:
+            return namespace(x).sum(ct * f(x, *constants))
+
+        self._along, self._against = along, against
 
     def __call__(self, x: Any, *constants: Any) -> Any:
         """f(x, *constants), in the arrays of x."""
@@ -48,11 +60,12 @@ class DifferentiateWith:
 
     def _on_numpy(self, x: Any, constants: tuple[Any, ...]) -> Any:
         """The value; of a complex x from the complex step, with the tangent in the imaginary part."""
-        if x.dtype.kind != "c" or (self.system.abilities.complex and not _is_step(x)):
+        first, _ = parts_of(self.system, order=1, is_forward=True)
+        if x.dtype.kind != "c" or (first.abilities.complex and not _is_step(x)):
             return self.value(x, *constants)
         return self.value(x.real, *constants) + 1j * self.push(x.real, x.imag, *constants)
 
-    # --- NumPy arrays in, NumPy arrays out: what the bridges call
+    # --- the maps of `foreign.py`, on NumPy arrays: what the bridges call
 
     def value(self, x: Any, *constants: Any) -> Any:
         """f(x)."""
@@ -72,6 +85,30 @@ class DifferentiateWith:
     def pull(self, x: Any, ct: Any, *constants: Any) -> Any:
         """The cotangent of x."""
         return vjp(self.f, self.system, np.asarray(x), np.asarray(ct), *map(Constant, constants))
+
+    def curve(self, x: Any, ct: Any, dx: Any, *constants: Any) -> Any:
+        """The Hessian of ⟨ct, f(x)⟩ times dx."""
+        x, ct, dx = map(np.asarray, (x, ct, dx))
+        (made,) = hvp(self._against, self.system, x, (dx,), *map(Constant, (ct, *constants)))
+        return made
+
+    def bend(self, x: Any, dx: Any, other: Any, *constants: Any) -> Any:
+        """The second derivative of f along two directions, from those along their sum and difference."""
+        x, dx, other = map(np.asarray, (x, dx, other))
+        scale, other_scale = (float(np.linalg.norm(np.reshape(d, -1))) or 1.0 for d in (dx, other))
+        u, v = dx / x.dtype.type(scale), other / x.dtype.type(other_scale)  # of one length: nothing cancels
+        zero = np.zeros((), x.dtype)[()]
+        sums = [
+            second_derivative(self._along, self.system, zero, *map(Constant, (x, w, *constants)))
+            for w in (u + v, u - v)
+        ]
+        return x.dtype.type(scale * other_scale / 4) * (sums[0] - sums[1])
+
+    def check_twice(self, x: Any) -> None:
+        """UnsupportedError if f has no second derivatives at an x like this."""
+        refuse_second_order(*parts_of(self.system, order=2, is_forward=True))
+        if str(x.dtype).rpartition(".")[2].startswith("c"):
+            raise only("once where x is complex")
 
     def result_type(self, x: Any, constants: tuple[Any, ...]) -> Type:
         """The type of y, from a run at ones."""

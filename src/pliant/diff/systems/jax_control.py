@@ -46,7 +46,7 @@ def while_loop(op: WhileLoop, xp: Any, *xs: Any) -> tuple[Any, ...]:
 
 def loop(op: Loop, xp: Any, *xs: Any) -> tuple[Any, ...]:
     """`lax.scan` of what stacks and carries; folds are taken over their stacks."""
-    if "count" in op.ins or set(op.outs) - {"last", "stack", "sum"} or op.length < SHORTEST:
+    if "count" in op.ins or set(op.outs) - {"last", "stack", "sum", "total"} or op.length < SHORTEST:
         return op.array(xp, *xs)
     body = stepper(op.body, xp)
     is_carry, is_each = ([kind == name for kind in op.ins] for name in ("carry", "each"))
@@ -65,7 +65,7 @@ def loop(op: Loop, xp: Any, *xs: Any) -> tuple[Any, ...]:
     made: list[Any] = []
     for kind in op.outs:
         stack = next(last) if kind == "last" else next(rest)
-        made.append(xp.sum(stack, axis=0, dtype=stack.dtype) if kind == "sum" else stack)
+        made.append(xp.sum(stack, axis=0, dtype=stack.dtype) if kind in ("sum", "total") else stack)
     return tuple(made)
 
 
