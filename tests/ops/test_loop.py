@@ -123,6 +123,10 @@ LOOPS: dict[str, tuple[Loop, tuple[Type, ...]]] = {
         loop(folding, 4, "each", "prod max min any all", f64(2)),
         (f64(4, 2),),
     ),
+    "of an accurate sum": (
+        loop(lambda i, x, y: (x * y, x * y + y), 4, "carry each", "last total", f64(), f64()),
+        (f64(), f64(4)),
+    ),
 }  # fmt: skip
 
 

@@ -18,13 +18,14 @@ from pliant.ops.region import needed, settle
 from pliant.transforms.evaluate import stepper
 
 In: TypeAlias = Literal["const", "carry", "each", "count"]
-Out: TypeAlias = Literal["last", "stack", "sum", "prod", "max", "min", "any", "all"]
+Out: TypeAlias = Literal["last", "stack", "sum", "total", "prod", "max", "min", "any", "all"]
 
 AS_OUT: Final[dict[In, Out]] = {"const": "sum", "carry": "last", "each": "stack"}
-AS_IN: Final[dict[Out, In]] = {"sum": "const", "last": "carry", "stack": "each"}
+AS_IN: Final[dict[Out, In]] = {"sum": "const", "total": "const", "last": "carry", "stack": "each"}
 KINDS: Final = (*AS_OUT, "count")
 UFUNCS: Final = {
-    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and"
+    "sum": "add", "total": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
+    "all": "logical_and",
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ class LoopForm(Op):
 
     def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
         step, count = stepper(self.body, xp), self.steps(xs)
-        made: list[Any] = [[] if k == "stack" else None for k in self.outs]
+        made: list[Any] = [[] if k in ("stack", "total") else None for k in self.outs]
         state = list(xs)
         for i in range(count)[:: -1 if self.reverse else 1]:
             row = [x[i] if kind == "each" else x for x, kind in zip(state, self.ins, strict=True)]
@@ -77,7 +78,7 @@ class LoopForm(Op):
             lasts = iter(pick(ys, [k == "last" for k in self.outs]))
             state = [next(lasts) if kind == "carry" else x for x, kind in zip(state, self.ins, strict=True)]
             for n, (y, kind) in enumerate(zip(ys, self.outs, strict=True)):
-                if kind == "stack":
+                if kind in ("stack", "total"):
                     made[n].append(y)
                 elif kind != "last":
                     made[n] = y if made[n] is None else getattr(xp, UFUNCS[kind])(made[n], y)
@@ -93,8 +94,11 @@ class LoopForm(Op):
         """A stack from its rows, zeros where no step was run; a fold, or what it starts from."""
         kind, type = self.outs[n], self.body.results[n].type
         dtype = getattr(xp, DTYPES[type.dtype])
+        if kind == "total" and made:
+            return xp.sum(xp.stack(made), axis=0, dtype=dtype)
         if kind != "stack":
-            return xp.full(type.shape, start_of(kind, type.dtype), dtype=dtype) if made is None else made
+            is_made = made is not None and not isinstance(made, list)
+            return cast("Any", made) if is_made else xp.full(type.shape, start_of(kind, type.dtype), dtype=dtype)
         rest = xp.zeros((self.length - len(made), *type.shape), dtype=dtype)
         rows = made[:: -1 if self.reverse else 1]
         return (
