@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from pliant.core.ir import Value
-from pliant.core.origin import here
-from pliant.errors import ShapeError, UnsupportedError
+from pliant.errors import ShapeError
 from pliant.frontend import bounded
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.blocks import has_traced_bound
-from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of
 from pliant.frontend.keys import (
     Key,
     Window,
@@ -26,11 +25,10 @@ from pliant.frontend.keys import (
     window_of,
     wrapped,
 )
-from pliant.frontend.ranks import dealt
-from pliant.frontend.selection import Selection, selection
+from pliant.frontend.masks import masked, selected
+from pliant.frontend.selection import selection
 from pliant.ops.index import gather, scatter_set
-from pliant.ops.select import select
-from pliant.ops.shape import Slice, broadcast, permute, reshape
+from pliant.ops.shape import Slice, permute, reshape
 from pliant.ops.update import update_slice
 
 
@@ -42,10 +40,9 @@ def getitem(x: TracedArray, key: Any) -> Any:
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
     else:
-        mask = traced_mask(key)
-        if mask is not None:
-            check_mask(x, mask)
-            return selection(x, mask)
+        part = selected(x, key, getitem)
+        if part is not None:
+            return selection(*part)
         x, key = without_bools(x, key)
         parsed = parse(key, x.type)
         if not parsed.is_basic:
@@ -69,10 +66,10 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     if has_traced_bound(key):
         bounded.setitem(x, key, y)
         return
-    mask = traced_mask(key)
-    if mask is not None:
-        check_mask(x, mask)
-        x.replace(masked(x.value, mask.value, y))
+    found = selected(x, key, getitem)
+    if found is not None:
+        part, mask, axis = found
+        part.replace(masked(part.value, mask.value, y, axis))
         return
     x, key = without_bools(x, key)
     parsed = parse(key, x.type)
@@ -200,47 +197,3 @@ def names_once(key: Key) -> bool:
         return False
     rows = np.stack([a.reshape(-1) for a in np.broadcast_arrays(*arrays)])
     return np.unique(rows, axis=1).shape == rows.shape
-
-
-def traced_mask(key: Any) -> TracedArray | None:
-    """The traced boolean array that is the key, or a part of it."""
-    for k in items_of(key):
-        if type(k) is TracedArray and k.concrete is None and k.type.kind == "b":
-            if len(items_of(key)) > 1:
-                raise UnsupportedError("a traced mask beside other indices is not supported", hint="use np.where").at(
-                    ("here", here())
-                )
-            return k
-        if is_mask(k):
-            return traced_mask(as_traced(k)) if len(items_of(key)) == 1 else None
-    return None
-
-
-def check_mask(x: TracedArray, mask: TracedArray) -> None:
-    """IndexRangeError unless the mask has the shape of x's leading axes."""
-    if mask.shape != x.shape[: mask.ndim]:
-        raise index_error(f"boolean index of shape {mask.shape} does not match {x.type}")
-
-
-def masked(x: Value, mask: Value, y: Any) -> Value:
-    """x with `x[mask] = y` done."""
-    if isinstance(y, Selection):
-        if y.mask.value is not mask:
-            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(
-                ("here", here())
-            )
-        wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
-        return select(wide, with_type(y.whole.value, x.type), x)
-    value = at_places(mask, cast_value(value_of(y), x.dtype), x.shape)
-    wide = broadcast(mask, x.shape, tuple(range(len(mask.shape))))
-    return select(wide, broadcast_value(value, x.shape), x)
-
-
-def at_places(mask: Value, value: Value, shape: tuple[int, ...]) -> Value:
-    """What `x[mask] = value` writes to each place of x: the same for all, or one row after the other."""
-    rest = shape[len(mask.shape) :]
-    if value.type.size == 1:
-        return reshape(value, ())
-    if len(value.shape) <= len(rest) or value.shape[0] == 1:
-        return broadcast_value(value if len(value.shape) <= len(rest) else reshape(value, value.shape[1:]), rest)
-    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)))

@@ -1,14 +1,14 @@
 """`x[mask]` with a traced mask: how many elements it has is not known, so they stay in place.
 
-A selection holds a value of the whole shape and the mask. Elementwise operations act on all
-places; what is written back, or reduced, is what the mask selects. Anything that needs to know how
-many elements there are raises.
+A selection holds a value of the whole shape and the mask, which stands for the axes from `axis` on.
+Elementwise operations act on all places; what is written back, or reduced, is what the mask selects.
+Anything that needs to know how many elements there are raises.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -26,11 +26,15 @@ REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min 
 class Selection:
     """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function."""
 
-    __slots__ = ("mask", "whole")
+    __slots__ = ("axis", "mask", "whole")
     __array_priority__ = 2000.0
 
-    def __init__(self, whole: TracedArray, mask: TracedArray) -> None:
-        self.whole, self.mask = whole, mask
+    def __init__(self, whole: TracedArray, mask: TracedArray, axis: int = 0) -> None:
+        self.whole, self.mask, self.axis = whole, mask, axis
+
+    def like(self, whole: Any) -> Selection:
+        """Other elements at the same places."""
+        return Selection(whole, self.mask, self.axis)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -41,18 +45,21 @@ class Selection:
         if method != "__call__" or kwargs:
             raise self.refused(f"np.{ufunc.__name__}.{method} or a keyword")
         made = ufunc(*(self._whole_of(a) for a in args))
-        parts = tuple(Selection(m, self.mask) for m in as_tuple(made))
+        parts = tuple(self.like(m) for m in as_tuple(made))
         return parts if isinstance(made, tuple) else parts[0]
 
     def _whole_of(self, other: Any) -> Any:
         """An operand at all places: another selection by the same mask, or a number."""
         if isinstance(other, Selection):
-            if other.mask.value is not self.mask.value:
+            if other.mask.value is not self.mask.value or other.axis != self.axis:
                 raise self.refused("arithmetic between selections by different masks")
             return other.whole
-        if np.ndim(other) and self.mask.ndim == self.whole.ndim:
+        if not np.ndim(other):
+            return other
+        shape = spread(np.shape(other), self.mask.ndim, self.whole.ndim - self.axis - self.mask.ndim)
+        if shape is None:
             raise self.refused(f"an operand of shape {np.shape(other)}")
-        return other
+        return np.reshape(other, shape)
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = func.__name__.removeprefix("a")
@@ -62,15 +69,14 @@ class Selection:
 
     def _reduced(self, name: str) -> Any:
         """A reduction of the selected elements."""
-        if self.mask.ndim != self.whole.ndim:
-            raise self.refused(f"a reduction {name} of rows")
-        return getattr(np, name)(self.whole, where=self.mask)
+        rest = self.whole.ndim - self.axis - self.mask.ndim
+        return getattr(np, name)(self.whole, where=np.reshape(cast("Any", self.mask), (*self.mask.shape, *(1,) * rest)))
 
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
             return lambda: self._reduced(name)
         if name == "copy":
-            return lambda: Selection(fresh(self.whole.value, is_array=True), self.mask)
+            return lambda: self.like(fresh(self.whole.value, is_array=True))
         if name == "astype":
             return self._as_type
         if name.startswith("__"):
@@ -78,12 +84,15 @@ class Selection:
         raise self.refused(f".{name}")
 
     def _as_type(self, dtype: Any) -> Selection:
-        return Selection(self.whole.astype(dtype), self.mask)
+        return self.like(self.whole.astype(dtype))
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is slice and key == slice(None, None, -1):
-            return Selection(fresh(turned(self.mask.value, self.whole.value), is_array=True), self.mask)
+        if type(key) is slice and key == slice(None, None, -1) and not self.axis:
+            return self.like(fresh(turned(self.mask.value, self.whole.value), is_array=True))
         raise self.refused("indexing it again")
+
+    def __setitem__(self, key: Any, y: Any) -> None:
+        raise self.refused("writing to some of them")
 
     def __len__(self) -> int:
         raise self.refused("len()")
@@ -107,9 +116,18 @@ class Selection:
         return error.at(("needed here", here()), ("the mask was made here", self.mask.value.origin))
 
 
-def selection(x: TracedArray, mask: TracedArray) -> Selection:
+def selection(x: TracedArray, mask: TracedArray, axis: int = 0) -> Selection:
     """`x[mask]`: a copy, as NumPy's, so later writes to x do not show."""
-    return Selection(TracedArray(Storage(current(), x.value)), mask)
+    return Selection(TracedArray(Storage(current(), x.value)), mask, axis)
+
+
+def spread(shape: tuple[int, ...], rank: int, rest: int) -> tuple[int, ...] | None:
+    """The shape of an operand of `x[mask]` as one of x, where a mask of that rank stands before `rest` axes; None if
+    it has an element for each one that is selected."""
+    at = len(shape) - rest - 1
+    if at < 0:
+        return shape
+    return (*shape[:at], *(1,) * rank, *shape[at + 1 :]) if shape[at] == 1 else None
 
 
 def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Selection, Any], Any]:

@@ -18,10 +18,10 @@ from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
 from pliant.frontend.functions.common import solid, unsupported
 from pliant.frontend.functions.ufuncs import UFUNCS
-from pliant.frontend.index import at_places, check_mask, scattered, traced_mask
+from pliant.frontend.index import getitem, scattered
 from pliant.frontend.keys import basic_lenses, parse
 from pliant.frontend.kinds import is_array, is_traced
-from pliant.frontend.view import write
+from pliant.frontend.masks import at_places, selected
 from pliant.ops.elementwise import neg
 from pliant.ops.index import scatter_add
 from pliant.ops.scatter_extremum import scatter_max, scatter_min
@@ -91,16 +91,20 @@ def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Upd
 
 def updated(x: TracedArray, key: Any, update: Update) -> Value:
     """The value of x after an update at `key`."""
-    mask = traced_mask(key)
-    if mask is not None:
-        check_mask(x, mask)
-        wide = broadcast(mask.value, x.shape, tuple(range(mask.ndim)))
-        return select(wide, update.once(x.value, at_places(mask.value, update.u, x.shape)), x.value)
+    whole = fresh(x.value, is_array=True)
+    found = selected(whole, key, getitem)
+    if found is not None:
+        part, mask, axis = found
+        new = update.once(part.value, at_places(mask.value, update.u, part.shape, axis))
+        wide = broadcast(mask.value, part.shape, tuple(range(axis, axis + mask.ndim)))
+        part.replace(select(wide, new, part.value))
+        return whole.value
     parsed = parse(key, x.type)
     if not parsed.is_basic:
         return scattered(x.value, parsed, update.u, update.scatter)
-    part = view(x, *basic_lenses(parsed, x.shape))
-    return write(x.value, part.lenses[len(x.lenses) :], update.once(part.value, update.u))
+    part = view(whole, *basic_lenses(parsed, x.shape))
+    part.replace(update.once(part.value, update.u))
+    return whole.value
 
 
 def update_at(ufunc: np.ufunc, a: Any, indices: Any, *operands: Any) -> None:

@@ -1,0 +1,89 @@
+"""`x[mask]`, `x[mask, 0]`, `x[:, mask]` with a traced mask: the part of x that it selects from, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
+from pliant.frontend.ranks import dealt
+from pliant.frontend.selection import Selection, spread
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast, reshape
+
+Part = tuple[TracedArray, TracedArray, int]
+
+
+def selected(x: TracedArray, key: Any, getitem: Callable[[TracedArray, Any], Any]) -> Part | None:
+    """The view of x that a key with a traced mask selects from, the mask, and which axis of the view its first one
+    is; None for other keys. Raises IndexRangeError where the mask does not fit."""
+    items = items_of(key)
+    if len(items) == 1 and is_mask(items[0]):
+        items = (as_traced(items[0]),)
+    places = [n for n, k in enumerate(items) if type(k) is TracedArray and k.concrete is None and k.type.kind == "b"]
+    if not places:
+        return None
+    mask, axis, part = items[places[0]], 0, x
+    if len(items) > 1:
+        part, axis = _beside(x, items, places, getitem)
+    if mask.shape != part.shape[axis : axis + mask.ndim]:
+        raise index_error(f"boolean index of shape {mask.shape} does not match {x.type}")
+    return part, mask, axis
+
+
+def _beside(
+    x: TracedArray, items: tuple[Any, ...], places: list[int], getitem: Callable[[TracedArray, Any], Any]
+) -> tuple[TracedArray, int]:
+    """The part of x that the other items of a key show, and the axis of it that a mask begins at."""
+    place, mask = places[0], items[places[0]]
+    plain = [mask if n in places else plain_index(k) for n, k in enumerate(items)]
+    is_number = [k is mask or is_scalar_index(k) for k in plain]
+    is_basic = all([a or k is None or k is Ellipsis or type(k) is slice for a, k in zip(is_number, plain, strict=True)])
+    if len(places) > 1 or not is_basic or not mask.shape:
+        raise UnsupportedError(
+            "a traced mask beside index arrays, or other masks, is not supported", hint="use np.where"
+        ).at(("here", here()))
+    part = getitem(x, (*items[:place], *[slice(None)] * mask.ndim, *items[place + 1 :]))
+    dots = x.ndim - mask.ndim - sum([k is not None and k is not Ellipsis for k in plain]) + 1
+    axis = sum([dots if k is Ellipsis else not a for a, k in zip(is_number[:place], plain[:place], strict=True)])
+    first, last = is_number.index(True), len(items) - is_number[::-1].index(True)
+    if all(is_number[first:last]):
+        return part, axis
+    axes = tuple(range(axis, axis + mask.ndim))  # NumPy brings it to the front where other axes stand between
+    return np.moveaxis(part, axes, tuple(range(mask.ndim))), 0
+
+
+def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
+    """x with `x[mask] = y` done; the axes of the mask are those of x from `axis` on."""
+    wide = broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))
+    if isinstance(y, Selection):
+        if y.mask.value is not mask or y.axis != axis:
+            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(
+                ("here", here())
+            )
+        return select(wide, with_type(y.whole.value, x.type), x)
+    value = at_places(mask, cast_value(value_of(y), x.dtype), x.shape, axis)
+    return select(wide, broadcast_value(value, x.shape), x)
+
+
+def at_places(mask: Value, value: Value, shape: tuple[int, ...], axis: int = 0) -> Value:
+    """What `x[mask] = value` writes to each place of x: the same for all, or one row after the other."""
+    rest = shape[axis + len(mask.shape) :]
+    if value.type.size == 1:
+        return reshape(value, ())
+    same = spread(value.shape, len(mask.shape), len(rest))
+    if same is not None:
+        return reshape(value, same)
+    if axis:
+        raise UnsupportedError(
+            "values for each element that a mask selects, behind other axes, are not supported",
+            hint="move its axes to the front: np.moveaxis(x, …)[mask] = …",
+        ).at(("here", here()))
+    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)))
