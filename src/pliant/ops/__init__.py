@@ -39,9 +39,11 @@ from pliant.ops import (
     scatter_fold,
     select,
     shape,
+    singular_function,
     solve,
     sort,
     spectral,
+    spectral_function,
     splat,
     stable,
     transcendental,
@@ -55,6 +57,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     elementwise, splat, power, length, transcendental, stable, rounding, complex, compare, bits, select, shape,
     reduce, update, block, block_rules, index,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
+    spectral_function, singular_function,
     contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, reversible, while_loop,
 )  # fmt: skip
 

@@ -2,19 +2,21 @@
 
 Vectors are determined only up to a factor of modulus 1 (a sign, for reals); their derivative is
 that with vᴴ·dv real part 0 and no rotation among vectors of equal values. So a function has a
-meaningful derivative if it does not depend on that choice. Where two values are equal, the term
-that would divide by their difference is 0: the derivative of the values' symmetric functions and of
-projections on the whole eigenspace is right, that of a single vector is not defined.
+meaningful derivative if it does not depend on that choice. Where two values are equal, up to their
+rounding errors, the term that would divide by their difference is 0: the derivative of the values'
+symmetric functions and of projections on the whole eigenspace is right, that of a single vector is not
+defined. Functions of the matrix, which need more there, are in `spectral_function`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
-from pliant.ops.elementwise import convert
+from pliant.ops.compare import less_equal
+from pliant.ops.elementwise import absolute, convert
 from pliant.ops.matrix import (
     Matrices,
     adjoint,
@@ -29,8 +31,12 @@ from pliant.ops.matrix import (
     swap,
     symmetric,
 )
+from pliant.ops.reduce import reduce_max
+from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate
 from pliant.ops.solve import solve
+
+EPSILON: Final = {"f32": 2.0**-23, "f64": 2.0**-52}
 
 
 @final
@@ -57,7 +63,7 @@ class Eigh(Matrices):
         assert da is not None
         w, v = self.apply(a)
         rate = products(adjoint(v), symmetric(da), v)
-        dv = products(v, quotient(rate, convert(_gaps(w), a.dtype)))
+        dv = products(v, quotient(rate, convert(gaps(w), a.dtype)))
         return (w, v), (real_part(diagonals(rate)), dv)
 
 
@@ -101,7 +107,7 @@ class Eig(Matrices):
         assert da is not None
         w, v = self.apply(a)
         rate = solve(v, products(convert(da, v.dtype), v))
-        free = products(v, quotient(rate, _gaps(w)))
+        free = products(v, quotient(rate, gaps(w)))
         stretch = real_part(diagonals(products(adjoint(v), free)))  # keeps the length 1
         return (w, v), (diagonals(rate), free - scale_columns(v, stretch))
 
@@ -151,14 +157,14 @@ def _thin_tangents(u: Value, s: Value, v: Value, da: Value) -> tuple[Value, Valu
     (m, k), n = u.shape[-2:], v.shape[-2]
     to_u = products(da, v)
     rate = products(adjoint(u), to_u)
-    gaps = convert(_gaps(s) * _pairs(s), u.dtype)  # s_j² - s_i², without cancellation
+    apart = convert(gaps(s) * sums(s), u.dtype)  # s_j² - s_i², without cancellation
     left, right = scale_columns(rate, s), scale_rows(s, rate)
-    turn = quotient(left + adjoint(left), gaps)
+    turn = quotient(left + adjoint(left), apart)
     if u.dtype[0] == "c":  # the phase that u and v share goes to u
         on = diagonals(rate)
         turn = turn + diagonal_matrix(quotient(on - convert(real_part(on), u.dtype), convert(s, u.dtype)))
     du = products(u, turn)
-    dv = products(v, quotient(right + adjoint(right), gaps))
+    dv = products(v, quotient(right + adjoint(right), apart))
     if m > k:
         du = du + _over(to_u - products(u, rate), s)
     if n > k:
@@ -190,12 +196,22 @@ class SingularValues(Matrices):
         return (self(a),), (real_part(diagonals(products(adjoint(u), da, adjoint(vh)))),)
 
 
-def _gaps(w: Value) -> Value:
+def gaps(w: Value) -> Value:
+    """w_j - w_i at (i, j), exactly 0 where they differ by no more than the error of w: `t[…, n] → t[…, n, n]`."""
+    apart = differences(w)
+    if not w.type.size:
+        return apart
+    last, n = w.type.rank - 1, w.shape[-1]
+    largest = broadcast(reduce_max(absolute(w), (last,)), apart.shape, tuple(range(last)))
+    return select(less_equal(absolute(apart), n * EPSILON[real_dtype(w.dtype)] * largest), 0, apart)
+
+
+def differences(w: Value) -> Value:
     """w_j - w_i at (i, j): `t[…, n] → t[…, n, n]`."""
     return _rows(w) - swap(_rows(w))
 
 
-def _pairs(w: Value) -> Value:
+def sums(w: Value) -> Value:
     """w_j + w_i at (i, j): `t[…, n] → t[…, n, n]`."""
     return _rows(w) + swap(_rows(w))
 
