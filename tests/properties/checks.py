@@ -52,7 +52,7 @@ def threads_do_not_matter(program: Program) -> str | None:
     """However many threads there are, a program whose every nest is in parts does what NumPy does, bit for bit
     the same."""
     before, f = pliant.threads(), pliant.jit(program.function())
-    with mock.patch.multiple(split, LEAST=0, PART=1, GRAIN=1, BLOCK=1):
+    with mock.patch.multiple(split, LEAST=0, PART=1, GRAIN=1, BLOCK=1, STRIP=1):
         wrong, first = compiled_equals_numpy(program, "llvm"), None
         try:
             for count in (1, 2, 3, 8) if wrong is None else ():

@@ -19,9 +19,11 @@ PART: Final = 50_000
 MOST: Final = 64
 """Parts at most."""
 GRAIN: Final = 64
-"""Steps of an innermost loop are divided by multiples of this: whole lines of cache."""
+"""An innermost loop is divided by multiples of this: whole lines of cache."""
 BLOCK: Final = 1024
 """The same, where sums are made in blocks of this length."""
+STRIP: Final = 8192
+"""The same, where there are loops around it: shorter strips of many rows are read more slowly than whole rows."""
 
 
 def split(program: Program) -> None:
@@ -45,12 +47,20 @@ def split_of(nests: list[Nest], loops: tuple[Var, ...], work: int) -> Split | No
 
 def parts_of(nests: list[Nest], loop: Var, work: int) -> Split:
     """A loop in equal parts, none of them too small."""
-    is_inner = len(nests) == 1 and loop is nests[0].vars[-1]
-    has_sums = any([is_total(root, nest) for nest in nests for root in nest.roots])
-    grain = (BLOCK if has_sums else GRAIN) if is_inner else 1
     count = min(work // PART, MOST)
     size = -(-loop.extent // max(count, 1))
+    grain = grain_of(nests, loop)
     return Split(loop, -(-size // grain) * grain, frozenset(private(nests)))
+
+
+def grain_of(nests: list[Nest], loop: Var) -> int:
+    """The number of steps whose multiples divide a loop."""
+    loops = nests[0].vars
+    if len(nests) > 1 or loop is not loops[-1]:
+        return 1
+    if len(loops) > 1:
+        return STRIP
+    return BLOCK if any([is_total(root, nests[0]) for root in nests[0].roots]) else GRAIN
 
 
 def private(nests: list[Nest]) -> list[Buffer]:

@@ -23,6 +23,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nests of some thousand elements are large."""
     monkeypatch.setattr(split, "LEAST", 1_000)
     monkeypatch.setattr(split, "PART", 500)
+    monkeypatch.setattr(split, "STRIP", 32)
     before = pliant.threads()
     yield
     pliant.threads(before)
