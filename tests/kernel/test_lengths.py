@@ -55,6 +55,20 @@ def test_a_reduction_ends_where_its_mask_does(fold, identity):
         same(fn, RNG.normal(size=9), np.array(n))
 
 
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize(("fold", "identity"), [(reduce_sum, 0.0), (reduce_max, -np.inf)])
+def test_a_reduction_ends_where_its_mask_does_along_axes_that_stay(fold, identity, axes):
+    def f(x, n, m):
+        both = logical_and(mask(n, 0, (5, 7)), mask(m, 1, (5, 7)))
+        return fold(select(both, x * 2.0, const(identity, "f64")), axes)
+
+    fn = trace(f, A, INT, INT)
+    assert limited(fn) == 2
+    for n in range(-1, 7):
+        same(fn, RNG.normal(size=(5, 7)), np.array(n), np.array(3))
+        same(fn, RNG.normal(size=(5, 7)), np.array(2), np.array(n))
+
+
 def test_the_sum_of_nothing_is_positive_zero():
     fn = trace(lambda x, n: reduce_sum(select(mask(n, 0, (9,)), x, const(0.0, "f64"))), X, INT)
     assert not np.signbit(same(fn, -np.ones(9), np.array(0)))

@@ -7,8 +7,9 @@ import numpy as np
 from pliant.core.build import trace
 from pliant.core.ir import Value, nodes
 from pliant.core.types import Type
-from pliant.ops import RULES
+from pliant.ops import RULES, outward
 from pliant.ops.loop import Loop
+from pliant.ops.shape import permute
 from pliant.rewrite.engine import simplify
 from pliant.testing import run
 
@@ -27,3 +28,21 @@ def test_what_a_loop_is_given_twice_it_is_given_once() -> None:
     assert len(loop.args) == 2
     xs = [np.float64(1.0), np.float64(2.0)]
     assert run(made, xs) == run(fn, xs)
+
+
+def test_rows_in_another_order_are_stacked_and_read_as_they_lie() -> None:
+    row = Type("f64", (2, 4))
+    made = trace(lambda i, x: permute(x * 2.0, (1, 0)), Type("i64"), row)
+    read = trace(lambda i, x: permute(x + 1.0, (1, 0)), Type("i64"), Type("f64", (4, 2)))
+
+    def f(x: Value) -> Value:
+        (stack,) = Loop(3, ("each",), ("stack",), made).apply(x)
+        return Loop(3, ("each",), ("stack",), read).apply(stack)[0]
+
+    fn = trace(f, row.stacked(3))
+    rules = (*RULES, *outward.RULES)
+    fast = simplify(simplify(fn, rules), rules)
+    loops = [node.op for node in nodes(fast.results) if isinstance(node.op, Loop)]
+    assert [node.op.name for loop in loops for node in nodes(loop.body.results)].count("permute") == 0
+    x = np.arange(24.0).reshape(3, 2, 4)
+    np.testing.assert_array_equal(run(fast, [x])[0], run(fn, [x])[0])

@@ -19,7 +19,7 @@ from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine,
 from pliant.kernel.lengths import Lengths, ends_of, lengths_of
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product, product_of
-from pliant.kernel.record import fill_of, fold_shape
+from pliant.kernel.record import fill_of, fold_shape, identity_of
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.elementwise import Add, Neg, Sub
@@ -188,19 +188,22 @@ class Fusion:
         depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
-        is_read = not is_place(value) and (not value.shape or self.is_overwritten(value) or self.pays(node, value))
+        is_read = not is_place(value) and (not value.shape or self.pays(node, value))
+        part = None if is_place(value) else self.overwritten_part(value)
         if long or value in self.results or is_read:
             self.materialise(value)
+        elif part:
+            self.materialise(part)
 
-    def is_overwritten(self, value: Value) -> bool:
-        """Whether a value, read several times, is a part of an array that is written where it lies."""
+    def overwritten_part(self, value: Value) -> Value | None:
+        """The part of an array that is written where it lies, that a value, read several times, shows."""
         part = value
         while isinstance(part.op, Movement) and part.args[0].type.size == part.type.size:
             part = part.args[0]
         if len(self.uses.get(value, ())) < 2 or not isinstance(part.op, Gather | ReadBlock):
-            return False
+            return None
         whole = part.args[0]
-        return any([isinstance(u.op, WRITES) and u.args[0] is whole for u in self.uses[whole]])
+        return part if any([isinstance(u.op, WRITES) and u.args[0] is whole for u in self.uses[whole]]) else None
 
     def pays(self, node: Node, value: Value) -> bool:
         """Whether a value had better be computed once and kept."""
@@ -288,7 +291,7 @@ class Fusion:
         space = root.fold.space if root.fold else root.value.shape
         ends = None if root.fold else ends_of(root.value)
         lengths = lengths_of(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
-        root.rest = ends[1] if ends else None
+        root.rest = ends[1] if ends else identity_of(root.fold.kind, root.fold.dtype) if root.fold and lengths else None
         leaves = leaves | dict.fromkeys([n for n in lengths if n and n in self.buffers], False)
         size = len(self.cones.get(root.value, ()))
         known = self.nests.setdefault((space, lengths), [])

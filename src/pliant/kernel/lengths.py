@@ -20,7 +20,10 @@ Lengths: TypeAlias = "tuple[Value | None, ...]"
 
 
 def lengths_of(node: Node, fold: FoldShape) -> Lengths:
-    """Where the loops of a fold end; nothing if all run over their extents."""
+    """Where the loops of a fold end; nothing if all run over their extents.
+
+    Where a loop that is not folded ends early, the rest of the result is what the fold of nothing is.
+    """
     op = node.op
     if not isinstance(op, Reduction) or not isinstance(node.args[0].op, Select):
         return ()
@@ -30,7 +33,8 @@ def lengths_of(node: Node, fold: FoldShape) -> Lengths:
     if not isinstance(other.op, Const) or other.op.value != identity_of(fold.kind, fold.dtype):
         return ()
     ends = bounds_of(mask)
-    found = tuple([ends.get(op.axes[~axis]) if axis < 0 else None for axis in fold.order])
+    kept = [axis for axis in range(len(mask.shape)) if axis not in op.axes]
+    found = tuple([ends.get(op.axes[~axis] if axis < 0 else kept[axis]) for axis in fold.order])
     return found if any(found) else ()
 
 

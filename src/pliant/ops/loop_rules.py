@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from pliant.core.ir import Function, Param, Value, nodes, scope, substitute
+from pliant.core.build import hint_of, trace
+from pliant.core.ir import Function, Param, Value, Values, nodes, scope, substitute
 from pliant.ops.block import AddBlock
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
@@ -66,6 +67,44 @@ def loop_without_repeated_operands(value: Value) -> Replacement:
         body = Function(loop.body.name, (index, *pick(params, keep)), substitute(loop.body.results, same))
     made = replace(loop, ins=pick(loop.ins, keep), body=body).apply(*pick(xs, keep))
     return dict(zip(value.node.values, made, strict=True))
+
+
+@rewrite(Loop)
+def loop_with_permuted_rows(value: Value) -> Replacement:
+    """Rows that are stacked in another order of axes, or read from a stack in one, are stacked and read as
+    they lie, and permuted where they are used."""
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    made = {k: r for k, r in enumerate(loop.body.results) if loop.outs[k] == "stack" and isinstance(r.op, Permute)}
+    given = {n: x for n, x in enumerate(xs) if loop.ins[n] == "each" and _keeps_rows(x)}
+    if not made and not given:
+        return None
+    plain = replace(
+        loop.body, results=tuple([made[k].args[0] if k in made else r for k, r in enumerate(loop.body.results)])
+    )
+
+    def step(*rows: Value) -> Values:
+        back = [permute(x, _of_rows(given[n - 1])) if n - 1 in given else x for n, x in enumerate(rows)]
+        return plain(*back)
+
+    types = [given[n - 1].args[0].type.row if n - 1 in given else p.type for n, p in enumerate(loop.body.params)]
+    body = trace(step, *types, names=[hint_of(p) for p in loop.body.params]) if given else plain
+    results = replace(loop, body=body).apply(*(given[n].args[0] if n in given else x for n, x in enumerate(xs)))
+    order = {k: (0, *(axis + 1 for axis in cast("Permute", r.op).order)) for k, r in made.items()}
+    return {
+        v: permute(y, order[k]) if k in order else y
+        for k, (v, y) in enumerate(zip(value.node.values, results, strict=True))
+    }
+
+
+def _keeps_rows(x: Value) -> bool:
+    """Whether a stack is another one with the axes of its rows in another order."""
+    return isinstance(x.op, Permute) and x.op.order[0] == 0
+
+
+def _of_rows(x: Value) -> list[int]:
+    """The order of the axes of the rows of a permuted stack."""
+    return [axis - 1 for axis in cast("Permute", x.op).order[1:]]
 
 
 @rewrite(Loop, level="stable")
@@ -155,4 +194,10 @@ def _accumulator(value: Value) -> Value | None:
     return None
 
 
-RULES = (loop_without_idle_operands, loop_without_repeated_operands, sum_of_products, add_of_accumulation)
+RULES = (
+    loop_without_idle_operands,
+    loop_without_repeated_operands,
+    loop_with_permuted_rows,
+    sum_of_products,
+    add_of_accumulation,
+)

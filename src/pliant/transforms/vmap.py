@@ -23,7 +23,7 @@ def vmap(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
                 continue
             before = swap(node.origin)
             try:
-                outs = _apply(node.op, n, flags, args)
+                outs = batch_of(node.op, n, flags, args)
             finally:
                 swap(before)
             env.update((v, (o, True)) for v, o in zip(node.values, outs, strict=True))
@@ -33,7 +33,7 @@ def vmap(fn: Function, n: int, batched: tuple[bool, ...]) -> Function:
     return trace(mapped, *types, names=[str(getattr(p.op, "hint", "")) for p in fn.params])
 
 
-def _apply(op: Op, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
+def batch_of(op: Op, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
     """The op's own rule, or `vmap` of its `expand`."""
     if not op.has("batch"):
         types = (x.type.row if b else x.type for x, b in zip(xs, batched, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
@@ -139,25 +139,32 @@ class NestEmitter:
 
     def rest(self, level: int) -> None:
         """The elements where a loop has ended early."""
-        e, roots = self.e, [root for root in self.roots if root.rest is not None and root.buffer]
+        e, roots = self.e, [root for root in self.roots if self.has_rest(root, self.loops[level])]
         before, e.backward = e.backward, frozenset()
 
-        def from_here(deeper: int, first: str) -> None:
-            if deeper == len(self.loops):
-                for root in roots:
-                    assert root.buffer
-                    assert root.rest is not None
-                    e.store(root.buffer, root.offset, literal(root.rest, root.buffer.type.dtype))
+        def from_here(root: Root, loops: Sequence[Var], first: str) -> None:
+            if loops:
+                e.loop(loops[0], lambda: from_here(root, loops[1:], "0"), (first, str(loops[0].extent)))
                 return
-            var = self.loops[deeper]
-            e.loop(var, lambda: from_here(deeper + 1, "0"), (first, str(var.extent)))
+            assert root.buffer
+            assert root.rest is not None
+            e.store(root.buffer, root.offset, literal(root.rest, root.buffer.type.dtype))
+
+        def fill(end: str) -> None:
+            for root in roots:
+                from_here(root, [v for v in self.loops[level:] if v not in root.folded], end)
 
         if roots:
             end = e.ends[self.loops[level]]
             end = e.op(f"call i64 @llvm.smax.i64(i64 {end}, i64 0)")
             is_full = e.op(f"icmp sge i64 {end}, {self.loops[level].extent}")
-            e.unless(is_full, lambda: from_here(level, end))
+            e.unless(is_full, lambda: fill(end))
         e.backward = before
+
+    def has_rest(self, root: Root, loop: Var) -> bool:
+        """Whether a root has elements where a loop has ended early; in memory, folds have them from the start."""
+        in_memory = root.fold is not None and self.in_memory(root)
+        return root.buffer is not None and root.rest is not None and loop not in root.folded and not in_memory
 
     def crosses(self, outer: Var, inner: Var) -> bool:
         """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""

@@ -1,0 +1,39 @@
+"""Operations on permuted arrays are permuted themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.core.build import trace
+from pliant.core.ir import Value, nodes
+from pliant.core.types import Type
+from pliant.core.verify import verify
+from pliant.ops import RULES, outward
+from pliant.ops.reduce import reduce_max, reduce_sum
+from pliant.ops.shape import Permute, broadcast, permute
+from pliant.rewrite.engine import simplify
+from pliant.testing import check_rule, run
+
+A, B, ROW = Type("f64", (2, 3, 4)), Type("f64", (2, 3, 4)), Type("f64", (3,))
+ORDER = (2, 0, 1)
+
+
+def product(x: Value, y: Value, row: Value) -> Value:
+    """Of two permuted arrays and a repeated one."""
+    return permute(x, ORDER) * permute(y, ORDER) + broadcast(row, (4, 2, 3), (2,))
+
+
+def test_rules_are_true() -> None:
+    check_rule(outward.elementwise_of_permutes, A, B, ROW, program=product)
+    check_rule(outward.reduction_of_permute, A, program=lambda x: reduce_sum(permute(x, ORDER), (0, 2)))
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
+def test_reductions_of_permuted_arrays_permute_nothing_large(axes: tuple[int, ...]) -> None:
+    fn = trace(lambda x, y, row: reduce_max(product(x, y, row), axes), A, B, ROW)
+    made = verify(simplify(fn, (*RULES, *outward.RULES)))
+    permuted = [node.types[0].size for node in nodes(made.results) if isinstance(node.op, Permute)]
+    assert max(permuted, default=0) < A.size
+    xs = [np.random.default_rng(0).normal(size=t.shape) for t in (A, B, ROW)]
+    np.testing.assert_array_equal(run(made, xs)[0], run(fn, xs)[0])
