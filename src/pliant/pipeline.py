@@ -34,6 +34,7 @@ from pliant.ops.elide import elide
 from pliant.ops.hoist import hoist
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
+from pliant.ops.unstack import unstack
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
@@ -74,11 +75,13 @@ ELIDE = Pass("elide", lambda fn, log: elide(fn))
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
+UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, is_derived=False))
+UNSTACK = Pass("unstack", lambda fn, log: unstack(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, HOIST, SINK, DEAD)
-COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, BOXES, ELIDE, HOIST, AT_ONCE, OUTWARD, SINK, DEAD)
+BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, HOIST, SINK, DEAD)
+COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, BOXES, ELIDE, HOIST, AT_ONCE, OUTWARD, SINK, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
