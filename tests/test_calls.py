@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import gc
 import sys
 import threading
@@ -477,8 +478,8 @@ def test_a_conversion_that_empties_the_list_it_stands_in_does_no_harm() -> None:
             return np.ones(3)
 
     compiled = pliant.jit(lambda xs: xs[0] + xs[1] + xs[2])
-    for turn in range(5):
-        given[:] = [np.ones(3), Emptying(turn == 4), np.ones(3)]
+    for turn in range(50):
+        given[:] = [np.ones(3), Emptying(turn > 3), np.ones(3)]
         np.testing.assert_array_equal(compiled(given), np.full(3, 3.0))
     assert given == []
 
@@ -543,3 +544,55 @@ def test_eight_threads_with_growing_shapes_agree_bit_for_bit() -> None:
 
 
 SIZES = (1, 2, 3, 5, 8, 40, 90)
+
+
+class Cubic:
+    """A function with a parameter, which counts how often its Python runs."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def value(self, x: Any) -> Any:
+        counter.append(1)
+        return x**3
+
+    __call__ = value
+
+
+counter: list[int] = []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: lambda x: (counter.append(1), x**3)[1],
+        Cubic,
+        lambda: functools.partial(Cubic.value, Cubic()),
+        lambda: pliant.jit(lambda x: (counter.append(1), x**3)[1]),
+    ],
+)
+def test_derivatives_by_name_run_the_function_once_per_signature(make: Any) -> None:
+    f, x, dx = make(), np.arange(3.0), np.ones(3)
+    counter.clear()
+    for _ in range(5):
+        np.testing.assert_array_equal(pliant.vjp(f, x)[1](dx)[0], 3 * x**2)
+        np.testing.assert_array_equal(pliant.linearize(f, x)[1](dx), 3 * x**2)
+        np.testing.assert_array_equal(pliant.jvp(f, (x,), (dx,))[1], 3 * x**2)
+    assert len(counter) == 3
+
+
+def test_derivatives_of_methods_are_kept_for_their_object() -> None:
+    first, x = Cubic(), np.arange(3.0)
+    counter.clear()
+    for _ in range(5):
+        np.testing.assert_array_equal(pliant.vjp(first.value, x)[1](np.ones(3))[0], 3 * x**2)
+    assert len(counter) == 1
+    pliant.vjp(Cubic().value, x)
+    assert len(counter) == 2
+
+
+def test_a_pullback_keeps_what_its_call_has_seen() -> None:
+    x = np.arange(3.0)
+    pullbacks = [pliant.vjp(np.sin, x + n)[1] for n in range(4)]
+    for n, pullback in enumerate(pullbacks):
+        np.testing.assert_allclose(pullback(np.ones(3))[0], np.cos(x + n))

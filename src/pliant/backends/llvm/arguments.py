@@ -122,9 +122,10 @@ class Arguments:
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
             row = w.load("ptr", x, layout.ITEMS) if part.kind is list and count else w.at(x, layout.ITEMS)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
-        for item, inner in zip(items, part.parts, strict=True):
-            if part.kind in (list, dict):  # which may change while other threads, or `convert`, run
+        if part.kind in (list, dict):  # which may change while other threads, or `convert`, run
+            for item in items:
                 w.own(w.another(item))
+        for item, inner in zip(items, part.parts, strict=True):
             self.part(inner, item)
 
     def items_of_dict(self, part: Container, x: str) -> list[str]:

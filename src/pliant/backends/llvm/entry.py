@@ -22,6 +22,7 @@ from pliant.backends.llvm.steps import Segment
 from pliant.backends.llvm.strided import gather, scatter
 
 FASTCALL_KEYWORDS: Final = 0x0082
+FEW: Final = 4096  # bytes of arrays that are copied: up to here nobody sees how
 
 
 def make_entry(executable: Executable, call: Call) -> Callable[..., Any] | None:
@@ -62,7 +63,8 @@ class _Holder:
         self.arena = ctypes.c_void_p(None)
         writer = _EntryWriter(executable, call)
         self.named = writer.fail, writer.guards.tables, writer.dtypes  # by address, in the text
-        self.code = Code(writer.text(ctypes.addressof(self.arena)), 1, keep=False)
+        text = writer.text(ctypes.addressof(self.arena))
+        self.code = Code(text, 0, keep=False, level=2 if writer.copied > FEW else 0)
         self.method = _MethodDef(b"pliant_entry", self.code.address("entry"), FASTCALL_KEYWORDS, None)
 
     def builtin(self) -> Callable[..., Any]:
@@ -117,6 +119,11 @@ class _EntryWriter:
         for kind, n in strided + loose:
             self.shelves[kind, n] = self.room
             self.room += -(-(self.params if kind == "param" else self.results)[n].bytes // 64) * 64
+
+    @property
+    def copied(self) -> int:
+        """The bytes of temporary arrays."""
+        return self.room - self.executable.program.arena
 
     def is_loose(self, number: int) -> bool:
         """Whether a result is computed in memory of nobody."""

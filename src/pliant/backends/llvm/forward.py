@@ -52,4 +52,4 @@ done:
   ret ptr %made
 }}
 """
-    return Code(text, 1, keep=False)
+    return Code(text, 0, keep=False)

@@ -33,10 +33,10 @@ class Target:
         self.widths = vector_widths(self.has)
         self.vectors = vector_math(self.widths)
 
-    def machine(self) -> Any:
-        """A new target machine; each engine owns one."""
+    def machine(self, level: int = 2) -> Any:
+        """A new target machine; each engine owns one. level: of what it does for its code."""
         target = llvm.Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, jit=True)
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=level, jit=True)
 
 
 def vector_widths(features: set[str]) -> tuple[int, ...]:
@@ -67,9 +67,10 @@ def host_target() -> Target:
 class Code:
     """Executable code of one module; the code lives as long as this does."""
 
-    def __init__(self, text: str, effort: int = 2, *, keep: bool = True) -> None:
-        """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there."""
-        machine = host_target().machine()
+    def __init__(self, text: str, effort: int = 2, *, keep: bool = True, level: int = 2) -> None:
+        """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there. level: 0 for code that
+        is made fast, rather than fast."""
+        machine = host_target().machine(level)
         with _lock:
             kept = store() if keep else None
             key = key_of(VERSIONS, str(effort), text) if kept else ""
