@@ -33,6 +33,7 @@ from pliant.kernel.ir import (
 from pliant.kernel.lanes import by_lanes
 from pliant.kernel.nested import Pairs
 from pliant.kernel.order import reads_first
+from pliant.kernel.pack import packed
 from pliant.kernel.place import place
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
@@ -94,6 +95,7 @@ def build(
             case _:
                 pass
     arrange(program)
+    program.steps = packed(program.steps)
     if sharing:
         program.steps = read_in_time(program.steps)
     share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
