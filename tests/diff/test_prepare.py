@@ -11,7 +11,7 @@ import pytest
 import pliant.diff as diff
 from pliant.diff import Active, Cache, Constant, ConstantOrCache, Pliant, namespace
 from pliant.errors import ArgumentError, PreparationError
-from tests.diff.systems import IN_PLACE, TWICE, every_system
+from tests.diff.systems import IN_PLACE, JAX_, MLX, TENSORFLOW, TORCH, TWICE, every_system
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -222,13 +222,13 @@ def test_hessian_of_a_container_is_a_container_of_containers(system: Any):
     np.testing.assert_allclose(made["b"]["a"], 2 * X, rtol=1e-3)
 
 
-@pytest.mark.jax
-def test_jax_arrays_in_give_jax_arrays_out():
-    import jax
-    import jax.numpy as jnp
-
-    made = diff.gradient(scaled, diff.JAX(), jnp.ones(3), Constant(1.0))
-    assert isinstance(made, jax.Array)
+@pytest.mark.parametrize("system", [JAX_, TORCH, TENSORFLOW, MLX])
+def test_own_arrays_in_give_own_arrays_out(system: Any):
+    x = system.array(X.astype(np.float32))
+    y, made = diff.value_and_gradient(scaled, system, x, Constant(system.array(np.float32(2.0))))
+    assert system.owns(y)
+    assert system.owns(made)
+    np.testing.assert_allclose(system.numpy(made), 4 * X, rtol=1e-5)
 
 
 @pytest.mark.torch

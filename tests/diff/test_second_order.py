@@ -9,7 +9,7 @@ import pytest
 
 import pliant.diff as diff
 from pliant.diff import FiniteDifferences, Mixed, Pliant, SecondOrder, namespace
-from tests.diff.systems import AUTOGRAD, JAX_, PLIANT, STEP, TORCH, TWICE
+from tests.diff.systems import AUTOGRAD, JAX_, PLIANT, STEP, TENSORFLOW, TORCH, TWICE
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -53,3 +53,14 @@ def test_mixed_uses_one_system_per_mode():
     mixed = Mixed(diff.ComplexStep(), Pliant("reverse"))
     np.testing.assert_array_equal(diff.jvp(f, mixed, X, X), diff.jvp(f, diff.ComplexStep(), X, X))
     np.testing.assert_array_equal(diff.gradient(f, mixed, X), diff.gradient(f, Pliant(), X))
+
+
+@pytest.mark.parametrize("system", [PLIANT, AUTOGRAD, JAX_, TORCH, TENSORFLOW])
+def test_operators_inside_differentiated_functions_are_differentiated(system: Any):
+    def slope(x: Any) -> Any:
+        return namespace(x).sum(diff.gradient(f, system, x)) + namespace(x).sum(diff.jvp(f, system, x, x)) + f(x)
+
+    expected = HESSIAN.sum(0) + HESSIAN @ X + 2 * (np.sin(X) + X * np.cos(X))
+    own = X if system.name == "Pliant" else system.array(X)  # PyTorch's tensors take the tape
+    np.testing.assert_allclose(diff.gradient(slope, system, X), expected, rtol=1e-12)
+    np.testing.assert_allclose(diff.prepare_gradient(slope, system, own)(own), expected, rtol=1e-6)

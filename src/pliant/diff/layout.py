@@ -175,7 +175,8 @@ def _active(x: Any) -> Any:
     """A leaf of x: a float or complex array or scalar."""
     if type(x) in (float, complex):
         return np.asarray(x)[()]
-    kind = str(getattr(x, "dtype", type(x).__name__)).rpartition(".")[2]
+    dtype = getattr(x, "dtype", type(x).__name__)
+    kind = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
     if not kind.startswith(("float", "complex", "bfloat")) or not hasattr(x, "dtype"):
         raise DifferentiationError(
             f"expected floats or complex numbers to differentiate, got {kind}",

@@ -90,11 +90,13 @@ class PyTorch(System):
         return ys, aux, gs
 
     def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
-        """Tensors that share the caller's memory and not their history."""
-        tensor = self.torch.Tensor
+        """Tensors that share the caller's memory, and not their history unless that is being differentiated."""
+        tensor, is_nested = self.torch.Tensor, torch_tape.is_nested(self.torch)
 
         def own(x: Any) -> Any:
-            return x.detach() if isinstance(x, tensor) else self.array(x) if is_numpy(x) else x
+            if isinstance(x, tensor):
+                return x if is_nested else x.detach()
+            return self.array(x) if is_numpy(x) else x
 
         return entered(own, xs, seeds, constants)
 
