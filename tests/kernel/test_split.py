@@ -11,6 +11,7 @@ import pytest
 import pliant
 from pliant.backends.llvm import can, has_routine
 from pliant.errors import VerifyError
+from pliant.kernel import split
 from pliant.kernel.build import build
 from pliant.kernel.check import check
 from pliant.kernel.ir import Nest, Program, Rows
@@ -54,7 +55,15 @@ def test_sums_of_rows_are_divided_by_rows_and_sums_of_long_rows_by_columns():
     assert (rows, columns) == ((2000, 63), (100_000, 13))
 
 
-def test_short_rows_are_not_read_in_strips():
+def test_each_part_has_its_own_sums_of_columns():
+    (nest,) = program(lambda x: np.exp(x).sum(0), TABLE).steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    assert (nest.split.loop.extent, [b.type.shape for b in nest.split.added]) == (2000, [(500,)])
+
+
+def test_short_rows_are_not_read_in_strips(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(split, "ROOM", 0)
     assert splits(lambda x: np.exp(x).sum(0), TABLE) == [None]
 
 
@@ -95,6 +104,26 @@ def test_the_verifier_passes_parts_that_are_apart():
 def test_the_verifier_finds_parts_that_add_to_the_same_sums():
     with pytest.raises(VerifyError, match=r"is written by one part where .* is written by another"):
         check(in_parts_by(lambda x: np.exp(x).sum(1), 1, TABLE))
+
+
+def test_the_verifier_finds_sums_that_are_not_put_together():
+    made = program(lambda x: np.exp(x).sum(0), TABLE)
+    (nest,) = made.steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    nest.split = replace(nest.split, added=frozenset())
+    with pytest.raises(VerifyError, match="by another"):
+        check(made)
+
+
+def test_the_verifier_finds_results_that_are_put_together_without_being_sums():
+    made = program(lambda x: np.exp(x), LARGE)
+    (nest,) = made.steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    nest.split = replace(nest.split, added=frozenset(made.results))
+    with pytest.raises(VerifyError, match="but is no fold"):
+        check(made)
 
 
 def test_the_verifier_finds_rows_that_share_memory():

@@ -101,12 +101,16 @@ class Delay:
 @final
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A step runs in parts, of `size` steps of a loop each, in any order and at the same time. `private`
-    is memory of which each part has its own."""
+    """A step runs in parts, of `size` steps of a loop each, in any order and at the same time.
+
+    private: memory of which each part has its own. added: folds of which each part has its own, and that are
+    put together afterwards, in the order of the parts.
+    """
 
     loop: Var
     size: int
     private: frozenset[Buffer] = frozenset()
+    added: frozenset[Buffer] = frozenset()
 
     @property
     def count(self) -> int:

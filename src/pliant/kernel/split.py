@@ -12,6 +12,8 @@ from pliant.kernel.ir import Buffer, Load, Nest, Program, Root, Rows, Split, Var
 from pliant.kernel.overlap import is_once
 from pliant.kernel.schedule import scalars
 
+ROOM: Final = 1 << 18
+"""Bytes at most for what all parts add up, each for itself."""
 LEAST: Final = 800_000
 """The least work of a nest in parts, in simple operations on one element: about 50 µs."""
 PART: Final = 50_000
@@ -48,9 +50,12 @@ def split_of(nests: list[Nest], loops: tuple[Var, ...], work: int) -> Split | No
 def parts_of(nests: list[Nest], loop: Var, work: int) -> Split:
     """A loop in equal parts, none of them too small."""
     count = min(work // PART, MOST)
+    sums = frozenset(added(nests, loop))
+    if sums:
+        count = min(count, ROOM // max(sum([room_of(b) for b in sums]), 1))
     size = -(-loop.extent // max(count, 1))
     grain = grain_of(nests, loop)
-    return Split(loop, -(-size // grain) * grain, frozenset(private(nests)))
+    return Split(loop, -(-size // grain) * grain, frozenset(private(nests)), sums)
 
 
 def grain_of(nests: list[Nest], loop: Var) -> int:
@@ -75,22 +80,42 @@ def private(nests: list[Nest]) -> list[Buffer]:
     ]
 
 
+def added(nests: list[Nest], loop: Var) -> list[Buffer]:
+    """Folds over a loop, and loops in it, but not over all: each part has sums of its own."""
+    return [
+        root.buffer
+        for nest in nests
+        for root in nest.roots
+        if root.buffer and row_of(nest, loop) in root.folded and not is_total(root, nest)
+    ]
+
+
+def room_of(buffer: Buffer) -> int:
+    """Bytes that it takes in the memory of one part: whole lines of cache."""
+    return -(-buffer.type.bytes // 64) * 64
+
+
+def row_of(nest: Nest, loop: Var) -> Var:
+    """The loop of a nest that is the common loop."""
+    return loop if loop in nest.vars else nest.vars[0]
+
+
 def is_unordered(nest: Nest) -> bool:
     """Whether the loops of a nest may run in any order."""
     return not (nest.is_swept or nest.delay or nest.limits or 0 in nest.space)
 
 
 def is_apart(nest: Nest, loop: Var) -> bool:
-    """Whether no two steps of a loop touch what the other one writes, but for sums over all loops."""
-    row = loop if loop in nest.vars else nest.vars[0]
+    """Whether no two steps of a loop touch what the other one writes, but for sums."""
+    row = row_of(nest, loop)
     return all([is_total(root, nest) or parts_are_apart(root, nest, row) for root in nest.roots])
 
 
 def parts_are_apart(root: Root, nest: Nest, loop: Var) -> bool:
-    """Whether what a root writes at different steps of a loop is apart, and not read at others."""
+    """Whether what a root writes at different steps of a loop is apart, or added up, and not read at others."""
     if root.fold is None:
         return root.base is None or is_once(root.offset, nest, root)
-    if loop in root.folded or root.buffer is None:
+    if root.buffer is None or (loop in root.folded and loop is not nest.vars[0]):
         return False
     home = root_of(root.buffer)
     return not any([isinstance(s, Load) and root_of(s.buffer) is home for s in scalars(nest.body)])

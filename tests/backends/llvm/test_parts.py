@@ -59,8 +59,13 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sum of everything in a table": (lambda x: np.sum(np.tanh(x)), (TABLE,)),
     "sums of rows": (lambda x: x.sum(1), (TABLE,)),
     "sums of columns": (lambda x: np.exp(x).sum(0), (TABLE,)),
+    "sums of columns that differ in kind": (
+        lambda x: (x.sum(0), x.max(0), (x > 0).any(0), (x > -9).all(0), (x * 1j).sum(0), (x > 0).sum(0)),
+        (TABLE,),
+    ),
     "transposed": (lambda x: x.T + 1, (TABLE,)),
     "softmax": (softmax, (TABLE,)),
+    "softmax and sums of columns": (lambda x: (softmax(x), softmax(x).sum(0)), (TABLE,)),
     "normalised": (normalised, (TABLE,)),
     "nested sums": (kernel, (VECTOR[:300], VECTOR[300:600])),
     "variance": (lambda x: ((x - x.mean()) ** 2).mean(), (VECTOR,)),

@@ -25,18 +25,27 @@ class Touched:
 
 
 def check_parts(nests: list[Running], split: Split) -> None:
-    """Steps of the loop in parts are apart, but for memory of which each part has its own."""
+    """Steps of the loop in parts are apart, but for memory of which each part has its own.
+
+    What is put together afterwards is cleared before and written then: nothing may be read there at all.
+    """
     for x in nests:
         if x.nest.is_swept or x.nest.delay or x.nest.limits:
             raise fault(_first(x), "is made in parts, but the loops of its nest have an order")
         for root in x.nest.roots:
             if root.buffer in split.private and root.buffer and root.buffer.type == root.value.type:
                 raise fault(root.buffer, "is the memory of one part, but is needed afterwards")
+            if root.buffer in split.added and root.buffer and not root.fold:
+                raise fault(root.buffer, "is put together from parts, but is no fold")
     found = [touched for x in nests for touched in _touched(x, split)]
     stores = [touched for touched in found if touched.is_store]
     for one in stores:
         for other in found:
-            if region_of(one.buffer).overlaps(region_of(other.buffer)) and _meets(one, other):
+            if not region_of(one.buffer).overlaps(region_of(other.buffer)):
+                continue
+            if one.buffer in split.added and other is one:
+                continue
+            if one.buffer in split.added or _meets(one, other):
                 what = "written" if other.is_store else "read"
                 raise fault(one.buffer, f"is written by one part where {named(other.buffer)} is {what} by another")
 
