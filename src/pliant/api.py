@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType, MethodType
@@ -43,8 +43,18 @@ def jit(
     >>> pliant.jit(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2)(np.array([0.5, 1.5]))
     array([1., 1.])
     """
-    names, donated = (((x,) if isinstance(x, str) else tuple(x)) for x in (static, donate))
+    names, donated = _names("static", static), _names("donate", donate)
     return Compiled(function_of(f), backend=backend, static=names, donate=donated)  # type: ignore[return-value]
+
+
+def _names(keyword: str, given: Any) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    names: Any = (
+        (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(cast("Iterable[Any]", given))
+    )
+    if not all([isinstance(name, str) for name in names]):
+        raise ArgumentError(f"{keyword}= takes names of parameters, got {given!r}", hint=f'as in {keyword}="x"')
+    return names
 
 
 def value_and_grad(

@@ -10,7 +10,7 @@ from typing import Any, cast, final
 from pliant.compiled import Compiled
 from pliant.core.build import abstract
 from pliant.core.ir import Function, Value, Values, const, nodes, param
-from pliant.core.origin import here
+from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
@@ -111,9 +111,10 @@ def differentiable(x: Any, name: str) -> TracedArray:
                 hint="argnums= names the arguments to differentiate",
             ).at(("here", here())) from None
     if not x.type.is_float:
+        floats = "pass a float, as in 3.0" if x.is_weak else "convert with .astype(float)"
         raise DifferentiationError(
             f"{name}: expected float or complex arguments to differentiate, got {x.type}",
-            hint="convert with .astype(float), or leave this argument out of argnums",
+            hint=f"{floats}, or leave this argument out of argnums",
         ).at(("here", here()))
     return x
 
@@ -122,18 +123,18 @@ def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any
     """((value, aux) or value, gradient) of a scalar function."""
     active = activate(f, args, kwargs, argnums, "grad")
     closed = active.closed
-    value = _value(closed, has_aux, "grad")
+    value = _value(f, closed, has_aux, "grad")
     ys, dxs, dys = linearize(closed.fn, active.operands, active.flags)
     if not ys or ys[0].shape != () or not ys[0].type.is_float or not is_traced(value):
         given = ys[0].type if ys and is_traced(value) else type(value).__name__
         raise DifferentiationError(
             f"grad: expected a function that returns one float, this one returns {given}",
             hint="reduce it, for example with .sum(); or use pliant.jacobian or pliant.vjp",
-        ).at(("returned here", ys[0].origin if ys else here()))
+        ).at(("returned here", _returned(f, ys if is_traced(value) else ())))
     if ys[0].dtype[0] == "c":
         raise DifferentiationError(
             f"grad: expected a real result, got {ys[0].type}", hint="take .real, or use pliant.vjp with a cotangent"
-        ).at(("returned here", ys[0].origin))
+        ).at(("returned here", _returned(f, ys)))
     cts = (const(1, ys[0].dtype), *(None for _ in ys[1:]))
     back = instantiate(tuple(x.value for x in active.xs), pull(dys, dxs, cts))
     gradient = active.tree([_wrap(g, x) for g, x in zip(back, active.xs, strict=True)], argnums)
@@ -141,7 +142,13 @@ def value_and_grad(f: Callable[..., Any], argnums: Any, has_aux: bool, args: Any
     return made, gradient
 
 
-def _value(closed: Closed, has_aux: bool, name: str) -> Any:
+def _returned(f: Callable[..., Any], ys: Values) -> Origin:
+    """Where the user's code made the result of f; where f returns, if it is an argument or no array."""
+    made = ys[0].origin if ys else None
+    return made if isinstance(made, CodeOrigin) else returned_by(f) or made or here()
+
+
+def _value(f: Callable[..., Any], closed: Closed, has_aux: bool, name: str) -> Any:
     """The returned leaf to differentiate, after checking `has_aux` and the structure."""
     leaves = closed.leaves
     made = unflatten(closed.structure, list(leaves))
@@ -150,11 +157,11 @@ def _value(closed: Closed, has_aux: bool, name: str) -> Any:
             raise DifferentiationError(f"{name}: has_aux=True expects a function that returns (value, aux)")
         return cast("tuple[Any, ...]", made)[0]
     if len(leaves) != 1 or made is not leaves[0]:
-        given = f"{type(made).__name__} of {len(leaves)}"
+        given = "None" if made is None else f"{type(made).__name__} of {len(leaves)}"
         raise DifferentiationError(
             f"{name}: expected a function that returns one float, this one returns {given}",
-            hint="has_aux=True lets it return (value, aux)",
-        )
+            hint="does it end with return?" if made is None else "has_aux=True lets it return (value, aux)",
+        ).at(("returned here", _returned(f, ())))
     return made
 
 
@@ -274,6 +281,10 @@ def linearized(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, list[
 def jacobian(f: Callable[..., Any], argnums: Any, mode: str, args: Any, kwargs: Any) -> Any:
     """∂ result / ∂ argument for every pair of leaves: shapes result + argument."""
     active = activate(f, args, kwargs, argnums, "jacobian")
+    if not any(map(is_traced, active.closed.leaves)):
+        raise DifferentiationError(
+            "jacobian: expected a function that returns arrays, this one returns none", hint="does it end with return?"
+        ).at(("returned here", _returned(f, ())))
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     xs = tuple(x.value for x in active.xs)
     sizes = sum(x.type.size for x in xs), sum(y.type.size for y in ys)

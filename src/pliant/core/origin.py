@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import inspect
 import linecache
 import re
 import sys
@@ -11,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Protocol, final
+from types import CodeType, FrameType, FunctionType
+from typing import Protocol, cast, final
 
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*)\s*=(?!=)\s*")
 _PLIANT = str(Path(__file__).parents[1])
@@ -157,6 +159,15 @@ class ParameterOrigin:
         if self.code is None:
             return f"  --> {what}: {label}"
         return f"  --> {self.short}, {what} of {self.code.co_name}: {label}"
+
+
+def returned_by(function: object) -> CodeOrigin | None:
+    """Where a function written in Python returns, the last place if there are several; None if it has no code."""
+    code = getattr(inspect.unwrap(cast("FunctionType", function)), "__code__", None)
+    if code is None:
+        return None
+    ends = [i.offset for i in dis.get_instructions(code) if i.opname.startswith("RETURN_")]
+    return CodeOrigin(code, ends[-1]) if ends else None
 
 
 @lru_cache(maxsize=65536)

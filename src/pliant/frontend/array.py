@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, ClassVar, Protocol, cast, final
+from typing import Any, ClassVar, Final, Protocol, cast, final
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Dispatch(Protocol):
     def flat(self, x: TracedArray) -> Any:
         """`x.flat`."""
         ...
+
+
+_GROW = ": arrays do not grow; np.append(x, y) makes a new one"
+INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}
+"""Method of other sequences → what to do instead."""
 
 
 def _binary(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
@@ -281,7 +286,7 @@ class TracedArray:
             bound = self.dispatch.method(self, name)
             if bound is not None:
                 return bound
-        raise AttributeError(f"a traced array has no attribute {name!r}")
+        raise AttributeError(f"a traced array has no attribute {name!r}{INSTEAD.get(name, '')}", name=name, obj=self)
 
     @property
     def real(self) -> Any:

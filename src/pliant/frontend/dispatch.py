@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast, final
@@ -113,7 +116,8 @@ class Tables:
         except TypeError as error:
             if "argument" not in str(error):
                 raise
-            raise UnsupportedError(f"np.{func.__name__}: {error}").at(("here", here())) from error
+            message = str(error).replace(f"{found.__name__}()", f"np.{func.__name__}()")
+            raise UnsupportedError(message, hint=_meant(message, found)).at(("here", here())) from error
 
     def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
@@ -176,6 +180,13 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     if made is None or any(is_array(m) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)
+
+
+def _meant(message: str, found: Callable[..., Any]) -> str:
+    """A hint for a keyword that a function does not have: one that is written almost like it."""
+    wrong = re.search("unexpected keyword argument '(.*)'", message)
+    close = difflib.get_close_matches(wrong[1], inspect.signature(found).parameters) if wrong else []
+    return f"did you mean {close[0]}=?" if close else ""
 
 
 def _call_method(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:

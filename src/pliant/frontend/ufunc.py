@@ -130,7 +130,7 @@ def results(
     builder = builders.get(ufunc)
     if builder is None:
         raise UnsupportedError(
-            f"np.{ufunc.__name__} is not supported", hint="`python -m pliant coverage` lists what is"
+            f"{_where_from(ufunc)} is not supported", hint="`python -m pliant coverage` lists what is"
         ).at(("here", here()))
     if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
         return _tuple(builder(*xs))
@@ -269,6 +269,12 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
         )
     target.replace(with_type(value, to))
     return out
+
+
+def _where_from(ufunc: np.ufunc) -> str:
+    """A ufunc's name with that of its library: NumPy's, or else SciPy's."""
+    name = ufunc.__name__
+    return f"np.{name}" if getattr(np, name, None) is ufunc else f"the ufunc {name} (of scipy.special?)"
 
 
 def _symbol(ufunc: np.ufunc) -> str:

@@ -49,8 +49,8 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
     given = (*branches, *(b for b in (x, y) if b is not NO_VALUE))
     if len(given) != 2:
         raise unsupported(
-            "xp.where(condition) has a result whose size is not known while tracing",
-            "xp.where(condition, x, y) keeps the shape; a mask may be used in sums: xp.sum(x, where=mask)",
+            "np.where(condition) has a result whose size is not known while tracing",
+            "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
         )
     dtype = result_dtype(*given)
     values = [truth_of(condition), *(value_of(b, dtype) for b in given)]

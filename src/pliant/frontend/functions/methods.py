@@ -82,7 +82,7 @@ def clip(x: TracedArray, min: Any = None, max: Any = None, out: Any = None, **op
 
 def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
     """ndarray.resize would change the array's own shape."""
-    raise unsupported("ndarray.resize is not supported", "xp.resize(x, shape) and np.pad make a new array")
+    raise unsupported("ndarray.resize is not supported", "np.resize(x, shape) and np.pad make a new array")
 
 
 def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
