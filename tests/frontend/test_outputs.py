@@ -109,3 +109,17 @@ def test_read_only_views_of_an_argument_are_returned_as_such():
     f = pliant.jit(lambda x: (np.diagonal(x), np.broadcast_to(x[0], (2, 3))))
     for view in f(x):
         assert np.shares_memory(view, x) and not view.flags.writeable
+
+
+def test_one_view_that_is_returned_twice_is_one_object():
+    def f(x: Any) -> Any:
+        y = x * 2
+        v, w = x[1:], y[::2]
+        return v, [w, {"again": v, "other": x[1:], "third": w}], y
+
+    g = pliant.jit(f)
+    for _ in range(3):
+        x = np.arange(5.0)
+        v, (w, more), y = g(x)
+        assert more["again"] is v and more["third"] is w and more["other"] is not v
+        assert v.base is x and np.shares_memory(w, y)

@@ -35,7 +35,8 @@ class Output:
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "leaf" for an argument as it is; "static" for what is no number.
+    first if the result `place` is true; "same" for the view that the leaf with number `place` is; "leaf" for
+    an argument as it is; "static" for what is no number.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -57,7 +58,7 @@ class Output:
     @property
     def is_view(self) -> bool:
         """Whether it may be a view of the caller's memory."""
-        return self.kind in ("source", "either")
+        return self.kind in ("source", "either", "same")
 
     @property
     def is_result(self) -> bool:
@@ -128,13 +129,38 @@ class Window:
         return SliceLens(starts, (1,) * len(starts), self.length)
 
 
-def outputs_of(made: Sequence[Any]) -> tuple[list[Value], list[Output], tuple[Pack, ...]]:
-    """The program's results, how the returned leaves are made of them, and what results are packed into."""
-    made = [as_traced(m) if isinstance(m, np.ndarray) else m for m in made]
-    arrays = [m for m in made if type(m) is TracedArray]
-    returned = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]))
-    outputs = [returned.output(m) for m in made]
-    return returned.results, outputs, tuple(returned.packs)
+def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """All leaves of what is returned."""
+    made: list[Any] = []
+    for o in outputs:
+        made.append(made[o.place] if o.kind == "same" else o.made(leaves, met, results))
+    return made
+
+
+@final
+@dataclass(frozen=True)
+class Outputs:
+    """The results that a program needs, and how what is returned, and what is left in containers, is made of them."""
+
+    results: list[Value]
+    returned: tuple[Output, ...]
+    left: tuple[Output, ...]
+    packs: tuple[Pack, ...]
+
+
+def outputs_of(returned: Sequence[Any], left: Sequence[Any]) -> Outputs:
+    """How to make what a function returns, and new items that it leaves in containers."""
+    leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
+    arrays = [m for m in leaves if type(m) is TracedArray]
+    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]))
+    outputs = list[Output]()
+    first: dict[int, int] = {}
+    for n, m in enumerate(leaves):
+        place = first.setdefault(id(m), n)
+        is_same = place < n < len(returned) and outputs[place].lenses  # else it is one object anyway
+        outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
+    count = len(returned)
+    return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
 
 
 @final

@@ -21,7 +21,7 @@ from pliant.frontend.capture import Guards, callee, guards_of
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.out import checked, stored
-from pliant.frontend.outputs import Changed, Output, Pack, after_of, outputs_of, replace_items
+from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens
@@ -103,7 +103,7 @@ class Program:
     ) -> Any:  # fmt: skip
         """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
         it returns; the arrays of `out=` get it too."""
-        made = [o.made(leaves, self.met, results) for o in self.outputs]  # which may fail: then nothing is written
+        made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
         for place, number in self.written:
             if number in there:
@@ -120,7 +120,7 @@ class Program:
     def update(self, tree: Any, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         """Do to the caller's dicts and lists what the function did to them."""
         if self.changed is not None:
-            made = [o.made(leaves, self.met, results) for o in self.changed.outputs]
+            made = made_of(self.changed.outputs, leaves, self.met, results)
             replace_items(tree, unflatten(self.changed.structure, made))
 
 
@@ -176,9 +176,9 @@ def _trace_once(
         args, kwargs = unflatten(structure, given)
         made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
         after = after_of((args, kwargs), structure, given)
-        results, outputs, packs = outputs_of([*made, *after.new])
-        changed = after.changed(outputs[len(made) :])
-        outputs = outputs[: len(made)]
+        outputs = outputs_of(made, after.new)
+        results = outputs.results
+        changed = after.changed(outputs.left)
         written = _written(given, trace, results)
         sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
@@ -188,9 +188,9 @@ def _trace_once(
     captured = tuple(s.source for s in sources)
     watched = _watched(given, trace)
     return Program(
-        fn, tuple(numbers), groups, captured, tuple(outputs), made_structure, written, tuple(trace.met.values()),
+        fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, (args, kwargs)),
-        loops=reports_of(trace), packs=packs,
+        loops=reports_of(trace), packs=outputs.packs,
     )  # fmt: skip
 
 
