@@ -105,6 +105,11 @@ def add_all(xp: Any, *xs: Array) -> Array:
     return total
 
 
+def add_items(xp: Any, parts: dict[str, Array]) -> Array:
+    """The sum of a dict's arrays, as `add_all`."""
+    return parts["scale"] + parts["shift"]
+
+
 def programs() -> list[Program]:
     """Every program with data to run it on; the same numbers in every run."""
     rng = np.random.default_rng(0)
@@ -126,5 +131,9 @@ def programs() -> list[Program]:
         Program("cross-entropy 1000×100", cross_entropy, (normal(1000, 100), hot(1000, 100)), cross_entropy_by_hand),
         Program("Gaussian mixture 2000×8×4", mixture, (gaussians, normal(2000, 4)), mixture_by_hand),
         Program("a call with 1 argument", add_all, (normal(4),)),
+        Program("a call with 3 arguments", add_all, (normal(4), normal(4), normal(4))),
         Program("a call with 8 arguments", add_all, tuple(normal(4) for _ in range(8))),
+        Program("a call with a number", add_all, (normal(4), 2.0)),
+        Program("a call with a strided array", add_all, (normal(8)[::-2],)),
+        Program("a call with a dict of 2 arrays", add_items, ({"scale": normal(4), "shift": normal(4)},)),
     ]

@@ -20,7 +20,7 @@ from pliant.frontend.donation import Donation
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.signature import as_arrays, flatten, key_orders, leaf_names, signature
+from pliant.frontend.signature import Static, as_arrays, flatten, key_orders, leaf_names, signature, static
 from pliant.frontend.tracing import current, special, strides_of, thread
 from pliant.pipeline import optimise
 
@@ -200,8 +200,8 @@ class Compiled:
 
     def _freeze(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The arguments with those named in `static` hidden from tracing."""
-        named = [_Frozen(a) if n < len(self.names) and self.names[n] in self.static else a for n, a in enumerate(args)]
-        return tuple(named), {k: _Frozen(v) if k in self.static else v for k, v in kwargs.items()}
+        named = [static(a) if n < len(self.names) and self.names[n] in self.static else a for n, a in enumerate(args)]
+        return tuple(named), {k: static(v) if k in self.static else v for k, v in kwargs.items()}
 
     def entry(self, leaves: list[Any], structure: Any, tree: Any) -> Entry:
         """The compiled program for arguments like these, made if there is none."""
@@ -260,31 +260,8 @@ class Compiled:
         return program, program.arguments(leaves)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Frozen:
-    """A static argument: a leaf of the signature, whatever it holds."""
-
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and type(self.value) is type(other.value) and self.value == other.value
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __post_init__(self) -> None:
-        try:
-            hash(self.value)
-        except TypeError:
-            raise ArgumentError(
-                f"static arguments must be hashable, got {type(self.value).__name__}",
-                hint="a tuple, a number or a string",
-            ) from None
-
-
 def _thaw(x: Any) -> Any:
-    return x.value if isinstance(x, _Frozen) else x
+    return x.value if isinstance(x, Static) else x
 
 
 def _parameter_names(f: Callable[..., Any]) -> list[str]:

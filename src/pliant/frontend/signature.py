@@ -37,6 +37,17 @@ class Static:
         return hash((self.value.__class__, self.value))
 
 
+def static(value: Any) -> Static:
+    """A static argument: a leaf of the signature, whatever it holds."""
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentError(
+            f"static arguments must be hashable, got {type(value).__name__}", hint="a tuple, a number or a string"
+        ) from None
+    return Static(value)
+
+
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Leaves of nested tuples, lists, dicts and None; and the structure."""
     return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)

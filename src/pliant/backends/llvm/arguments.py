@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from types import MethodType
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from pliant.backends.llvm.numbers import python_number
 from pliant.backends.llvm.strided import bounds
 from pliant.core.types import Type
 
-COMPARED = (str, int, float, bool, complex, bytes, tuple, frozenset, slice, range)  # by ==; others by identity
-NAMED = (str, int)  # keys whose comparison runs no code of the user's
+COMPARED: Final = (str, int, float, bool, complex, bytes, tuple, frozenset, range, MethodType)  # others by identity
 
 
 @final
@@ -30,7 +30,6 @@ class Arguments:
         self.data: dict[int, str] = {}
         self.strides: dict[int, tuple[int, ...] | None] = {}
         self.targets: dict[int, tuple[Target, str, str]] = {}  # of a result: object and data
-        self.out: str | None = None
         self.written = {p for p, _ in call.written}
 
     def read(self) -> None:
