@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pliant
-from pliant.errors import ShapeError
+from pliant.errors import ShapeError, UnsupportedError
 from pliant.testing import check_gradient
 
 BACKENDS = ("reference", "llvm")
@@ -109,3 +109,9 @@ def test_views_that_numpy_refuses(f: Callable[..., Any], message: str) -> None:
         f(x)
     with pytest.raises(ShapeError, match=message):
         pliant.jit(f)(x)
+
+
+def test_a_view_in_another_order_of_bytes_is_refused() -> None:
+    swapped = np.dtype(float).newbyteorder()
+    with pytest.raises(UnsupportedError, match="order of bytes"):
+        pliant.jit(lambda x: x.view(swapped))(np.ones(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,15 @@ def test_one_view_that_is_returned_twice_is_one_object():
         v, (w, more), y = g(x)
         assert more["again"] is v and more["third"] is w and more["other"] is not v
         assert v.base is x and np.shares_memory(w, y)
+
+
+def test_copies_of_trees_are_copies_of_their_arrays():
+    def f(p: Any) -> Any:
+        before, same = copy.deepcopy(p), copy.copy(p["w"])
+        p["w"] += 1
+        before["w"][0] = 5
+        return before, same, copy.copy(p["w"][0])
+
+    ours, theirs = ({"w": np.arange(3.0), "n": [2.5]} for _ in range(2))
+    same(pliant.jit(f)(ours), f(theirs))
+    same(ours, theirs)

@@ -349,12 +349,13 @@ class TracedArray:
     __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
     __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
     __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)  # type: ignore[assignment]
-    __neg__, __pos__, __abs__, __invert__ = (
-        _unary(np.negative),
-        _unary(np.positive),
-        _unary(np.absolute),
-        _unary(np.invert),
-    )
+    __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
+    __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
+
+    def __copy__(self, memo: Any = None) -> Any:
+        return self if self.is_scalar or self.is_weak else np.copy(cast("Any", self), order="K")
+
+    __deepcopy__ = __copy__
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other

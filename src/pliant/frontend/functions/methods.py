@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -89,6 +89,8 @@ def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:
     """ndarray.view: the same bytes as elements of another dtype."""
     if dtype is None or (isinstance(dtype, _class) and issubclass(dtype, np.ndarray)):
         return shape.view(x)
+    if not np.dtype(cast("Any", dtype)).isnative:
+        raise unsupported("a view in another order of bytes", "x.byteswap() before the call, or x.view(np.uint8)")
     to = short(dtype)
     if to == x.type.dtype:
         return shape.view(x)
@@ -132,8 +134,8 @@ def put(x: TracedArray, indices: Any, values: Any, mode: str = "raise") -> None:
 
 
 def conj(x: TracedArray) -> Any:
-    """ndarray.conj."""
-    return xp.conjugate(x)
+    """ndarray.conj; of numbers that are not complex the array itself, bools too."""
+    return xp.conjugate(x) if x.type.kind == "c" else x
 
 
 def _through_numpy(function: Callable[..., Any]) -> Method:
