@@ -106,7 +106,15 @@ class Module:
 
     def unrolled(self) -> str:
         """Metadata of a loop that is to be unrolled."""
-        return self.add("distinct !{{{0}, " + self.tuple_of(['!"llvm.loop.unroll.full"']) + "}}")
+        return self.loop(['!"llvm.loop.unroll.full"'])
+
+    def in_turn(self) -> str:
+        """Metadata of a loop of which no more than one vector is to be computed at a time."""
+        return self.loop(['!"llvm.loop.interleave.count"', "i32 1"])
+
+    def loop(self, wish: list[str]) -> str:
+        """Metadata of a loop."""
+        return self.add("distinct !{{{0}, " + self.tuple_of(wish) + "}}")
 
     def add(self, text: str) -> str:
         """New metadata; `{0}` in it is its own name."""

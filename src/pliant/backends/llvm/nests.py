@@ -45,6 +45,7 @@ def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmi
 def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows: Var | None) -> None:
     """The loops of nests that are prepared."""
     e.backward = nests[0].backward
+    e.folds_nothing = not any([emitter.folds for emitter in emitters])
     if rows is None and nests[0].delay:
         emitters[0].delayed(nests[0].delay)
     elif rows is None:
@@ -61,7 +62,7 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
         e.loop(rows, row)
         for emitter in emitters:
             emitter.end(0)
-    e.backward = frozenset()
+    e.backward, e.folds_nothing = frozenset(), False
     e.ends = {}
 
 
