@@ -8,6 +8,7 @@ import gc
 import sys
 import threading
 import tracemalloc
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,6 +94,7 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "identity": (lambda x: x, lambda: ((matrix(),), {})),
     "identities": (lambda x, y: (y, [x], x), lambda: ((matrix(), matrix()), {})),
     "views": (lambda x: (x[::2], x.T, x[1:, ::-1], x.reshape(-1), x[None]), lambda: ((matrix(),), {})),
+    "a view twice": (lambda x: (y := x[::2], [y], x[::2]), lambda: ((matrix(),), {})),
     "views of strided": (lambda x: (x[::2], x.T, x[..., None]), lambda: ((matrix()[::-1, ::2],), {})),
     "views of read-only": (lambda x: (x[::2], np.broadcast_to(x, (2, 3, 4))), lambda: ((read_only(),), {})),
     "views of results": (lambda x: ((y := x + 1), y[::2], y.T), lambda: ((matrix(),), {})),
@@ -163,6 +165,30 @@ def test_calls_leak_nothing(name: str) -> None:
         tracemalloc.stop()
     assert all(sys.getrefcount(x) < before + 100 for x, before in zip(held, counts, strict=True))
     assert min(grown) < 1000
+
+
+def test_a_view_that_is_returned_twice_is_one_object() -> None:
+    def f(x: Any) -> Any:
+        y = x[::2]
+        return y, [y], x[::2]
+
+    compiled = pliant.jit(f)
+    for _ in range(4):
+        first, (second,), third = compiled(matrix())
+        assert first is second
+        assert first is not third
+
+
+def test_a_function_nobody_has_any_more_is_collected_with_its_code() -> None:
+    def compiled() -> Any:
+        f = pliant.jit(lambda x: x + 1)
+        for _ in range(4):
+            f(matrix())
+        return weakref.ref(f)
+
+    gone = compiled()
+    gc.collect()
+    assert gone() is None
 
 
 def test_views_are_of_the_callers_memory_and_keep_it_alive() -> None:

@@ -159,7 +159,9 @@ def _of_targets(tree: Any, x: Any) -> Part:
 def _returned(sample: Sample) -> tuple[Made, bool]:
     """What is made of the results, and whether that is all that is returned: else it is the leaves of it."""
     program = sample.program
-    leaves = [_made(sample, output) for output in program.outputs]
+    leaves: list[Any] = []
+    for output in program.outputs:
+        leaves.append(leaves[output.place] if output.kind == "same" else _made(sample, output))
     try:
         return _tree(unflatten(program.structure, leaves)), True
     except NoEntryError:

@@ -27,6 +27,7 @@ class Returned:
         self.w, self.arguments, self.results, self.dtypes = w, arguments, results, dtypes
         self.arrays: dict[int, str] = {}  # the places of references to new arrays
         self.scalars: dict[int, str] = {}
+        self.views: dict[int, str] = {}  # the places of those that were made, by what was asked for
 
     def prepare(self, made: Made) -> None:
         """New arrays, and room for numbers, for the results that are returned."""
@@ -85,8 +86,10 @@ class Returned:
         return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {self.scalars[number]}, ptr {descr}, ptr null"))
 
     def view(self, made: View) -> str:
-        """A view as NumPy makes them: it keeps alive whoever owns the memory."""
+        """A view as NumPy makes them: it keeps alive whoever owns the memory. Made once, if it is returned twice."""
         w = self.w
+        if id(made) in self.views:
+            return w.another(w.load("ptr", self.views[id(made)]))
         base = self.build(made.of)
         shape, strides = (w.table([str(n) for n in row], "i64") for row in (made.shape, made.strides))
         data = w.at(w.load("ptr", base, layout.DATA), made.offset)
@@ -101,6 +104,8 @@ class Returned:
         )
         w.require_made(new)
         w.require_not_negative(w.call_numpy("i32", BASE, f"ptr {new}, ptr {base}"))
+        self.views[id(made)] = w.local("ptr")
+        w.line(f"store ptr {new}, ptr {self.views[id(made)]}")
         return new
 
     def container(self, made: Container) -> str:
