@@ -229,11 +229,46 @@ def iterators(x: Any, n: int) -> Any:
     return s
 
 
+def accepted_or_not(x: Any, n: int) -> Any:
+    y, h, k = x, 0.5, 0
+    while h > 0.01 and k < 40:
+        new = y + h * np.sin(y)
+        if np.max(np.abs(new - y)) < 0.2:
+            y = new
+        else:
+            h = h * 0.7
+        k += 1
+    y[0] = 9.0
+    return y, h, k
+
+
+def rebound_until_close(x: Any, n: int) -> Any:
+    r = x * 1.0
+    while True:
+        new = 0.5 * r + np.roll(r, 1) * 0.25
+        if np.abs(new - r).max() < 0.1:
+            return new
+        r = new
+
+
+def bound_to_one_of_two(x: Any, n: int) -> Any:
+    y = x * 1.0
+    z = y
+    for i in range(6):
+        new = x * 2 + i
+        if x[i] > 0:
+            y = new
+            z = new
+    y[0] = 9.0
+    return y, z
+
+
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
     elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
     loop_over_a_list, list_of_an_object, comprehensions, folds_of_generators, folds_of_arrays,
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
+    accepted_or_not, rebound_until_close, bound_to_one_of_two,
 )  # fmt: skip
-UNROLLED = (written_after_it_was_appended,)
+UNROLLED = (written_after_it_was_appended, bound_to_one_of_two)
 """Of these, the ones whose loops have no form that a step keeps."""

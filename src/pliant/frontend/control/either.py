@@ -5,13 +5,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast, final
+from typing import Any, Protocol, cast, final
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.tracing import Storage, Trace, current
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
+
+
+class Owner(Protocol):
+    """What knows where allocations were made: a region."""
+
+    def owns(self, storage: Any) -> bool:
+        """Whether an allocation was made in here."""
+        ...
 
 
 @final
@@ -69,3 +77,21 @@ def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray,
     if known is not None:
         made.memo = (made.version, trace.scope.number), known
     return TracedArray(cast("Storage", made))
+
+
+def is_new_or(old: TracedArray, x: TracedArray, owner: Owner) -> bool:
+    """Whether an array is the old one or one that was made in a region, by conditions."""
+    storage: Any = x.storage
+    if storage is old.storage:
+        return x.lenses == old.lenses
+    if isinstance(storage, Either):
+        return not x.lenses and all([is_new_or(old, part, owner) for part in (storage.one, storage.other)])
+    return owner.owns(storage)
+
+
+def is_other(old: TracedArray, x: TracedArray) -> Value:
+    """Whether an array is another one than the old one."""
+    storage: Any = x.storage
+    if storage is old.storage or not isinstance(storage, Either):
+        return const(storage is not old.storage, "bool")
+    return select(storage.condition, is_other(old, storage.one), is_other(old, storage.other))

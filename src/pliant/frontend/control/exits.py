@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, cast, final
 
 from pliant.core.ir import Value, Values, const, param
+from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.either import Either, either, is_other
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.items import INDEX
@@ -25,6 +26,7 @@ from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import Storage, current
+from pliant.ops.bits import logical_or
 from pliant.ops.compare import maximum
 
 
@@ -39,6 +41,7 @@ class Exit:
         self.stores: dict[int, Storage] = {}
         self.swaps = Swaps()
         self.stacks: list[Value] = []
+        self.read: list[Any] = []  # what somebody may read after the loop
         self.grown = Grown(self)
 
     def captured(self, signal: Signal | None, extra: Any) -> Captured:
@@ -50,6 +53,7 @@ class Exit:
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
         kept = [content for place, content in after.items() if self.is_kept(place)]
+        self.read = [content for place, content in after.items() if self.is_read(place)] + [result]
         self.count([*kept, *self.grown.enter(signal), result])
         self.grown.check(kept)
         exits = self.grown.left(self.users)
@@ -79,6 +83,10 @@ class Exit:
         """Whether somebody may read what is there after the loop."""
         return place in self.plan.plans or str(place.key) in self.plan.kept
 
+    def is_read(self, place: Place) -> bool:
+        """Whether somebody may read what is there after the loop, but for later steps."""
+        return place.kind != "name" or str(place.key) in self.plan.kept
+
     def count(self, contents: Sequence[Any]) -> None:
         """How many names are bound to each of the step's allocations."""
         for content in contents:
@@ -99,11 +107,33 @@ class Exit:
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
+            if n is not None and type(leaf) is TracedArray and isinstance(cast("Any", leaf.storage), Either):
+                parts.append(self.chosen(place, first, head, leaf, n))
+                continue
             made = self.kept(first, self.leaf(leaf, n, kind))
             if self.plan.has_swaps and n is not None and type(first) is TracedArray and is_mutable(first):
                 made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
             parts.append(made)
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
+        """A name that some steps bind to a new array, by a condition: whether any did is carried, too."""
+        if self.plan.has_swaps:
+            raise NotInductive("its names are bound to other arrays at each step")
+        if not self.is_read(place) or not is_mutable(as_traced(first)):
+            return lambda results: TracedArray(Storage.holding(current(), results[n]))
+        own = {id(s) for s in bases(leaf)}
+        if sum([bool(own & {id(s) for x in flatten(c)[0] for s in bases(x)}) for c in self.read]) > 1:
+            raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
+        moved = param(Type("bool"), "moved")
+        m = len(self.carries)
+        self.carries.append(Carry(moved, False, logical_or(moved, is_other(head, leaf))))
+
+        def made(results: Values) -> Any:
+            new = TracedArray(Storage.holding(current(), results[n]))
+            return either(current(), results[m], new, first, known=results[n]) if new.type == first.type else new
+
+        return made
 
     def kept(self, first: Any, made: Recipe) -> Recipe:
         """What is made if there is a step, else the array that was there before."""

@@ -15,8 +15,8 @@ import numpy as np
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.either import Either
-from pliant.frontend.control.exits import Exit
+from pliant.frontend.control.either import Either, is_new_or
+from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.growth import Element, Growth, element_of
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
@@ -198,15 +198,17 @@ class Round:
             before = as_traced(old)
             if x.storage is before.storage and x.lenses == before.lenses:
                 return kind
-            self.check_identity(text, as_traced(first), x)
+            self.check_identity(text, as_traced(first), before, x)
         return self.settled(text, first, kind, kind_of(x))
 
-    def check_identity(self, text: str, first: TracedArray, new: TracedArray) -> None:
+    def check_identity(self, text: str, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
         """Longer or NotInductive if it matters which allocation a name is bound to."""
         written = self.region.written
         if isinstance(cast("Any", new.storage), Either):
-            raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
-        if not self.region.owns(new.storage) and is_static(new.lenses):
+            is_written = any([s in written for s in bases(first)]) or any([s.is_touched for s in self.heads.storages()])
+            if is_written or not is_new_or(old, new, self.region):
+                raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
+        elif not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(text, new.storage)
         if self.plan.is_first and first.storage in written and is_mutable(first):
             raise NotInductive(f"{text} is written, and bound to another array", is_late=True)

@@ -28,6 +28,7 @@ FEW: Final = 4  # steps that are not worth a loop
 PEELED: Final = 2  # steps that may come before the state has a form
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
 LIMIT: Final = 10_000  # copies of a body
+NESTED: Final = 40  # copies of a body, each under a condition inside the one before
 
 
 @final
@@ -115,6 +116,8 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
         signal = without(site.body(steps.at(done)), CONTINUE)
         done += 1
         if signal is not None:
+            if not signal.is_known and done > NESTED:
+                raise _too_long(site, steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     return site.finished(None)
 
@@ -252,6 +255,6 @@ def _unending(site: Site, reason: str) -> UnsupportedError:
 def _too_long(site: Site, count: int) -> UnsupportedError:
     reason = failed_before(site.code, depth())
     return UnsupportedError(
-        f"this loop would be unrolled more than {LIMIT} times, as it is no loop of the program: {reason or count}",
+        f"this loop would be unrolled {count} times, as it is no loop of the program: {reason or count}",
         hint="pliant.explain says what keeps each loop from being one",
     ).at(("this loop", site.where))

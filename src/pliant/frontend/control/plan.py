@@ -173,6 +173,11 @@ class Heads:
         for growth in self.plan.growths.values():
             growth.enter(self.index, self.plan.length)
 
+    def storages(self) -> list[Storage]:
+        """The allocations that a step is given in place of others."""
+        leaves = [x for place, bound in self.bound.items() if place in self.params for x in flatten(bound)[0]]
+        return [x.storage for x in leaves if type(x) is TracedArray and type(x.storage) is Storage]
+
     def given(self, storage: Storage) -> TracedArray | None:
         """What an allocation that a step is given is before the loop."""
         for place, bound in self.bound.items():
