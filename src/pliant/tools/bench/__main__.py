@@ -10,21 +10,19 @@ import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import process_time
 from typing import Final
 
-import numpy as np
-
+from pliant.backends.llvm.clock import about_machine
+from pliant.backends.llvm.roofline import machine
 from pliant.tools.bench import adbench, elementwise, models, networks
 from pliant.tools.bench.case import Case, moved
-from pliant.tools.bench.measure import interleaved, repeated
+from pliant.tools.bench.measure import interleaved
 from pliant.tools.bench.sides import SIDES, calls, installed
 from pliant.tools.bench.table import Row, heading, line, summary
 
-COPIED: Final = 1 << 24  # bytes of the copy that bandwidth is measured by
 PACKAGES: Final = {"keops": "pykeops"}
 
 
@@ -35,19 +33,12 @@ def cases(*, is_quick: bool) -> Iterator[Case]:
     return itertools.chain(elementwise.cases(sizes), *more)
 
 
-def bandwidth() -> float:
-    """Bytes per second that a copy reads and writes, in memory that exists."""
-    x = np.zeros(COPIED, np.uint8)
-    y = np.ones_like(x)
-    return 2 * COPIED / min([repeated(partial(np.copyto, y, x), 4, process_time) for _ in range(10)])
-
-
-def measured(case: Case, sides: list[str], rounds: int, speed: float) -> Row:
+def measured(case: Case, sides: list[str], rounds: int) -> Row:
     """The row of one case."""
     made = calls(case, sides)
-    size = moved(case, made["pliant"]())
+    least = machine().seconds(moved(case, made["pliant"]()), 0, "f64")
     seconds = interleaved(made, rounds=rounds, seconds=0.01, clock=process_time)
-    share = size / seconds["pliant"] / speed
+    share = least / seconds["pliant"]
     return Row(case.group, case.name, case.kind, case.dtype, case.size, seconds, share)
 
 
@@ -66,16 +57,15 @@ def main() -> None:
     """Measure, print, write."""
     options = parser().parse_args()
     sides = [side for side in installed() if not options.sides or side in options.sides or side == "pliant"]
-    rounds, speed = 1 if options.quick else options.rounds, bandwidth()
+    rounds = 1 if options.quick else options.rounds
     versions = ", ".join(f"{side} {version(PACKAGES.get(side, side))}" for side in sides)
-    print(
-        f"{platform.machine()}, Python {platform.python_version()}, {versions}; a copy runs at {speed / 1e9:.1f} GB/s"
-    )
+    print(f"{platform.machine()}, Python {platform.python_version()}, {versions}")
+    print(f"processor time on one core; {about_machine()}")
     print(heading(sides))
     rows = list[Row]()
     for case in cases(is_quick=options.quick):
         if not options.only or {case.group, case.name} & set(options.only):
-            rows.append(measured(case, sides, rounds, speed))
+            rows.append(measured(case, sides, rounds))
             print(line(rows[-1], sides), flush=True)
     print("\n".join(summary(rows)))
     if options.json:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 Clock = Callable[[], float]
+
+SLOW: Final = 20  # turns that a single call takes as long as
+FEWEST: Final = 2  # turns of a side that is slow
 
 
 def interleaved(
@@ -16,12 +19,13 @@ def interleaved(
     seconds: float = 0.02,
     clock: Clock = time.perf_counter,
 ) -> dict[str, float]:
-    """Seconds per call of each side, the best of `rounds` turns of about `seconds` each."""
+    """Seconds per call of each side, the best of `rounds` turns of about `seconds` each, of fewer if it is slow."""
     counts = {side: calls_in(fn, seconds, clock) for side, fn in sides.items()}
     best = dict.fromkeys(sides, float("inf"))
-    for _ in range(rounds):
+    for turn in range(rounds):
         for side, fn in sides.items():
-            best[side] = min(best[side], repeated(fn, counts[side], clock))
+            if turn < FEWEST or best[side] < SLOW * seconds:
+                best[side] = min(best[side], repeated(fn, counts[side], clock))
     return best
 
 
@@ -29,6 +33,8 @@ def calls_in(fn: Callable[[], Any], seconds: float, clock: Clock = time.perf_cou
     """How many calls take about that long, at least one."""
     fn()
     n = 1
+    if repeated(fn, n, clock) > SLOW * seconds:
+        return n
     # The first calls may still compile, so the best of three decides.
     while n < 1_000_000 and min(repeated(fn, n, clock) for _ in range(3)) * n < seconds / 4:
         n *= 4

@@ -17,7 +17,7 @@ BAR: Final = 0.95
 @final
 @dataclass(frozen=True)
 class Row:
-    """What one case took: seconds by side, and the share of a copy's bandwidth at which Pliant moved its arrays."""
+    """What one case took: seconds by side, and how long a copy of as many bytes takes as a share of Pliant's."""
 
     group: str
     name: str
