@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 from unittest.mock import patch
 
-import llvmlite.binding
 import numpy as np
 
 from pliant.backends import backend_named, llvm
-from pliant.backends.llvm.jit import Code, Target
+from pliant.backends.llvm.jit import Code
 from pliant.compiled import Compiled, Entry
 from pliant.frontend.signature import flatten
 from pliant.pipeline import optimise
@@ -59,14 +58,8 @@ def environment(plan: Plan) -> Iterator[None]:
         if plan.has_effort:
             yield
             return
-        with patch.object(llvm, "Code", lambda text, _: Code(text, 0)), patch.object(Target, "machine", _quick_machine):
+        with patch.object(llvm, "Code", lambda text, _: Code(text, 0, level=0)):
             yield
-
-
-def _quick_machine(target: Target) -> Any:
-    """A target machine that selects instructions one by one."""
-    made = llvmlite.binding.Target.from_triple(target.triple)
-    return made.create_target_machine(cpu=target.cpu, features=target.features, opt=0, jit=True)
 
 
 def plans_agree(program: Program, plans: tuple[str, ...] = tuple(PLANS)) -> str | None:
