@@ -162,7 +162,7 @@ CASES: dict[Any, Calls] = {
         [lambda x: np.median(x), lambda x: np.median(x, 0), lambda x: np.median(x, (0, 1), keepdims=True)],
     ),
     np.quantile: (
-        arrays(("f8", "f4", "i8"), (3, 4), (7,)) + ODD,
+        arrays(("f8", "f4", "i8", "bool"), (3, 4), (7,)) + ODD,
         [
             lambda x: np.quantile(x, 0.3),
             lambda x: np.quantile(x, [0.1, 0.5, 1.0]),
@@ -207,7 +207,7 @@ CASES: dict[Any, Calls] = {
         [lambda x: np.nanpercentile(x, 30), lambda x: np.nanpercentile(x, [25, 75], 0)],
     ),
     np.nanmedian: (
-        HOLES[:2] + HOLES[3:],
+        HOLES[:2] + HOLES[3:] + M[-2:] + EMPTY,
         [lambda x: np.nanmedian(x), lambda x: np.nanmedian(x, 0), lambda x: np.nanmedian(x, 1, keepdims=True)],
     ),
     np.histogram: (
@@ -321,7 +321,7 @@ CASES: dict[Any, Calls] = {
         R[:1],
         [lambda x: np.take_along_axis(x, np.argpartition(x, 1, 0), 0)[1], lambda x: np.argpartition(x, 9)],
     ),
-    np.sort_complex: (X[:1] + X[2:3], [lambda x: np.sort_complex(x)]),
+    np.sort_complex: (M, [lambda x: np.sort_complex(x)]),
     np.lexsort: (arrays(("f8", "i8"), (2, 9)), [lambda x: np.lexsort((x[0], x[1])), lambda x: np.lexsort(x)]),
     np.searchsorted: (
         pairs(("f8", "i8", "f4"), (6,), (3, 2)),

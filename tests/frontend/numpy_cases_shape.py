@@ -455,7 +455,7 @@ CASES: dict[Any, Calls] = {
     ),
     np.around: (X, [lambda x: np.around(x * 1.5, 2)]),
     np.fix: (arrays(REALS, (3, 4)) + ODD, [lambda x: np.fix(x)]),
-    np.angle: (X, [lambda x: np.angle(x), lambda x: np.angle(x, deg=True)]),
+    np.angle: (M, [lambda x: np.angle(x), lambda x: np.angle(x, deg=True)]),
     np.isreal: (X, [lambda x: np.isreal(x)]),
     np.iscomplex: (X, [lambda x: np.iscomplex(x), lambda x: np.iscomplex(x[0, 0])]),
     np.isposinf: (ODD + LINES[:3], [lambda x: np.isposinf(x)]),
@@ -542,8 +542,13 @@ CASES: dict[Any, Calls] = {
     np.diag_indices_from: (SQUARE, [lambda x: x[np.diag_indices_from(x)]]),
     np.einsum_path: (X, [lambda x: np.einsum_path("ij,ij->i", x, x)[1]]),
     np.linspace: (
-        [(np.float64(1.5), np.float64(4.0))],
-        [lambda a, b: np.linspace(a, b), lambda a, b: np.linspace(a, b, 5, endpoint=False)],
+        [(np.float64(1.5), np.float64(4.0)), *pairs(("u1", "f4", "i4"), (3,), (3,))],
+        [
+            lambda a, b: np.linspace(a, b),
+            lambda a, b: np.linspace(a, b, 5, endpoint=False),
+            lambda a, b: np.linspace(a, b, 4, retstep=True),
+            lambda a, b: np.linspace(a, b, 6, axis=-1, dtype=int),
+        ],
     ),
     np.logspace: (
         [(np.float64(0.5), np.float64(2.0))],

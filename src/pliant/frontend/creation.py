@@ -56,20 +56,21 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     return fresh(broadcast_value(value, shape_of(shape)), is_array=True)
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **options: Any) -> Any:
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
     """np.linspace between traced ends."""
-    if options:
-        raise UnsupportedError(f"np.linspace of traced ends: {', '.join(options)} is not supported").at(
-            ("here", here())
-        )
-    a, b = as_traced(start), as_traced(stop)
-    dtype = np.dtype(DTYPES[result_dtype(a, b, float(num))])
-    steps = np.arange(num, dtype=dtype) / dtype.type(max(num - 1 if endpoint else num, 1))
-    t = fresh_concrete(steps.reshape(-1, *(1,) * max(a.ndim, b.ndim)))
+    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0  # differences of unsigned numbers would wrap
+    wide = np.dtype(DTYPES[result_dtype(a, b, float(num))])
+    parts = max(num - 1 if endpoint else num, 1)
+    t = fresh_concrete((np.arange(num, dtype=wide) / wide.type(parts)).reshape(-1, *(1,) * max(a.ndim, b.ndim)))
     y = a + (b - a) * t
     if endpoint and num > 1:
         y[-1] = b  # not off by a rounding
-    return y
+    y = y if axis == 0 else cast("Any", np.moveaxis)(y, 0, axis)
+    if dtype is not None:
+        y = (cast("Any", np.floor)(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
+    return (y, (b - a) / parts) if retstep else y
 
 
 def of_known_shape(make: Callable[..., Any]) -> Callable[..., Any]:

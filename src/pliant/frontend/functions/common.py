@@ -127,6 +127,24 @@ def inexact(x: TracedArray, dtype: Any = None) -> Value:
     return x.value if x.type.is_float else convert(x.value, "f64")
 
 
+def real_only(name: str, x: Value) -> Value:
+    """A value that must not be complex, as NumPy's function has it."""
+    if x.dtype[0] == "c":
+        raise DTypeError(f"np.{name} is not defined for complex numbers: {x.type}", hint="use .real or np.abs").at(
+            ("here", here())
+        )
+    return x
+
+
+def no_bools(name: str, x: TracedArray) -> TracedArray:
+    """An array that must not be one of bools, which have no differences."""
+    if x.type.dtype == "bool":
+        raise DTypeError(f"np.{name}: bools cannot be subtracted: {x.type}", hint="use .astype(float)").at(
+            ("here", here())
+        )
+    return x
+
+
 def numpy_dtype(call: Callable[..., Any], *xs: Any) -> str:
     """The dtype of a NumPy function's result, asked of NumPy on samples of one element."""
     samples = [np.ones(1, DTYPES[x.type.dtype]) if isinstance(x, TracedArray) and not x.is_weak else x for x in xs]
@@ -159,8 +177,10 @@ __all__ = [
     "is_list",
     "is_sequence",
     "known",
+    "no_bools",
     "numpy_dtype",
     "only",
+    "real_only",
     "refuse",
     "solid",
     "store_out",

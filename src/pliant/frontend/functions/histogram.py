@@ -13,7 +13,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.creation import linspace
-from pliant.frontend.functions.common import array_of, known, solid, unsupported, xp
+from pliant.frontend.functions.common import array_of, known, real_only, solid, unsupported, xp
 from pliant.frontend.functions.order import searchsorted
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
@@ -46,6 +46,7 @@ def histogram(
 ) -> tuple[TracedArray, TracedArray]:
     """np.histogram: numbers outside of the bins, and NaN, are not counted."""
     x = ravel(solid(a))
+    real_only("histogram", x.value)
     edges = histogram_bin_edges(x, bins, range)
     n = edges.size - 1
     line = fresh(value_of(edges, "f64"), is_array=True)

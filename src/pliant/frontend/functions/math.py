@@ -14,7 +14,16 @@ from pliant.core.types import real_dtype
 from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, result_dtype, value_of
-from pliant.frontend.functions.common import array_of, inexact, known, only, solid, store_out, xp
+from pliant.frontend.functions.common import (
+    array_of,
+    inexact,
+    known,
+    real_only,
+    solid,
+    store_out,
+    unsupported,
+    xp,
+)
 from pliant.frontend.functions.reduce import truth_of
 from pliant.ops import bits, compare, elementwise, rounding, transcendental
 from pliant.ops.complex import Complex, imag, real
@@ -51,8 +60,11 @@ def fix(x: Any, out: Any = None) -> Any:
 
 def angle(z: Any, deg: bool = False) -> Any:
     """np.angle."""
-    x = inexact(as_traced(z))
-    made = transcendental.arctan2(imag(x), real(x))
+    x = as_traced(z)
+    if x.type.kind != "c":
+        made = as_traced(xp.arctan2(0, x)).value
+    else:
+        made = transcendental.arctan2(imag(x.value), real(x.value))
     return fresh(rounding.rad2deg(made) if deg else made)
 
 
@@ -166,7 +178,7 @@ def i0(x: Any) -> Any:
     The trapezoidal rule on a smooth periodic function converges geometrically: 64 nodes give full
     precision to |x| = 30; beyond, the asymptotic series does.
     """
-    given = inexact(as_traced(x))
+    given = real_only("i0", inexact(as_traced(x)))
     size = elementwise.absolute(elementwise.convert(given, "f64") if given.dtype != "f64" else given)
     near = compare.minimum(size, const(30.0, "f64"))
     total = None
@@ -194,7 +206,8 @@ def i0(x: Any) -> Any:
 def real_if_close(a: Any, tol: Any = 100) -> Any:
     """np.real_if_close of a real array; of a complex one the dtype would depend on the numbers."""
     x = as_traced(a)
-    only("real_if_close", tol=None if x.type.kind != "c" else "of a complex array")
+    if x.type.kind == "c":
+        raise unsupported("np.real_if_close: whether the result is complex would depend on the numbers", "use x.real")
     return x
 
 

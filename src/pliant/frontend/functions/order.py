@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, value_of
-from pliant.frontend.functions.common import array_of, known, only, solid, unsupported, xp
+from pliant.frontend.functions.common import array_of, known, only, real_only, solid, unsupported, xp
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
@@ -65,7 +65,7 @@ def _check_kth(a: Any, kth: Any, axis: Any) -> None:
 def sort_complex(a: Any) -> TracedArray:
     """np.sort_complex."""
     x = sort(a)
-    to = {"f32": np.complex64, "f16": np.complex64}.get(x.type.dtype, np.complex128)
+    to = np.complex64 if x.type.dtype in ("i8", "i16", "u8", "u16") else np.complex128
     return x if x.type.kind == "c" else x.astype(to)
 
 
@@ -98,6 +98,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
     edges, wanted = array_of(bins), as_traced(x)
     if edges.ndim != 1:
         raise ShapeError(f"np.digitize: bins must be 1-d, got {edges.type}").at(("here", here()))
+    real_only("digitize", wanted.value)
     up = searchsorted(edges, wanted, "left" if right else "right")
     n = edges.size
     if n < 2 or (edges.concrete is not None and edges.concrete[0] <= edges.concrete[-1]):
@@ -119,7 +120,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         at, line, heights = _periodic(at, line, heights, period)
         left = right = None
     dtype = "c128" if heights.type.kind == "c" else "f64"
-    u, grid, f = value_of(at, "f64"), value_of(line, "f64"), value_of(heights, dtype)
+    u, grid = (value_of(fresh(real_only("interp", x.value)), "f64") for x in (at, line))
+    f = value_of(heights, dtype)
     n = line.size
     low = broadcast_value(slice_axis(f, 0, 0, 1) if left is None else value_of(left, dtype), u.shape)
     high = broadcast_value(slice_axis(f, 0, n - 1, 1) if right is None else value_of(right, dtype), u.shape)

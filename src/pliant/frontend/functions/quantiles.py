@@ -12,7 +12,16 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axes_of, value_of
-from pliant.frontend.functions.common import NO_VALUE, array_of, numpy_dtype, solid, store_out, unsupported, xp
+from pliant.frontend.functions.common import (
+    NO_VALUE,
+    array_of,
+    no_bools,
+    numpy_dtype,
+    solid,
+    store_out,
+    unsupported,
+    xp,
+)
 from pliant.frontend.functions.reduce import kept
 from pliant.ops import compare, elementwise
 from pliant.ops import sort as sorting
@@ -38,6 +47,10 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "median_unbiased": lambda q, n: (n + 1 / 3) * q - 2 / 3,
     "normal_unbiased": lambda q, n: (n + 1 / 4) * q - 5 / 8,
 }
+
+
+_WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+"""Methods whose quantiles are elements."""
 
 
 def _sorted_front(x: TracedArray, axes: tuple[int, ...]) -> Value:
@@ -94,9 +107,12 @@ def _quantile(
     x, wanted = array_of(solid(a)), as_traced(q)
     if x.type.kind == "c":
         raise ArgumentError("a must be an array of real numbers").at(("here", here()))
-    if x.type.dtype == "bool":
-        x = x.astype(np.float64)
-    to = _dtype_of(function, unit, x, q, method)
+    to = (
+        "bool"
+        if x.type.dtype == "bool" and method in _WHOLE
+        else _dtype_of(function, unit, no_bools(name, x), q, method)
+    )
+    x = x.astype(np.uint8) if to == "bool" else x
     axes = axes_of(axis, x.ndim)
     line = _sorted_front(x, axes)
     fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
@@ -162,8 +178,10 @@ def _among_numbers(line: Value, fraction: Any, method: str, to: str) -> Value:
 def _blend(a: Value, b: Value, t: Value, to: str) -> Value:
     """a + t·(b − a), exact at both ends."""
     wide = to if to[0] == "f" else "f64"
+    if a.dtype[0] != "f":
+        a, b = (elementwise.convert(v, wide) for v in (a, b))
+    rise = elementwise.convert(elementwise.sub(b, a), wide)  # in the dtype of the elements, as NumPy does
     a, b, t = (elementwise.convert(v, wide) for v in (a, b, t))
-    rise = elementwise.sub(b, a)
     near = elementwise.add(a, elementwise.mul(rise, t))
     far = elementwise.sub(b, elementwise.mul(rise, elementwise.sub(const(1, wide), t)))
     y = select(compare.greater_equal(t, const(0.5, wide)), far, near)
@@ -201,7 +219,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """np.nanmedian."""
     x = array_of(solid(a))
-    if not x.type.is_float:
+    if x.type.kind != "f" or not x.size:
         return median(x, axis, out, keepdims=keepdims)
     axes = axes_of(axis, x.ndim)
     y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype)

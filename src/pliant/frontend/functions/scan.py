@@ -12,7 +12,17 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of
-from pliant.frontend.functions.common import array_of, inexact, known, solid, store_out, unsupported, widened, xp
+from pliant.frontend.functions.common import (
+    array_of,
+    inexact,
+    known,
+    no_bools,
+    solid,
+    store_out,
+    unsupported,
+    widened,
+    xp,
+)
 from pliant.frontend.functions.join import concatenate
 from pliant.frontend.functions.shape import moveaxis, ravel, reshape, sliced
 from pliant.ops import scan as scans
@@ -115,7 +125,7 @@ def _end(values: Any, x: TracedArray, axis: int) -> Any:
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """np.ediff1d."""
-    x = ravel(solid(ary))
+    x = no_bools("ediff1d", ravel(solid(ary)))
     steps = diff(x)
     parts = [p if p is None else ravel(solid(p)).astype(x.dtype) for p in (to_begin, to_end)]
     return concatenate([p for p in (parts[0], steps, parts[1]) if p is not None])
@@ -138,7 +148,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """np.gradient."""
-    x = array_of(solid(f))
+    x = no_bools("gradient", array_of(solid(f)))
     if not x.type.is_float:
         x = x.astype(np.float64)
     axes = axes_of(axis, x.ndim)
