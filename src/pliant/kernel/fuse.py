@@ -16,6 +16,7 @@ from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
+from pliant.kernel.late import WRITES, overwritten_part
 from pliant.kernel.lengths import Lengths, ends_of, lengths_of
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.product import product, product_of
@@ -23,13 +24,11 @@ from pliant.kernel.record import fill_of, fold_shape, identity_of
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.elementwise import Add, Neg, Sub
-from pliant.ops.index import Gather, Scatter
+from pliant.ops.index import Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
 from pliant.ops.shape import Iota
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
-
-WRITES = Scatter | Window | BlockWrite
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 
@@ -189,21 +188,11 @@ class Fusion:
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
         is_read = not is_place(value) and (not value.shape or self.pays(node, value))
-        part = None if is_place(value) else self.overwritten_part(value)
+        part = None if is_place(value) else overwritten_part(value, self.order, self.uses, self.pays)
         if long or value in self.results or is_read:
             self.materialise(value)
         elif part:
             self.materialise(part)
-
-    def overwritten_part(self, value: Value) -> Value | None:
-        """The part of an array that is written where it lies, that a value, read several times, shows."""
-        part = value
-        while isinstance(part.op, Movement) and part.args[0].type.size == part.type.size:
-            part = part.args[0]
-        if len(self.uses.get(value, ())) < 2 or not isinstance(part.op, Gather | ReadBlock):
-            return None
-        whole = part.args[0]
-        return part if any([isinstance(u.op, WRITES) and u.args[0] is whole for u in self.uses[whole]]) else None
 
     def pays(self, node: Node, value: Value) -> bool:
         """Whether a value had better be computed once and kept."""
