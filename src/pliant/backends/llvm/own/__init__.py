@@ -24,6 +24,7 @@ FORMULAS: Final[dict[str, Callable[..., Num]]] = {
 FASTER: Final = frozenset(
     [
         ("tanh", "double"),
+        ("tanh", "float"),
         ("atanh", "double"),
         ("atanh", "float"),
         ("expm1", "float"),

@@ -62,11 +62,16 @@ def exp2(b: Body, x: Num) -> Num:
     return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), k)
 
 
+def near_one(b: Body, x: Num) -> tuple[Num, Num]:
+    """k and p, such that eˣ = 2ᵏ(1 + p) and 1 + p is between √½ and √2."""
+    k, r, lost = reduced(b, x)
+    return k, r + b.fma(r * r, b.polynomial(EXP, r), lost)
+
+
 def expm1(b: Body, x: Num, *, half: bool = False) -> Num:
     """eˣ - 1, or half of that, which is finite a little longer."""
     low, high = -float(b.format.fraction + 4), float(b.format.bias + 3)
-    k, r, lost = reduced(b, x.at_least(low).at_most(high * math.log(2)))
-    p = r + b.fma(r * r, b.polynomial(EXP, r), lost)
+    k, p = near_one(b, x.at_least(low).at_most(high * math.log(2)))
     exponent = (k - 1.0).at_most(float(b.format.bias))
     power = power_of_two(b, exponent)
     made = b.fma(power, p, power - 0.5) * power_of_two(b, k - 1.0 - exponent)
@@ -92,5 +97,7 @@ def cosh(b: Body, x: Num) -> Num:
 def tanh(b: Body, x: Num) -> Num:
     """(e²ˣ - 1)/(e²ˣ + 1)."""
     size = abs(x).at_most(0.5 * (b.format.fraction + 3) * math.log(2))
-    e = expm1(b, size + size)
+    k, p = near_one(b, size + size)
+    power = power_of_two(b, k)
+    e = b.fma(power, p, power - 1.0)
     return (e / (e + 2.0)).signed(x)
