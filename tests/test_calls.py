@@ -233,6 +233,30 @@ def test_out_takes_no_python(make: Any) -> None:
         assert turn < 2 or seen == []
 
 
+def test_keywords_may_come_in_any_order_and_by_names_made_at_run_time() -> None:
+    compiled = pliant.jit(lambda x, *, shift, scale: x * scale + shift)
+    x = matrix()
+    named = {"".join(["sh", "ift"]): x, "".join(["sca", "le"]): 2.0}
+    for turn in range(4):
+        out = np.empty((3, 4))
+        seen = frames(lambda out=out: compiled(x, out=out, scale=2.0, shift=x))
+        np.testing.assert_array_equal(out, x * 3)
+        np.testing.assert_array_equal(compiled(x, scale=2.0, out=out, shift=out), x * 5)
+        again = frames(lambda: compiled(x, out=None, **named))
+        assert turn < 2 or seen == again == []
+
+
+def test_a_python_int_beside_narrow_arrays_is_checked_at_each_call() -> None:
+    compiled = pliant.jit(lambda x, n: x + n)
+    x = np.zeros(2, np.int8)
+    for _ in range(4):
+        assert compiled(x, 127).dtype == np.int8
+        assert compiled(x, -128)[0] == -128
+        with pytest.raises(OverflowError, match="out of bounds"):
+            compiled(x, 128)
+    assert frames(lambda: compiled(x, 5)) == []
+
+
 def test_out_of_several_results_takes_no_python() -> None:
     compiled = pliant.jit(lambda x: {"a": x + 1, "b": (np.sum(x), x > 3)})
     out = {"a": np.empty((3, 4)), "b": (np.empty(()), np.empty((3, 4), bool))}

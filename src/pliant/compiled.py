@@ -157,6 +157,7 @@ class Compiled:
             raise ArgumentError(f"static= names {', '.join(missing)}; expected parameters: {', '.join(self.names)}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        names = tuple(kwargs)
         out = kwargs.pop("out", None) if not self.has_out else None
         if thread.trace is not None:
             made = functools.partial(callee(self.f, current()), *args, **kwargs)
@@ -172,7 +173,7 @@ class Compiled:
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         made = entry.call((args, kwargs), leaves, outs)
-        sample = Sample(program, args, kwargs, structure, leaves)
+        sample = Sample(program, args, kwargs, names, structure, leaves)
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
 
@@ -181,7 +182,7 @@ class Compiled:
         if entry.native is None:
             return
         pairs = () if outs is None else entry.lies_in(sample.program.arguments(sample.leaves), outs)
-        form = (len(sample.args), *sample.kwargs, *map(type, given), *map(strides_of, outs or ()), pairs)
+        form = (len(sample.args), *sample.names, *map(type, given), *map(strides_of, outs or ()), pairs)
         if form not in entry.forms and len(entry.forms) >= FORMS:
             return
         uses = entry.forms[form] = entry.forms.get(form, 0) + 1

@@ -23,7 +23,7 @@ from pliant.backends.calls import (
     Result,
     Target,
     View,
-)  # fmt: skip
+)
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.capture import MISSING, Guards
@@ -47,6 +47,7 @@ class Sample:
     program: Program
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    names: tuple[str, ...]  # of all keywords, in order; `out` may be among them
     structure: Any  # of (args, kwargs)
     leaves: Sequence[Any]
 
@@ -61,26 +62,24 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     out, outs: what came as `out=`, and its leaves. pairs: (parameter, result) of those that lie in an argument.
     """
     program = sample.program
-    if (
-        program.groups
-        or program.changed
-        or program.packs
-        or any([isinstance(place, Group) for place, _ in program.written])
-    ):
+    is_shared = any([isinstance(place, Group) for place, _ in program.written])
+    if is_shared or program.groups or program.changed or program.packs:
         return None
     try:
         args, kwargs = unflatten(sample.structure, range(len(sample.leaves)))
         positional = tuple([_part(sample, a, x) for a, x in zip(args, sample.args, strict=True)])
-        keywords = {name: _part(sample, kwargs[name], x) for name, x in sample.kwargs.items() if name in kwargs}
+        parts: dict[str, Part] = {"out": Constant(None)}  # unless it is another
+        parts |= {name: _part(sample, kwargs[name], x) for name, x in sample.kwargs.items()}
         returned, is_plain = _returned(sample)
         if out is not None:
-            keywords["out"] = _targets(program, out, outs, pairs)
-            returned, is_plain = Passed(len(positional) + list(keywords).index("out")), True
+            parts["out"] = _targets(program, out, outs, pairs)
+            returned, is_plain = Passed(len(positional) + sample.names.index("out")), True
+        keywords = tuple([(name, parts[name]) for name in sample.names])
     except NoEntryError:
         return None
     first = len(program.leaves)
     return Call(
-        positional, returned, tuple(keywords.items()),
+        positional, returned, keywords,
         captured=tuple([(a, Array(first + n, _strides(a))) for n, a in enumerate(program.captured)]),
         written=tuple(_written(sample)),
         apart=apart(sample),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 Part: TypeAlias = "Array | Number | Constant | Container | Target"
 Made: TypeAlias = "Result | Given | Passed | View | Constant | Container"
@@ -138,5 +138,5 @@ class Call:
     rebuild: Callable[[Any], Any] | None = None
 
 
-MISSED = object()
+MISSED: Final = object()
 """What an entry returns for a call that it does not take."""

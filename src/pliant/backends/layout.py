@@ -14,7 +14,9 @@ import numpy as np
 TYPE: Final = 8  # of any object
 DATA, RANK, DIMENSIONS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64  # of an array
 NUMBER: Final = 16  # of a float, a complex, and NumPy's scalars
-SIZE, ITEMS = 16, 24  # of a tuple or a list; a tuple's items begin there, a list has their address there
+SIZE: Final = 16  # of a tuple or a list
+TUPLE: Final = tuple.__basicsize__  # where a tuple's items begin
+LIST: Final = 24  # where a list has the address of its items
 HELD: Final = 16  # of a cell
 
 ALIGNED_CONTIGUOUS: Final = 0x0101
@@ -44,7 +46,7 @@ def _arrays_are() -> bool:
 def _containers_are() -> bool:
     marks = [object(), object()]
     pair, cell = tuple(marks), CellType(marks[0])
-    firsts = _word(pair, ITEMS), ctypes.c_int64.from_address(_word(marks, ITEMS)).value, _word(cell, HELD)
+    firsts = _word(pair, TUPLE), ctypes.c_int64.from_address(_word(marks, LIST)).value, _word(cell, HELD)
     sizes = _word(pair, SIZE), _word(marks, SIZE)
     numbers = [ctypes.c_double.from_address(id(x) + NUMBER).value for x in (2.5, 2.5j + 2.5, np.float64(2.5))]
     return firsts == (id(marks[0]),) * 3 and sizes == (2, 2) and numbers == [2.5] * 3

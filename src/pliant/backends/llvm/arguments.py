@@ -42,7 +42,7 @@ class Arguments:
             w.require(w.op("icmp ne ptr %names, null"))
             w.require_equal("i64", w.load("i64", "%names", layout.SIZE), str(len(call.keywords)))
             for number, (name, _) in enumerate(call.keywords):
-                w.require_equal("ptr", w.load("ptr", "%names", layout.ITEMS + 8 * number), constant(name))
+                self.known(name, w.load("ptr", "%names", layout.TUPLE + 8 * number))
         parts = [*call.positional, *[part for _, part in call.keywords]]
         for number, part in enumerate(parts):
             self.part(part, w.load("ptr", "%args", 8 * number))
@@ -95,7 +95,7 @@ class Arguments:
         if issubclass(part.kind, np.generic):
             self.data[part.number] = self.w.at(x, layout.NUMBER)
         else:
-            self.data[part.number] = python_number(self.w, x, part, self.params[part.number])
+            self.data[part.number] = python_number(self.w, x, part)
 
     def known(self, value: Any, x: str) -> None:
         """An object that is this one, or equals it if the class's `==` is Python's own."""
@@ -119,7 +119,7 @@ class Arguments:
             items = self.items_of_dict(part, x)
         else:
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
-            row = w.load("ptr", x, layout.ITEMS) if part.kind is list and count else w.at(x, layout.ITEMS)
+            row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
         if part.kind in (list, dict):  # which may change while other threads, or `convert`, run
             for item in items:

@@ -34,7 +34,7 @@ start:
   %special = load i64, ptr inttoptr (i64 {gate} to ptr)
   %closed = icmp ne i64 %special, 0
   %first = select i1 %closed, i64 %last, i64 0
-  %items = getelementptr i8, ptr %ways, i64 {layout.ITEMS}
+  %items = getelementptr i8, ptr %ways, i64 {layout.TUPLE}
   br label %next
 next:
   %n = phi i64 [%first, %start], [%after, %missed]

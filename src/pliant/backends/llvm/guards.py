@@ -63,7 +63,7 @@ class Guards:
         w = self.w
         index = w.op(f"ptrtoint ptr {line[1]} to i64")
         w.require(w.op(f"icmp ult i64 {index}, {w.load('i64', line[0], layout.SIZE)}"))
-        return w.load("ptr", w.op(f"getelementptr ptr, ptr {w.load('ptr', line[0], layout.ITEMS)}, i64 {index}"))
+        return w.load("ptr", w.op(f"getelementptr ptr, ptr {w.load('ptr', line[0], layout.LIST)}, i64 {index}"))
 
     def cell(self, line: list[str]) -> str:
         """What a cell holds, null if nothing."""

@@ -5,35 +5,21 @@ from __future__ import annotations
 from pliant.backends import layout
 from pliant.backends.calls import Number
 from pliant.backends.llvm.lines import Lines, constant
-from pliant.backends.llvm.values import llvm_type
-from pliant.core.types import REAL_OF, Type
-
-EXACT = 2**53  # integers up to here are floats
+from pliant.core.types import Type
 
 
-def python_number(w: Lines, x: str, part: Number, type: Type) -> str:
-    """The address of a Python number, an object of just the wanted class, as a scalar of a type."""
-    place, t = w.local("[16 x i8]"), llvm_type(type.dtype)
-    if part.kind is bool:
-        value = w.op(f"zext i1 {w.op(f'icmp eq ptr {x}, {constant(True)}')} to i8")
-        w.line(f"store i8 {value}, ptr {place}")
-    elif part.kind is int:
-        w.line(f"store {t} {_integer(w, x, part, type)}, ptr {place}")
-    else:
-        size = 4 if REAL_OF.get(type.dtype, type.dtype) == "f32" else 8
-        for number in range(2 if type.kind == "c" else 1):
-            value = _float(w, x, number, size) if number == 0 or part.kind is complex else "0.0"
-            w.line(f"store {'float' if size == 4 else 'double'} {value}, ptr {w.at(place, number * size)}")
+def python_number(w: Lines, x: str, part: Number) -> str:
+    """The address of the bool, i64, f64 or c128 that a Python number is: an object of just the wanted class."""
+    if part.kind in (float, complex):
+        return w.at(x, layout.NUMBER)
+    if part.kind is int:
+        place = w.local("i64")
+        w.line(f"store i64 {_integer(w, x, part.limits)}, ptr {place}")
+        return place
+    place = w.local("i8")
+    value = w.op(f"zext i1 {w.op(f'icmp eq ptr {x}, {constant(True)}')} to i8")
+    w.line(f"store i8 {value}, ptr {place}")
     return place
-
-
-def fits(kind: type, type: Type) -> bool:
-    """Whether `python_number` can make a scalar of this type of a number of a Python class."""
-    if kind is bool:
-        return type.dtype == "bool"
-    if kind is int:
-        return type.kind in "iu" or type.dtype in ("f32", "f64")
-    return type.kind == "c" or (kind is float and type.dtype in ("f32", "f64"))
 
 
 def new_number(w: Lines, place: str, type: Type) -> str:
@@ -49,27 +35,12 @@ def new_number(w: Lines, place: str, type: Type) -> str:
     return w.call("ptr", "PyComplex_FromDoubles", f"double {parts[0]}, double {parts[1]}")
 
 
-def _float(w: Lines, x: str, number: int, size: int) -> str:
-    value = w.load("double", x, layout.NUMBER + 8 * number)
-    return w.op(f"fptrunc double {value} to float") if size == 4 else value
-
-
-def _integer(w: Lines, x: str, part: Number, type: Type) -> str:
-    """A Python int that fits; others are refused."""
+def _integer(w: Lines, x: str, limits: tuple[int, int] | None) -> str:
+    """A Python int of 64 bits, between limits if there are any; others are refused."""
     overflow = w.local("i32")
     value = w.call("i64", "PyLong_AsLongLongAndOverflow", f"ptr {x}, ptr {overflow}")
     w.require_equal("i32", w.load("i32", overflow), "0")
-    t = llvm_type(type.dtype)
-    if type.kind in "iu":
-        bits = int(type.dtype[1:])
-        low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if type.kind == "i" else (0, 2 ** min(bits, 63) - 1)
-        _require_between(w, value, *(part.limits or (low, high)))
-        return value if bits == 64 else w.op(f"trunc i64 {value} to {t}")
-    _require_between(w, value, -EXACT, EXACT)
-    wide = w.op(f"sitofp i64 {value} to double")
-    return wide if type.dtype == "f64" else w.op(f"fptrunc double {wide} to float")
-
-
-def _require_between(w: Lines, value: str, low: int, high: int) -> None:
-    w.require(w.op(f"icmp sge i64 {value}, {low}"))
-    w.require(w.op(f"icmp sle i64 {value}, {high}"))
+    if limits:
+        w.require(w.op(f"icmp sge i64 {value}, {limits[0]}"))
+        w.require(w.op(f"icmp sle i64 {value}, {min(limits[1], 2**63 - 1)}"))
+    return value

@@ -119,7 +119,7 @@ class Returned:
             return new
         maker = "PyList_New" if made.kind is list else "PyTuple_New"
         new = w.require_made(w.call("ptr", maker, f"i64 {len(parts)}"))
-        row = w.load("ptr", new, layout.ITEMS) if made.kind is list and parts else w.at(new, layout.ITEMS)
+        row = w.load("ptr", new, layout.LIST) if made.kind is list else w.at(new, layout.TUPLE)
         for number, part in enumerate(parts):
             w.line(f"store ptr {part}, ptr {w.at(row, 8 * number)}")
         if made.kind in (tuple, list):
