@@ -10,6 +10,7 @@ import pytest
 
 from pliant.tools.bench import adbench, elementwise, models, networks
 from pliant.tools.bench.case import Case, leaves, moved
+from pliant.tools.bench.growth import by_length, draw
 from pliant.tools.bench.measure import interleaved
 from pliant.tools.bench.sides import by_pliant, calls
 from pliant.tools.bench.table import Row, duration, line, summary
@@ -66,3 +67,11 @@ def test_the_command_runs_the_suite():
 def test_other_commands_take_no_options_of_the_suite():
     command = [sys.executable, "-m", "pliant", "cache", "--quick"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 2
+
+
+def test_growth_is_drawn(tmp_path):
+    rows = [Row("kernels", "exp", "value", "float64", n, {"pliant": 1e-9 * n}, 0.5) for n in (10, 100)]
+    seconds = by_length((10, 20))
+    assert {name: len(found) for name, found in seconds.items()} == {"first call": 2, "call": 2}
+    draw(rows, seconds, tmp_path / "growth.svg")
+    assert "<svg" in (tmp_path / "growth.svg").read_text()

@@ -19,6 +19,7 @@ from pliant.backends.llvm.clock import about_machine
 from pliant.backends.llvm.roofline import machine
 from pliant.tools.bench import adbench, elementwise, models, networks
 from pliant.tools.bench.case import Case, moved
+from pliant.tools.bench.growth import by_length, draw
 from pliant.tools.bench.measure import interleaved
 from pliant.tools.bench.sides import SIDES, calls, installed
 from pliant.tools.bench.table import Row, heading, line, summary
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--sides", nargs="+", choices=SIDES, help="libraries, instead of all that are installed")
     options.add_argument("--rounds", type=int, default=7, help="turns of each side (default 7)")
     options.add_argument("--json", type=Path, help="a file to write the seconds to")
+    options.add_argument("--plot", type=Path, help="a picture to draw: how times grow with sizes and lengths")
     return options
 
 
@@ -70,6 +72,8 @@ def main() -> None:
     print("\n".join(summary(rows)))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+    if options.plot:
+        draw(rows, by_length(), options.plot)
 
 
 if __name__ == "__main__":
