@@ -42,7 +42,7 @@ F = arrays(FLOATS, (3, 4))
 X = arrays(FEW, (3, 4))
 CUBES = arrays(("f8", "i4"), (2, 3, 4))
 LINES = arrays(FEW, (5,))
-EMPTY = [(np.zeros((0, 3)),), (np.zeros((2, 0), np.int8),)]
+EMPTY = [(np.zeros((0, 3)),), (np.zeros((2, 0), np.int8),), (np.zeros((0, 0)),)]
 HOLES = [
     (np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [2.0, -1.0, 0.5]], d),) for d in ("f8", "f4", "c16")
 ] + [(filled((3, 3), "i4"),)]

@@ -73,6 +73,11 @@ def linspace(
     return (y, (b - a) / parts) if retstep else y
 
 
+def isscalar(element: Any) -> bool:
+    """np.isscalar: whether it is a number, not an array of rank 0."""
+    return element.is_scalar or element.is_weak
+
+
 def of_known_shape(make: Callable[..., Any]) -> Callable[..., Any]:
     """A maker like np.zeros, whose shape must be known while tracing."""
 
@@ -100,6 +105,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.ascontiguousarray: ascontiguousarray,
     np.full: full,
     np.linspace: linspace,
+    np.isscalar: isscalar,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 

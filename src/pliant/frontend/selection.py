@@ -13,7 +13,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import UnsupportedError
+from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.ranks import turned
@@ -136,6 +136,21 @@ def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Selec
     return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
 
 
+def _inplace(ufunc: np.ufunc) -> Callable[[Selection, Any], Any]:
+    """`x[mask] op= y`: the result takes the dtype of x, if that is of the same kind."""
+
+    def updated(self: Selection, other: Any) -> Selection:
+        made = self.__array_ufunc__(ufunc, "__call__", self, other)
+        if not np.can_cast(made.dtype, self.dtype, "same_kind"):
+            raise DTypeError(
+                f"np.{ufunc.__name__}: cannot cast the result from {made.dtype} to {self.dtype} of the array",
+                hint="convert one side with .astype(...)",
+            ).at(("written here", here()))
+        return made.astype(self.dtype)
+
+    return updated
+
+
 def _unary(ufunc: np.ufunc) -> Callable[[Selection], Any]:
     return lambda self: self.__array_ufunc__(ufunc, "__call__", self)
 
@@ -155,6 +170,7 @@ COMPARED = {
 for _name, _ufunc in BINARY.items():
     setattr(Selection, f"__{_name}__", _operator(_ufunc))
     setattr(Selection, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
+    setattr(Selection, f"__i{_name}__", _inplace(_ufunc))
 for _name, _ufunc in COMPARED.items():
     setattr(Selection, f"__{_name}__", _operator(_ufunc))
 for _name, _ufunc in {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}.items():

@@ -209,6 +209,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """np.putmask: writes into `a`."""
     x, y = as_traced(a), solid(values)
+    if hasattr(values, "shape") and not y.is_scalar and not np.can_cast(y.dtype, x.dtype):
+        raise DTypeError(f"np.putmask: cannot cast values {y.type} safely to {x.type}").at(("here", here()))
     if y.size != x.size and y.size:
         y = xp.resize(y, x.shape)
     full = reshape(y, x.shape)

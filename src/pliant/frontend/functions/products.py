@@ -38,7 +38,7 @@ def _checked(build: Callable[..., Any], *xs: Any, **options: Any) -> Any:
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """np.dot."""
-    return store_out(_checked(products.dot, *promoted(a, b)), out, "np.dot")
+    return store_out(_checked(products.dot, *promoted(a, b)), out, "np.dot", casting="no")
 
 
 def vdot(a: Any, b: Any, /) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -115,7 +116,7 @@ def _extremum(
             x = masked(x, where, start)
         axes = folded_axes(axis, x.type.rank)
         rest = x.type.without(axes)
-        if not x.type.size and rest.size:
+        if axes and not math.prod(x.shape[a] for a in axes):
             if start is None:
                 raise ShapeError(f"np.{name} of {x.type} along axes {axes} has no elements; give initial=").at(
                     ("here", here())

@@ -74,7 +74,7 @@ def std(
 ) -> Any:  # fmt: skip
     """np.std; its gradient where all elements are equal is 0."""
     y = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(length(as_traced(y).value), out, "np.std", casting="unsafe")
+    return store_out(length(as_traced(y).value), out, "np.std")
 
 
 # --- NaN left out

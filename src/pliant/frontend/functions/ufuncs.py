@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.core.ir import Value, const
+from pliant.core.ir import Const, Value, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import loop_dtypes, sample, value_of
 from pliant.ops import bits, compare, elementwise, power, rounding, transcendental
@@ -62,6 +62,12 @@ def _reciprocal(x: Value) -> Value:
 
 def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
     return rounding.floor_divide(x, y), rounding.remainder(x, y)
+
+
+def _power(x: Value, n: Value) -> Value:
+    """xⁿ; for the exponent 1/2 the root, as NumPy has it: they differ at -0.0 and -inf."""
+    is_half = isinstance(n.op, Const) and n.op.value == 0.5 and x.dtype[0] == "f"
+    return power.sqrt(x) if is_half else power.power(x, n)
 
 
 def _positive(x: Value) -> Value:
@@ -134,7 +140,7 @@ _ARITHMETIC: Final[dict[np.ufunc, Builder]] = {
     np.remainder: rounding.remainder,
     np.fmod: rounding.fmod,
     np.divmod: _divmod,
-    np.power: power.power,
+    np.power: _power,
     np.negative: elementwise.neg,
     np.positive: _positive,
     np.absolute: _absolute,

@@ -1,0 +1,70 @@
+"""What NumPy writes into narrower dtypes, Pliant writes; what NumPy refuses is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from tests.frontend.numpy_harness import compare
+
+
+def changed(write: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """What is in the second argument after a write."""
+
+    def run(x: Any, y: Any) -> Any:
+        write(x, y)
+        return y
+
+    return run
+
+
+def masked_sum(x: Any, y: Any) -> None:
+    y[x > 0] += x[x > 0]
+
+
+def masked_quotient(x: Any, y: Any) -> None:
+    y[x > 0] /= 2
+
+
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "std": lambda x, y: np.std(x, axis=0, out=y[0]),
+    "var": lambda x, y: np.var(x, axis=0, out=y[0]),
+    "dot": lambda x, y: np.dot(x, x.T, out=y[:, :3].copy()),
+    "putmask": lambda x, y: np.putmask(y, x > 0, x),
+    "putmask of a number": lambda x, y: np.putmask(y, x > 0, 2.5),
+    "masked sum": masked_sum,
+    "masked quotient": masked_quotient,
+    "sum": lambda x, y: np.sum(x, axis=0, out=y[0]),
+    "sqrt": lambda x, y: np.sqrt(np.abs(x), out=y),
+}
+
+
+@pytest.mark.parametrize(
+    "dtypes", [("f8", "f8"), ("i4", "f8"), ("f8", "i4"), ("i4", "i4"), ("c16", "f8")]
+)
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_writes_are_cast_or_refused_as_by_numpy(write: Callable[[Any, Any], Any], dtypes: tuple[str, str]) -> None:
+    x = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 2.5], [0.0, 4.5, -3.0]])
+    compare(changed(write), x.astype(dtypes[0]), np.zeros((3, 3), dtypes[1]))
+
+
+@pytest.mark.parametrize("power", [0.5, -0.5, 2.0, 1 / 3])
+@pytest.mark.parametrize("f", [lambda x, n: x**n, np.power])
+def test_powers_are_numpys_at_signed_zeros_and_infinities(f: Callable[..., Any], power: float) -> None:
+    x = np.array([-np.inf, -0.0, 0.0, 4.0, np.inf])
+    with np.errstate(all="ignore"):
+        wanted = f(x, power)
+    made = pliant.jit(lambda x: f(x, power))(x)
+    np.testing.assert_allclose(made, wanted, rtol=1e-15)
+    np.testing.assert_array_equal(np.signbit(made)[1:], np.signbit(wanted)[1:])
+
+
+@pytest.mark.parametrize(
+    "x", [2.5, np.float32(1), np.array(1.0), np.ones(1)], ids=["float", "scalar", "rank 0", "rank 1"]
+)
+def test_what_is_a_scalar(x: Any) -> None:
+    assert pliant.jit(lambda x: np.isscalar(x))(x) == np.isscalar(x)
