@@ -21,6 +21,8 @@ from pliant.tools.bench.table import duration
 OUT = Path("out/loops.json")
 HEAD = ("size", "", "pliant", "NumPy/pl.", "JAX/pl.", "pl./C", "compile", "JAX/pl.")
 
+GROWTH_HEAD = "| program | grows | value and gradient at each number of steps | exponent | C |"
+
 Row = dict[str, Any]
 
 
@@ -32,10 +34,11 @@ def sizes_of(program: LoopProgram, *, is_short: bool) -> list[Sizes]:
 
 
 def measured(program: LoopProgram, size: Sizes, rounds: int) -> Iterator[Row]:
-    """The rows of a program at a size: its value, and its value with gradients."""
+    """The rows of a program at a size: its value, and its value with gradients; JAX, which takes longest to
+    compile, at the size in the middle only."""
     for kind, make in (("value", sides.values), ("value+grad", sides.gradients)):
         if kind == "value" or program.wrt:
-            calls, first = make(program, size)
+            calls, first = make(program, size, with_jax=size == program.sizes[1])
             seconds = interleaved(calls, rounds=rounds, seconds=0.01)
             yield {"program": program.name, "size": size, "kind": kind, "seconds": seconds, "first": first}
 
@@ -57,6 +60,27 @@ def line(row: Row) -> str:
         ratio(first.get("jax"), first["pliant"]),
     )
     return f"| {row['program']:<20} | {size:<18} | {row['kind']:<10} |" + "".join(f" {cell:>9} |" for cell in cells)
+
+
+def growth(program: LoopProgram, rows: list[Row]) -> str:
+    """One row of the second table: value and gradient at each number of steps, and the exponent by which the
+    time grows from the one in the middle to the largest, by Pliant and by the hand-written code."""
+    trips = [*program.trips] or [*program.sizes]
+    kind = "value+grad" if program.wrt else "value"
+    found = [r for size in trips for r in rows if r["size"] == size and r["kind"] == kind]
+    if len(found) < len(trips):
+        return ""
+    last, before = found[-1], found[len(found) // 2]
+    key = next((k for k in last["size"] if last["size"][k] != before["size"][k]), "")
+    grown = math.log(last["size"][key] / before["size"][key])
+
+    def exponent(side: str) -> str:
+        if side not in last["seconds"]:
+            return ""
+        return f"{math.log(last['seconds'][side] / before['seconds'][side]) / grown:.2f}"
+
+    times = ", ".join(f"{r['size'][key]}: {duration(r['seconds']['pliant'])}" for r in found)
+    return f"| {program.name:<20} | {key:<5} | {times} | {exponent('pliant')} | {exponent('C')} |"
 
 
 def summary(rows: list[Row]) -> str:
@@ -89,6 +113,9 @@ def main() -> None:
             for row in measured(program, size, options.rounds):
                 rows.append(row)
                 print(line(row), flush=True)
+    grown = [text for p in PROGRAMS if (text := growth(p, [r for r in rows if r["program"] == p.name]))]
+    if grown:
+        print("\n".join(["", GROWTH_HEAD, "|---|---|---|--:|--:|", *grown, ""]))
     print(summary(rows))
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps({"versions": versions, "rows": rows}, indent=1))

@@ -21,24 +21,24 @@ jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
 Call = Callable[[], Any]
 
 
-def values(program: LoopProgram, size: Sizes) -> tuple[dict[str, Call], dict[str, float]]:
+def values(program: LoopProgram, size: Sizes, *, with_jax: bool = True) -> tuple[dict[str, Call], dict[str, float]]:
     """Calls that return the results; seconds until the first one returned."""
     xs, run = program.inputs(size), program.of_arrays(size)
     compiled = pliant.jit(run)
     calls: dict[str, Call] = {"pliant": lambda: compiled(*xs), "numpy": lambda: run(*xs)}
-    if program.name in in_jax.VERSIONS:
+    if with_jax and program.name in in_jax.VERSIONS:
         static = {key: size[key] for key in program.static}
         fn = jax.jit(lambda *xs: in_jax.VERSIONS[program.name](*xs, **static))
         calls["jax"] = lambda: jax.block_until_ready(fn(*xs))
     return calls, {side: first(calls[side]) for side in calls if side != "numpy"}
 
 
-def gradients(program: LoopProgram, size: Sizes) -> tuple[dict[str, Call], dict[str, float]]:
+def gradients(program: LoopProgram, size: Sizes, *, with_jax: bool = True) -> tuple[dict[str, Call], dict[str, float]]:
     """Calls that return the sum of all results and its gradients; seconds until the first one returned."""
     xs = program.inputs(size)
     compiled = pliant.value_and_grad(program.loss(size), argnums=program.wrt)
     calls: dict[str, Call] = {"pliant": lambda: compiled(*xs)}
-    if program.name in in_jax.VERSIONS:
+    if with_jax and program.name in in_jax.VERSIONS:
         static = {key: size[key] for key in program.static}
 
         def loss(*xs: Any) -> Any:
