@@ -263,12 +263,39 @@ def bound_to_one_of_two(x: Any, n: int) -> Any:
     return y, z
 
 
+def written_by_a_number(x: Any, n: int) -> Any:
+    h, counts = [0.0] * 5, [0, 0, 0, 0]
+    for i in range(9):
+        h[i % 5 - 2] += x[i]
+        h[0] = h[0] * 0.5
+        k = int(abs(x[i]) * 1.5)
+        counts[k] = counts[k] + 1
+    return np.array(h), h[1] + h[-1], counts[1] * x[0], sum(counts)
+
+
+def written_in_branches(x: Any, n: int) -> Any:
+    h = [1.0] * 9
+    for i in range(1, 9):
+        for j in range(i):
+            if x[j] < x[i] and h[j] * 2 > h[i]:
+                h[i] = h[j] * 2 + x[i]
+    return max(h), np.array(h)
+
+
+def text_of_the_index(x: Any, n: int) -> Any:
+    names = []
+    for i in range(9):
+        names.append(f"w{i}")
+    return dict(zip(names, x, strict=True))["w3"] * 2
+
+
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
     elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
     loop_over_a_list, list_of_an_object, comprehensions, folds_of_generators, folds_of_arrays,
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
     accepted_or_not, rebound_until_close, bound_to_one_of_two,
+    written_by_a_number, written_in_branches, text_of_the_index,
 )  # fmt: skip
-UNROLLED = (written_after_it_was_appended, bound_to_one_of_two)
+UNROLLED = (written_after_it_was_appended, bound_to_one_of_two, text_of_the_index)
 """Of these, the ones whose loops have no form that a step keeps."""

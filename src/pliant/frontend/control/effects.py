@@ -9,6 +9,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
+from pliant.frontend.control.tables import written
 
 CHANGING: Final = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
@@ -18,8 +19,14 @@ CHANGING: Final = frozenset(
 
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
+    kind = cast("Any", type(holder))
+    if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
+        elements = written(holder, key, value)
+        if elements is not None:
+            note(place_of("whole", holder))
+            holder[:] = elements
+            return
     if type(holder) is not TracedArray and on_trial():
-        kind = cast("Any", type(holder))
         if kind is dict or (kind is list and isinstance(key, int)):
             note(place_of("item", holder, key if kind is dict else key % max(len(holder), 1)))
         elif kind in (list, dict):

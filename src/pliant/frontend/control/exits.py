@@ -12,13 +12,14 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either, either, is_other
 from pliant.frontend.control.grown import Grown
-from pliant.frontend.control.growth import is_copied
+from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
 from pliant.frontend.control.swaps import Name, Swaps
+from pliant.frontend.control.tables import Table
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
@@ -56,7 +57,7 @@ class Exit:
         self.read = [content for place, content in after.items() if self.is_read(place)] + [result]
         self.count([*kept, *self.grown.enter(signal), result])
         self.grown.check(kept)
-        exits = self.grown.left(self.users)
+        exits = [*self.grown.left(self.users), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
@@ -115,6 +116,12 @@ class Exit:
                 made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
             parts.append(made)
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def changed(self, table: Table) -> tuple[Place, Recipe]:
+        """How to make what a list of numbers holds that the steps change."""
+        n = len(self.carries)
+        self.carries.append(Carry(table.params[0], table.start, table.end()))
+        return table.place, lambda results: table.after(results[n])
 
     def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
         """A name that some steps bind to a new array, by a condition: whether any did is carried, too."""
@@ -182,7 +189,8 @@ class Exit:
             made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
             return lambda _: made
         if type(x) is not TracedArray and n is None:
-            return lambda _: x
+            kept = known_text(x)
+            return lambda _: kept
         array = as_traced(x)
         if not is_mutable(array):
             known = self.known(array) if n is None else None

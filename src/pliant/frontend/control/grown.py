@@ -11,7 +11,7 @@ from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.growth import Growth, is_copied
+from pliant.frontend.control.growth import Growth, is_copied, known_text
 from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
@@ -139,7 +139,8 @@ class Grown:
         if type(x) in (Bounded, Selection):
             raise NotInductive("a list gets arrays whose extents are known only at run time")
         if type(x) is not TracedArray:
-            return lambda results, t: x
+            kept = known_text(x)
+            return lambda results, t: kept
         if not is_mutable(x):
             return self.counted(x) or self.row_of(x, rows or self.stacked(x.value))
         if not self.slots.region.owns(x.storage):

@@ -22,6 +22,7 @@ from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
+from pliant.frontend.control.tables import Table, number_kind
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_number, kind_of
@@ -113,10 +114,10 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
-        before = dict(plan.plans), list(plan.storages), self.growths()
+        before = dict(plan.plans), list(plan.storages), self.lists()
         plan.storages += [s for s in self.region.written if s not in self.heads.contents]
         for place, content in self.region.effects.items():
-            if place in plan.plans or self.grows(place, content):
+            if place in plan.plans or self.grows(place, content) or self.changes(place, content):
                 continue
             if place.kind == "whole" or content is MISSING:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
@@ -125,11 +126,26 @@ class Round:
         self.moves = self.moved()
         for place in list(plan.plans):
             plan.plans[place] = self.next_plan(place, place.get())
-        return (dict(plan.plans), list(plan.storages), self.growths()) != before
+        return (dict(plan.plans), list(plan.storages), self.lists()) != before
 
-    def growths(self) -> list[tuple[Place, Element | None]]:
-        """The lists that grow, and what their elements have in common."""
-        return [(place, growth.element) for place, growth in self.plan.growths.items()]
+    def lists(self) -> list[tuple[Place, Element | Kind | None]]:
+        """The lists that grow or change, and what their elements have in common."""
+        changing = [(place, table.kind) for place, table in self.plan.tables.items()]
+        return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *changing]
+
+    def changes(self, place: Place, content: Any) -> bool:
+        """Whether a step changes the elements of a list of numbers; the plan says then what they are."""
+        holder: Any = place.holder
+        if place.kind != "whole" or not isinstance(holder, list) or len(cast("Any", holder)) != len(content):
+            return False
+        table = self.plan.tables.get(place)
+        before: list[Any] = content if table is None else table.before
+        kind = number_kind([*cast("Any", holder), *before])
+        if kind is None:
+            return False
+        if table is None or table.kind != kind:
+            self.plan.tables[place] = Table(place, before, kind)
+        return True
 
     def grows(self, place: Place, content: Any) -> bool:
         """Whether all that a step does to a container is to append to a list; the plan says then how."""
@@ -140,10 +156,10 @@ class Round:
         now: list[Any] = [*cast("Any", holder)]
         if growth is None:
             more = len(now) - len(content)
-            if more < 0 or any([a is not b for a, b in zip(content, now, strict=False)]):
+            if place in self.plan.tables or more < 0 or any([a is not b for a, b in zip(content, now, strict=False)]):
                 return False
             if not more:
-                return not self.plan.is_static
+                return not self.plan.is_static and place not in self.plan.tables
             growth = self.plan.growths[place] = Growth(place, content, more)
         elif growth.added() is None:
             raise NotInductive("a list gets other elements at each step")

@@ -11,10 +11,11 @@ from pliant.core import ir
 from pliant.core.ir import Const, Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
+from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -206,7 +207,17 @@ class Join:
             is_returned = isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
             if contents[n] is MISSING and is_returned:
                 return self.lone(contents[1 - n], 1 - n)
-        return self.joined(contents[0], contents[1], place.text)
+        kind = number_kind([*contents[0], *contents[1]]) if place.kind == "whole" and _are_lists(contents) else None
+        return self.joined(contents[0], contents[1], place.text) if kind is None else self.listed(contents, kind)
+
+    def listed(self, contents: Sequence[list[Any]], kind: Kind) -> Recipe:
+        """A list of numbers, as the elements of one array."""
+        made: list[Value] = []
+        for side, elements in zip(self.sides, contents, strict=True):
+            with side.region.inside():
+                made.append(held(elements, kind))
+        n = self.slot(made[0], made[1])
+        return lambda results: numbers(fresh(results[n], is_array=True), kind)
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""
@@ -238,6 +249,11 @@ class Join:
                 zeros.append(with_kind(ir.operators.zeros(as_traced(leaf).type), kind_of(as_traced(leaf))))
         other = unflatten(structure, zeros)
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+
+def _are_lists(contents: Sequence[Any]) -> bool:
+    """Whether two containers are lists of one length."""
+    return all([isinstance(c, list) for c in contents]) and len(contents[0]) == len(contents[1])
 
 
 def _same(x: Any, _: Values) -> Any:

@@ -15,6 +15,7 @@ from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.region import Place, Region, note
 from pliant.frontend.control.signals import Signal
+from pliant.frontend.control.tables import Table
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.signature import flatten, unflatten
@@ -124,6 +125,7 @@ class Plan:
     plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
     storages: list[Storage] = field(default_factory=list[Storage])
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
+    tables: dict[Place, Table] = field(default_factory=dict[Place, Table])
 
     @property
     def is_static(self) -> bool:
@@ -172,6 +174,8 @@ class Heads:
             storage.write(self.contents[storage][1])
         for growth in self.plan.growths.values():
             growth.enter(self.index, self.plan.length)
+        for table in self.plan.tables.values():
+            table.enter()
 
     def storages(self) -> list[Storage]:
         """The allocations that a step is given in place of others."""
