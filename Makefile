@@ -2,10 +2,11 @@
 #   make demo    train a digits classifier from a loss in plain NumPy (plot in out/)
 #   make test    the whole test suite
 #   make check   style, types, layering, doctests
+#   make systems pliant.diff over every differentiation system (2.5 GB); SCENARIOS=all for the whole matrix
 #   make bench   the table against JAX and NumPy (JSON in out/)
 #   make fuzz    random programs, COUNT of them, and WRITES that write in place
 #   make docs    write the generated pages of docs/
-.PHONY: demo test check bench fuzz docs format clean
+.PHONY: demo test check systems bench fuzz docs format clean
 .DEFAULT_GOAL := demo
 
 PYTHON ?= python3
@@ -28,6 +29,19 @@ check: $(READY)check
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' src README.md docs
+
+# PyTensor wants an older llvmlite than Pliant does, so these have an environment of their own.
+SYSTEMS := .venv/systems
+systems: $(SYSTEMS)/.ready
+	PLIANT_SCENARIOS=$(SCENARIOS) TF_CPP_MIN_LOG_LEVEL=3 $(SINGLE) \
+		$(SYSTEMS)/bin/python -m pytest -n 2 -q tests/diff $(PYTEST)
+
+$(SYSTEMS)/.ready: pyproject.toml | $(BIN)/python
+	$(PYTHON) -m venv $(SYSTEMS)
+	$(SYSTEMS)/bin/python -m pip install -qq --disable-pip-version-check pytensor tensorflow-cpu 'mlx[cpu]' \
+		casadi sympy autograd jax enzyme-ad scipy optree pytest pytest-xdist hypothesis matplotlib
+	$(SYSTEMS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps -e .
+	@touch $@
 
 bench: $(READY)jax
 	$(BIN)/python -m benchmarks

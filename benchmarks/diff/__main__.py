@@ -46,7 +46,7 @@ def main() -> None:
     rows = contexts.rows()
     made["contexts"] = [asdict(r) for r in rows]
     table(("", "naive", "pliant.diff"), [(r.name, r.naive, r.with_context) for r in rows])
-    sizes = [n for n in (1_000, 5_000, 10_000, 100_000) if n <= options.largest]
+    sizes = [n for n in (1_000, 5_000, 10_000, 20_000, 100_000) if n <= options.largest]
     found = [sparse.row(problem, n) for problem in sparse.PROBLEMS for n in sizes]
     made["sparse"] = [asdict(r) for r in found]
     head = ("matrix", "n", "colours", "SciPy", "networkx", "prepare", "sparse", "dense JAX", "largest error")

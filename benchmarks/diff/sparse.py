@@ -14,7 +14,7 @@ from scipy.optimize._numdiff import group_columns
 import pliant.diff as diff
 from benchmarks.measure import once, repeated
 
-LARGEST_DENSE = 5_000  # elements of x up to which JAX's dense matrix is made
+MEMORY = 4e9  # bytes of a dense matrix up to which JAX is asked for one; it works with three or four times as many
 
 
 @final
@@ -30,7 +30,8 @@ class Problem:
 @final
 @dataclass(frozen=True)
 class Row:
-    """Colours, seconds to prepare and per matrix, and the largest error beside the dense matrix."""
+    """Colours, seconds to prepare and per matrix, and the largest error beside the dense matrix, or its size if it
+    is not made."""
 
     problem: str
     n: int
@@ -39,7 +40,7 @@ class Row:
     networkx: int | None
     prepare: float
     sparse: float
-    dense: float | None
+    dense: float | str
     error: float | None
 
 
@@ -94,7 +95,8 @@ def row(problem: Problem, n: int) -> Row:
     sparse = min(repeated(lambda: prep(x), 3) for _ in range(5))
     is_jacobian = problem.operator == "jacobian"
     others = (by_scipy(prep.sparsity.pattern), by_networkx(prep.sparsity.pattern)) if is_jacobian else (None, None)
-    dense, error = by_jax(problem, x, matrix) if n <= LARGEST_DENSE else (None, None)
+    size = 8.0 * matrix.shape[0] * matrix.shape[1]
+    dense, error = by_jax(problem, x, matrix) if size <= MEMORY else (f"({size / 1e9:.0f} GB)", None)
     return Row(f"{problem.name} {problem.operator}", n, prep.sparsity.ncolors, *others, seconds, sparse, dense, error)
 
 
@@ -122,5 +124,8 @@ def by_jax(problem: Problem, x: Any, matrix: Any) -> tuple[float, float]:
     make = jax.hessian if problem.operator == "hessian" else jax.jacfwd
     compiled = jax.jit(make(problem.f))
     dense = np.asarray(compiled(x))
-    error = float(np.max(np.abs(matrix.toarray() - dense)))
-    return min(repeated(lambda: jax.block_until_ready(compiled(x)), 1) for _ in range(4)), error
+    error = max(
+        float(np.max(np.abs(matrix[n : n + 1000].toarray() - dense[n : n + 1000]))) for n in range(0, len(x), 1000)
+    )
+    del dense
+    return min(once(lambda: jax.block_until_ready(compiled(x))) for _ in range(4)), error
