@@ -19,6 +19,7 @@ from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
+from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import is_row_major, is_unsure, separate
 from pliant.frontend.tracing import is_tracing
@@ -224,7 +225,7 @@ class NumPyNamespace(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__dict__["module"], name)
-        shown = self.__dict__[name] = namespace_of(value) or made_by(value) or value
+        shown = self.__dict__[name] = namespace_of(value) or made_by(value) or joiner_of(value) or value
         return shown
 
 

@@ -1,0 +1,67 @@
+"""`np.r_` and `np.c_` as a traced function sees them: arrays joined by what stands between brackets."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast, final
+
+import numpy as np
+
+from pliant.core.origin import here
+from pliant.core.types import DTYPES
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import as_traced, result_dtype
+from pliant.frontend.kinds import as_tuple, is_array
+
+xp: Any = np
+
+FORMS: Final = {id(np.r_): (0, 1, -1), id(np.c_): (-1, 2, 0)}
+"""Object → along which axis it joins, how many axes there are at least, and where the own axes of a part begin."""
+
+
+@final
+class Joiner:
+    """`np.r_` or `np.c_`."""
+
+    __slots__ = ("numpys",)
+
+    def __init__(self, numpys: Any) -> None:
+        self.numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        items: list[Any] = list(as_tuple(key)) if isinstance(key, tuple) else [key]
+        if not any(type(k) is TracedArray or is_array(k) for k in items):
+            return as_traced(self.numpys[key])
+        axis, rank, first = FORMS[id(self.numpys)]
+        if isinstance(items[0], str):
+            axis, rank, first = _form(items.pop(0), rank)
+        parts = [as_traced(self.numpys[k]) if isinstance(k, slice) else as_traced(k) for k in items]
+        dtype = np.dtype(DTYPES[result_dtype(*parts)])
+        return xp.concatenate([_placed(p.astype(dtype), rank, first) for p in parts], axis)
+
+
+def joiner_of(value: Any) -> Joiner | None:
+    """What a traced function sees for `np.r_` and `np.c_`; None for anything else."""
+    return Joiner(value) if id(value) in FORMS else None
+
+
+def _form(text: str, rank: int) -> tuple[int, int, int]:
+    """What the text in `np.r_["axis, axes, first", …]` says."""
+    try:
+        given = [int(part) for part in text.split(",")]
+        axis, least, first = (*given, *(rank, -1)[len(given) - 1 :])
+    except ValueError:
+        raise UnsupportedError(f"np.r_[{text!r}, …] is not supported", hint="use np.concatenate").at(
+            ("here", here())
+        ) from None
+    return axis, least, first
+
+
+def _placed(x: TracedArray, rank: int, first: int) -> TracedArray:
+    """A part with at least `rank` axes, its own from number `first` on, or at the end for -1."""
+    more = rank - x.ndim
+    if more <= 0:
+        return x
+    begin = first if first >= 0 else first + more + 1
+    shape = (*(1,) * begin, *x.shape, *(1,) * (more - begin))
+    return cast("TracedArray", xp.reshape(x, shape))
