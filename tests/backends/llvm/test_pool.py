@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -59,6 +61,30 @@ def test_a_child_of_a_fork_has_workers_of_its_own():
         os._exit(0 if set(run_parts(50, 100, pool().code)) == {100} else 1)
     assert os.waitpid(child, 0)[1] == 0
     pliant.threads(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_compiles_though_another_thread_was_compiling():
+    stop = threading.Event()
+
+    def compile_much() -> None:
+        while not stop.is_set():
+            Code(TASK.format(triple=host_target().triple), keep=False)
+
+    other = threading.Thread(target=compile_much)
+    other.start()
+    ends = list[int]()
+    for _ in range(8):
+        child = os.fork()
+        if not child:
+            signal.alarm(30)  # ends it if it waits for ever
+            Code(TASK.format(triple=host_target().triple), keep=False)
+            os._exit(0)
+        ends.append(os.waitpid(child, 0)[1])
+    stop.set()
+    other.join()
+    assert ends == [0] * 8
 
 
 PROGRAM = """

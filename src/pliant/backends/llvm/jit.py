@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import threading
@@ -16,6 +17,8 @@ from pliant.backends.store import key_of, store
 llvm: Final[Any] = llvmlite.binding  # it has no types
 VERSIONS: Final = f"pliant code 1, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
+if hasattr(os, "register_at_fork"):  # no other thread is in LLVM then, for the child would wait for it forever
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @final
@@ -70,8 +73,8 @@ class Code:
     def __init__(self, text: str, effort: int = 2, *, keep: bool = True, level: int = 2) -> None:
         """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there. level: 0 for code that
         is made fast, rather than fast."""
-        machine = host_target().machine(level)
         with _lock:
+            machine = host_target().machine(level)
             kept = store() if keep else None
             key = key_of(VERSIONS, str(effort), text) if kept else ""
             found = kept.get(key) if kept else None
@@ -85,7 +88,8 @@ class Code:
 
     def address(self, name: str) -> int:
         """Where a function lies."""
-        return int(self.engine.get_function_address(name))
+        with _lock:
+            return int(self.engine.get_function_address(name))
 
 
 def compiled(text: str, machine: Any, effort: int) -> bytes:
