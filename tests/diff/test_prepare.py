@@ -292,6 +292,12 @@ def test_the_quick_way_still_wants_contexts_and_tuples_of_seeds():
         diff.pushforward(np.sin, Pliant(), X, X, prep=prep)
 
 
+def test_the_quick_way_tells_seeds_from_constants():
+    prep = diff.prepare_pushforward(scaled, Pliant(), X, (X,), Constant(X))
+    with pytest.raises(PreparationError, match="✗ context 1: prepared for Constant: float64"):
+        diff.pushforward(scaled, Pliant(), X, (X, X), prep=prep)
+
+
 @pytest.mark.parametrize("system", TWICE)
 def test_a_called_preparation_of_second_order_gives_the_last_derivative(system: Any):
     prep = diff.prepare_hvp(scaled, system, X, (X,), Constant(0.0))

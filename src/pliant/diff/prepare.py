@@ -49,7 +49,8 @@ class Prep:
     every: Way = field(repr=False)  # (y, *derivatives)
     value_and: Way = field(repr=False)  # (y, derivative)
     __call__: Way = field(repr=False)  # the derivative
-    kinds: list[Any] = field(default_factory=list[Any], repr=False)  # of the arguments, if none is a container
+    kinds: list[Any] = field(default_factory=list[Any], repr=False)  # of x and constants, if none is a container
+    seed_kinds: list[Any] = field(default_factory=list[Any], repr=False)
     on_mismatch: Mismatch = "error"
     sparsity: Sparsity | None = None
     others: list[Prep] = field(default_factory=list["Prep"], repr=False)  # made by on_mismatch="reprepare"
@@ -68,10 +69,11 @@ class Prep:
             if context.__class__ is not Constant:
                 return None
             given.append(context.value)
+        if list(map(_kind, given)) != self.kinds:
+            return None
         if t is None:
-            return self.every(*given) if list(map(_kind, given)) == self.kinds else None
-        seeds = t if t.__class__ is tuple else ()
-        is_same = [_kind(a) for a in (*given, *seeds)] == self.kinds
+            return self.every(*given)
+        is_same = t.__class__ is tuple and list(map(_kind, t)) == self.seed_kinds
         return self.every(x, t, *given[1:]) if is_same else None
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
@@ -138,7 +140,7 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
     routine = Routine(of.signature, functional, outer, outer.compile(program))
     calls = _bound(outer, program, routine)
-    return Prep(of.f, (spec.name, of.system), routine, *calls, kinds=_kinds(of), on_mismatch=on_mismatch)
+    return Prep(of.f, (spec.name, of.system), routine, *calls, *_kinds(of), on_mismatch=on_mismatch)
 
 
 def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
@@ -171,12 +173,13 @@ def _kind(x: Any) -> Any:
     return (x.__class__, x.dtype, x.shape) if hasattr(x, "dtype") else x.__class__
 
 
-def _kinds(of: Call) -> list[Any]:
+def _kinds(of: Call) -> tuple[list[Any], list[Any]]:
     """What `quick` compares; nothing where a signature is more than the types of single leaves."""
-    seeds = [leaf for seed in of.seeds for leaf in seed]
-    if not of.given.layout.is_flat or of.has_aux or of.y is not None or any([len(seed) != 1 for seed in of.seeds]):
-        return []
-    return [_kind(a) for a in (*of.given.actives, *of.given.constants, *seeds)]
+    is_flat = of.given.layout.is_flat and all([len(seed) == 1 for seed in of.seeds])
+    if not is_flat or of.has_aux or of.y is not None:
+        return [], []
+    given = [_kind(a) for a in (*of.given.actives, *of.given.constants)]
+    return given, [_kind(seed[0]) for seed in of.seeds]
 
 
 def _template(x: Any) -> Template:
