@@ -75,6 +75,24 @@ def test_the_exponential_of_a_hermitian_matrix_has_its_derivative(f, a, dtype):
     assert_allclose(np.sum(gradient.conj() * e).real, np.sum(WEIGHTS * expm_frechet(a, e)[1]).real, rtol=1e-9)
 
 
+def of_stacks(a: Any) -> Any:
+    w, v = np.linalg.eigh(a)
+    w = w - w.mean(-1, keepdims=True) + w.mean(-1, keepdims=True)
+    return (v * np.exp(w)[..., None, :]) @ np.swapaxes(v, -1, -2)
+
+
+@pytest.mark.parametrize("f", [of_stacks, pliant.vmap(columns_scaled)], ids=["stacked", "mapped"])
+def test_stacked_matrices_have_their_derivatives(f):
+    a = np.stack(list(MATRICES.values()))
+    e = np.stack([direction("f8") for _ in a])
+    gradient = pliant.grad(lambda a: np.sum(WEIGHTS * f(a)))(a)
+    wanted = [np.sum(WEIGHTS * expm_frechet(x, d)[1]) for x, d in zip(a, e, strict=True)]
+    assert_allclose(np.sum(gradient * e, (1, 2)), wanted, rtol=1e-9)
+    (_, along) = pliant.jvp(pliant.grad(lambda a: np.sum(np.exp(np.linalg.eigvalsh(a)))), (a,), (e,))
+    wanted = [np.sum(expm_frechet(x, d)[1] * d) for x, d in zip(a, e, strict=True)]
+    assert_allclose(np.sum(along * e, (1, 2)), wanted, rtol=1e-9)
+
+
 @pytest.mark.parametrize("a", MATRICES.values(), ids=MATRICES.keys())
 def test_sums_over_eigenvalues_have_second_derivatives(a):
     e = direction("f8")

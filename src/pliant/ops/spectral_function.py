@@ -14,7 +14,7 @@ from functools import reduce
 from typing import final
 
 from pliant.core.build import abstract
-from pliant.core.ir import Const, Tangents, Value, Values, const, nodes
+from pliant.core.ir import Const, Node, Tangents, Value, Values, const, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear, fit, sum_of
@@ -91,16 +91,18 @@ class Factor:
 
 def factors(x: Value, depth: int = DEPTH) -> list[Factor]:
     """The factors of a matrix that is written as a product, from the left."""
-    if not depth:
+    if not depth or x.type.rank < 2:
         return [Factor(x)]
+    *lead, rows, columns = range(x.type.rank)
+    stacked = tuple(lead)
     match x.op:
-        case Permute((1, 0)):
+        case Permute(order) if order == (*lead, columns, rows):
             return _transposed(factors(x.args[0], depth - 1))
         case Conj():
             return [replace(f, is_conjugated=not f.is_conjugated) for f in factors(x.args[0], depth - 1)]
-        case Dot(((i,), (j,)), ((), ())) if x.type.rank == 2 and x.args[0].type.rank == 2:
+        case Dot(((i,), (j,)), batch) if batch == (stacked, stacked) and x.args[0].type.rank == x.type.rank:
             left, right = (factors(a, depth - 1) for a in x.args)
-            return (left if i else _transposed(left)) + (_transposed(right) if j else right)
+            return (left if i == columns else _transposed(left)) + (right if j == rows else _transposed(right))
         case Mul():
             return _scaled(x, depth)
         case Reshape() | Convert() if (diagonal := _diagonal_of(x)) is not None:
@@ -115,12 +117,16 @@ def _transposed(product: Sequence[Factor]) -> list[Factor]:
 
 def _scaled(x: Value, depth: int) -> list[Factor]:
     """The factors of a matrix with its rows or columns multiplied by numbers."""
+    rank = x.type.rank
     for matrix, scale in (x.args, x.args[::-1]):
         repeated = scale.args[0] if isinstance(scale.op, Convert) else scale
-        if isinstance(repeated.op, Broadcast) and repeated.args[0].type.rank == 1 and matrix.type.rank == 2:
-            diagonal = [Factor(convert(repeated.args[0], x.dtype), is_diagonal=True)]
+        if not isinstance(repeated.op, Broadcast) or matrix.type.rank != rank:
+            continue
+        numbers, axes = repeated.args[0], repeated.op.axes
+        if axes in ((*range(rank - 1),), (*range(rank - 2), rank - 1)):
+            diagonal = [Factor(convert(numbers, x.dtype), is_diagonal=True)]
             inner = factors(matrix, depth - 1)
-            return inner + diagonal if repeated.op.axes == (1,) else diagonal + inner
+            return inner + diagonal if axes[-1] == rank - 1 else diagonal + inner
     return [Factor(x)]
 
 
@@ -130,11 +136,12 @@ def _diagonal_of(x: Value) -> Value | None:
     if isinstance(x.op, Convert):
         found = _diagonal_of(inner) if isinstance(inner.op, Reshape) else None
         return None if found is None else convert(found, x.dtype)
-    if len(shape) != 2 or shape[0] != shape[1] or inner.op != UpdateSlice((0,), (shape[0] + 1,)):
+    *lead, n = shape[:-1]
+    if shape[-1] != n or inner.op != UpdateSlice((0,) * len(shape[1:]), (*(1 for _ in lead), n + 1)):
         return None
     zeros, diagonal = inner.args
     is_zero = isinstance(zeros.op, Broadcast) and isinstance(zeros.args[0].op, Const) and zeros.args[0].op.value == 0
-    return diagonal if is_zero and diagonal.shape == shape[:1] else None
+    return diagonal if is_zero and diagonal.shape == shape[:-1] else None
 
 
 def product_of_numbers(middle: Sequence[Factor]) -> Value | None:
@@ -150,19 +157,27 @@ def slope_of(c: Value, numbers: Sequence[Value]) -> Value | None:
 
     numbers: the values that are w.
     """
-    common = [n.values[0] for n in nodes((c,), stop=numbers) if not n.values[0].shape]
+    common = [x for node in nodes((c,), stop=numbers) if (x := _common(node, c)) is not None]
     between = nodes((c,), stop=(*numbers, *common))
     if not all([isinstance(n.op, Elementwise | Broadcast | Reshape) and _is_row(n.values[0], c) for n in between]):
         return None
-    over = (*numbers, *common)
-    ones: Tangents = (*(fit(const(1, w.dtype), w.type) for w in numbers), *(None for _ in common))
+    over = tuple(dict.fromkeys((*numbers, *common)))
+    ones: Tangents = (*(fit(const(1, w.dtype), w.type) for w in numbers), *(None for _ in over[len(numbers) :]))
     slope = push(abstract((c,), over), over, ones)[1][0]
     return fit(const(0, c.dtype), c.type) if slope is None else slope
 
 
 def _is_row(x: Value, c: Value) -> bool:
-    """Whether x holds as many numbers as c, along one axis."""
+    """Whether x holds as many numbers as c, along the same axes."""
     return tuple(n for n in x.shape if n != 1) == tuple(n for n in c.shape if n != 1)
+
+
+def _common(node: Node, c: Value) -> Value | None:
+    """What a node makes, or repeats, if that is one number for all of a matrix."""
+    if not node.values[0].shape:
+        return node.values[0]
+    axes = node.op.axes if isinstance(node.op, Broadcast) else None
+    return node.args[0] if axes is not None and len(axes) < c.type.rank and axes == tuple(range(len(axes))) else None
 
 
 def upright(product: Sequence[Factor]) -> tuple[list[Factor], Callable[[Value], Value]]:
