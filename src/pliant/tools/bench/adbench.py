@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -127,14 +128,14 @@ def characters(xp: Any, w: Parameters, state: Array, sequence: Array) -> Array:
     return -total / (sequence.shape[0] - 1)
 
 
-def characters_in_jax(xp: Any, w: Parameters, state: Array, sequence: Array) -> Array:
-    """The same by JAX's loop."""
+def characters_by_scan(library: str, xp: Any, w: Parameters, state: Array, sequence: Array) -> Array:
+    """The same by the `scan` of a library."""
 
     def body(state: Array, pair: tuple[Array, Array]) -> tuple[Array, Array]:
         state, predicted = step(xp, w, state, pair[0])
         return state, log_likelihood(xp, predicted, pair[1])
 
-    terms = import_module("jax").lax.scan(body, state, (sequence[:-1], sequence[1:]))[1]
+    terms = import_module(library).scan(body, state, (sequence[:-1], sequence[1:]))[1]
     return -xp.sum(terms) / (sequence.shape[0] - 1)
 
 
@@ -188,5 +189,9 @@ def cases(*, is_short: bool = False) -> Iterator[Case]:
     w = {"main": normal((2 * layers, 4 * b)) / math.sqrt(b), "extra": normal((3, b))}
     words = np.eye(b)[rng.integers(0, b, c)]
     for kind in ("value", "gradient"):
-        own = {"jax": characters_in_jax, "torch": None}
+        own = {
+            "pliant": partial(characters_by_scan, "pliant"),
+            "jax": partial(characters_by_scan, "jax.lax"),
+            "torch": None,
+        }
         yield Case("adbench", "lstm", characters, (w, normal((2 * layers, b)), words), c, kind, own)
