@@ -243,6 +243,24 @@ def list_by_a_number_of_run_time(x: Any, n: int) -> Any:
     return x
 
 
+def assert_of_a_traced_number(x: Any) -> Any:
+    assert x.ndim == 1
+    assert x[0] > 0, "expected a positive number"
+    return x
+
+
+def repeated_list(x: Any) -> Any:
+    return np.array([1.0] * int(x[0]))
+
+
+def list_that_grows_by_a_condition(x: Any) -> Any:
+    ys = []
+    for v in x:
+        if v > 0:
+            ys.append(v)  # noqa: PERF401
+    return np.array(ys)
+
+
 def return_out_of_a_finally(x: Any) -> Any:
     try:
         y = -x
@@ -271,7 +289,8 @@ CONTROL: dict[str, Any] = {
     for f in (
         state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
-        return_out_of_a_finally, branch_in_a_generator, branch_without_source,
+        return_out_of_a_finally, assert_of_a_traced_number, repeated_list,
+        list_that_grows_by_a_condition, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip
 

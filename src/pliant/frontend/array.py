@@ -75,6 +75,17 @@ def _inplace(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
     return lambda self, other: TracedArray.dispatch.inplace(ufunc, self, other)
 
 
+def _times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
+    """`x * y`; an integer says how often to repeat a list or tuple, as NumPy's integers do."""
+    plain = (_reflected if is_reflected else _binary)(np.multiply)
+
+    def multiply(self: TracedArray, other: Any) -> Any:
+        is_count = isinstance(other, list | tuple) and (self.is_scalar or self.is_weak) and self.type.kind in "iu"
+        return cast("Any", other) * self.__index__() if is_count else plain(self, other)
+
+    return multiply
+
+
 @final
 class TracedArray:
     """An array inside a traced function; it stands for what the caller will pass.
@@ -334,7 +345,7 @@ class TracedArray:
 
     __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
     __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
-    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
+    __mul__, __rmul__, __imul__ = _times(is_reflected=False), _times(is_reflected=True), _inplace(np.multiply)
     __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
     __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
     __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)

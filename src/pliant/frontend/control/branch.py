@@ -118,6 +118,16 @@ def negated(x: Any) -> Any:
     return choose(x, lambda: False, lambda: True)
 
 
+def asserted(test: Any) -> Any:
+    """The condition of an `assert`, which must be known while tracing."""
+    if is_open(test):
+        raise UnsupportedError(
+            "assert needs a condition that is known while tracing, and this one is known only at run time",
+            hint="check it before the call, or return it; shapes and dtypes may be asserted",
+        ).at(("here", here()))
+    return test
+
+
 def _is_in(x: Any, container: Any) -> Any:
     """`x in container`."""
     if type(container) is TracedArray and container.concrete is None:

@@ -276,7 +276,7 @@ def put(place: Place, made: Any) -> None:
     if type(made) is Unbound and place.kind == "whole":
         raise UnsupportedError(
             f"{place.text} gets other elements under a condition that is known only at run time",
-            hint="keep its length and keys the same in both branches",
+            hint="keep its length and keys the same in both branches, or write to an array made before, and count",
         ).at(("here", here()))
     if place.kind != "name":
         note(place)

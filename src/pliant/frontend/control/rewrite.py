@@ -32,7 +32,7 @@ from pliant.frontend.control.syntax import (
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "extended", "listed", "reduced", "rebinds",
+    "born", "extended", "listed", "reduced", "rebinds", "asserted",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -253,6 +253,8 @@ class _Statements:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
             return self.statement(placed(plain, node), in_block, loop)
+        if isinstance(node, ast.Assert):
+            node.test = calling("asserted", node.test, node.test)
         guard: list[ast.stmt] = []
         if isinstance(node, ast.Try) and not all(map(_is_arithmetic, node.handlers)):
             guard = [placed(ast.Expr(calling("attempted", node)), node)]

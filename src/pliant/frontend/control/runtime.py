@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pliant.frontend.control.branch import both, branch, choose, compare, either, follow, negated
+from pliant.frontend.control.branch import asserted, both, branch, choose, compare, either, follow, negated
 from pliant.frontend.control.builtins import reduced
 from pliant.frontend.control.comprehension import listed
 from pliant.frontend.control.effects import assign, attempted, extended, rebinds, store
@@ -17,5 +17,5 @@ CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
-    "born": born, "extended": extended, "listed": listed, "reduced": reduced, "rebinds": rebinds,
+    "born": born, "extended": extended, "listed": listed, "reduced": reduced, "rebinds": rebinds, "asserted": asserted,
 }  # fmt: skip
