@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import sys
@@ -231,6 +232,17 @@ def test_captured_arrays_are_read_anew_at_each_call() -> None:
     for n in range(5):
         weights[...] = n
         np.testing.assert_array_equal(compiled(matrix()), matrix() * n)
+
+
+@pliant.jit
+def by_name(x: Any) -> Any:
+    return x + 1
+
+
+def test_copies_are_the_function_itself_as_for_any_function() -> None:
+    assert copy.copy(by_name) is by_name
+    assert copy.deepcopy({"f": by_name})["f"] is by_name
+    assert by_name.__reduce__() == "by_name"  # so is it pickled
 
 
 def test_methods_are_called_with_their_object() -> None:

@@ -196,6 +196,10 @@ class Compiled:
             ways = (*[way for _, way in self.natives], self.__call__)
             connect(self, ways, lambda offset: entry.native.forwarding(offset, special.ctypes.data))
 
+    def __reduce__(self) -> str:
+        """As of any function: copies are itself, and it is pickled by name."""
+        return str(getattr(self, "__qualname__", repr(self)))
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
