@@ -141,7 +141,7 @@ FAULTS: dict[str, Fault] = {
     "arguments are free": replaced(build, "share", all_free),
     "bytes are free at birth": replaced(place, "last_uses", born),
     "everything takes 64 bytes": replaced(place, "size_of", lambda _: 64),
-    "workspace is too small": Fault(change=lambda program: setattr(program, "arena", program.arena // 2 - 64)),
+    "workspace is too small": Fault(change=lambda program: setattr(program, "arena", max(program.arena // 2 - 64, 0))),
     "offsets are wrong": Fault(change=move_offsets),
     "steps are exchanged": Fault(change=exchange_steps),
     "results are exchanged": Fault(change=exchange_results),

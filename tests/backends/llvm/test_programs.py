@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pliant
 from pliant.backends.llvm import BACKEND
 from pliant.backends.reference import reference
 from pliant.core.build import trace
@@ -194,3 +195,18 @@ def test_integers_stay_exact():
     fn = trace(lambda x: reduce_sum(convert(x, "i64")), Type("u8", (3000,)))
     x = np.full(3000, 255, np.uint8)
     assert BACKEND.compile(fn)([x])[0] == 255 * 3000
+
+
+def test_llvm_has_nothing_to_say_of_loops_inside_a_while(capfd, monkeypatch):
+    def f(x, s):
+        while s < 50:
+            s *= 2
+            x[0] += s
+            x[1:] += x[:-1] * 0.1
+        return s
+
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    ours, theirs = np.arange(7.0), np.arange(7.0)
+    assert pliant.jit(f)(ours, 2.0) == f(theirs, 2.0)
+    np.testing.assert_array_equal(ours, theirs)
+    assert capfd.readouterr().err == ""

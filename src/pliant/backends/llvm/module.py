@@ -108,6 +108,10 @@ class Module:
         """Metadata of a loop that is to be unrolled."""
         return self.loop(['!"llvm.loop.unroll.full"'])
 
+    def not_unrolled(self) -> str:
+        """Metadata of a loop that stays one. Without, LLVM gives it that of an unrolled loop at its end, and warns."""
+        return self.loop(['!"llvm.loop.unroll.disable"'])
+
     def in_turn(self) -> str:
         """Metadata of a loop of which no more than one vector is to be computed at a time."""
         return self.loop(['!"llvm.loop.interleave.count"', "i32 1"])

@@ -265,7 +265,7 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> No
     e.label(run)
     body.call()
     carries.after(body)
-    e.line(f"br label %{head}")
+    e.line(f"br label %{head}, !llvm.loop {e.module.not_unrolled()}")
     e.label(done)
     carries.end(body, known=False)
 
