@@ -33,13 +33,12 @@ def sizes_of(program: LoopProgram, *, is_short: bool) -> list[Sizes]:
     return [*program.sizes, *(size for size in program.trips if size not in program.sizes)]
 
 
-def measured(program: LoopProgram, size: Sizes, rounds: int) -> Iterator[Row]:
-    """The rows of a program at a size: its value, and its value with gradients; JAX, which takes longest to
-    compile, at the size in the middle only."""
+def measured(program: LoopProgram, size: Sizes, rounds: int, *, with_jax: bool) -> Iterator[Row]:
+    """The rows of a program at a size: its value, and its value with gradients."""
     for kind, make in (("value", sides.values), ("value+grad", sides.gradients)):
         if kind == "value" or program.wrt:
-            calls, first = make(program, size, with_jax=size == program.sizes[1])
-            seconds = interleaved(calls, rounds=rounds, seconds=0.01)
+            calls, first = make(program, size, with_jax=with_jax)
+            seconds = interleaved(calls, rounds=rounds, seconds=0.001)
             yield {"program": program.name, "size": size, "kind": kind, "seconds": seconds, "first": first}
 
 
@@ -99,7 +98,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loops")
     parser.add_argument("only", nargs="*", help="measure only these programs")
     parser.add_argument("--short", action="store_true", help="one size each")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each side (default 5)")
+    parser.add_argument("--jax-once", action="store_true", help="JAX, which takes longest to compile, at one size")
+    parser.add_argument(
+        "--rounds", type=int, default=20, help="turns of each side, of which the best counts (default 20)"
+    )
     options = parser.parse_args()
     versions = {name: version(name) for name in ("pliant", "jax", "numpy", "llvmlite")}
     print(f"{platform.machine()}, Python {platform.python_version()}, {versions}, float64")
@@ -110,7 +112,8 @@ def main() -> None:
         if options.only and program.name not in options.only:
             continue
         for size in sizes_of(program, is_short=options.short):
-            for row in measured(program, size, options.rounds):
+            with_jax = not options.jax_once or size == program.sizes[1]
+            for row in measured(program, size, options.rounds, with_jax=with_jax):
                 rows.append(row)
                 print(line(row), flush=True)
     grown = [text for p in PROGRAMS if (text := growth(p, [r for r in rows if r["program"] == p.name]))]
