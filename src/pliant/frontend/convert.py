@@ -14,6 +14,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
+from pliant.frontend.rows import rows_of
 from pliant.frontend.tracing import current, short_of
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
@@ -43,6 +44,9 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
 
 def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
     """`np.array` of nested lists that may hold traced arrays; always a fresh array."""
+    rows = rows_of([*x])
+    if rows is not None:
+        return fresh(rows.value, is_array=True)
     items: list[Any] = [item if is_traced(item) or is_array(item) else as_traced(item, what) for item in x]
     if not any(isinstance(item, TracedArray) and item.concrete is None for item in items):
         parts = [item.concrete if isinstance(item, TracedArray) else item for item in items]
@@ -60,8 +64,8 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
                 ("here", here())
             )
     dtype = short(np.result_type(*(a.dtype for a in arrays)))  # a Python float beside a float32 makes a float64 here
-    rows = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
-    return fresh(concatenate(with_neighbours_joined(rows), 0), is_array=True)
+    parts = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
+    return fresh(concatenate(with_neighbours_joined(parts), 0), is_array=True)
 
 
 def value_of(x: Any, dtype: str | None = None) -> Value:

@@ -15,8 +15,8 @@ from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.rows import rows_of
 from pliant.frontend.tracing import is_tracing
-from pliant.frontend.view import ReshapeLens, SliceLens
 
 INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 
@@ -102,24 +102,6 @@ def steps_of(elements: Any) -> Steps | None:
         rows = rows_of(cast("list[Any]", elements))
         return None if rows is None else steps_of(rows)
     return _made(elements) if isinstance(elements, Made) else None
-
-
-def rows_of(elements: list[Any]) -> TracedArray | None:
-    """The array whose rows are the elements of a list, in their order, if there is one."""
-    first = elements[0] if elements else None
-    if type(first) is not TracedArray or first.is_weak or len(first.lenses) != 2:
-        return None
-    window, tail = first.lenses
-    if not isinstance(window, SliceLens) or tail != ReshapeLens(window.length[1:]):
-        return None
-    start, step, length = window.start, window.step, window.length
-    if length[0] != 1 or any(start[1:]) or set(step) != {1} or length[1:] != first.storage.value.shape[1:]:
-        return None
-    for n, x in enumerate(elements):
-        is_next = type(x) is TracedArray and x.storage is first.storage and x.is_scalar == first.is_scalar
-        if not is_next or x.lenses != (SliceLens((start[0] + n, *start[1:]), step, length), tail):
-            return None
-    return TracedArray(first.storage, (SliceLens(start, step, (len(elements), *length[1:])),))
 
 
 def _affine(k: Any, start: Any, step: int) -> Any:

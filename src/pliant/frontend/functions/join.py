@@ -23,6 +23,7 @@ from pliant.frontend.convert import (
 )
 from pliant.frontend.functions.common import array_of, is_list, is_sequence, known, solid, store_out, unsupported, xp
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
+from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
 from pliant.ops.matrix import tril as lower_part
 from pliant.ops.matrix import triu as upper_part
@@ -70,6 +71,9 @@ def concatenate(
 
 def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """np.stack."""
+    rows = rows_of([*arrays]) if is_list(arrays) and axis == 0 and out is None and dtype is None else None
+    if rows is not None:
+        return fresh(rows.value, is_array=True)
     parts = parts_of(arrays)
     if not parts:
         raise ShapeError("need at least one array to stack").at(("here", here()))
