@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -43,9 +44,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "dtypes", [("f8", "f8"), ("i4", "f8"), ("f8", "i4"), ("i4", "i4"), ("c16", "f8")]
-)
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("i4", "f8"), ("f8", "i4"), ("i4", "i4"), ("c16", "f8")])
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
 def test_writes_are_cast_or_refused_as_by_numpy(write: Callable[[Any, Any], Any], dtypes: tuple[str, str]) -> None:
     x = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 2.5], [0.0, 4.5, -3.0]])
@@ -68,3 +67,17 @@ def test_powers_are_numpys_at_signed_zeros_and_infinities(f: Callable[..., Any],
 )
 def test_what_is_a_scalar(x: Any) -> None:
     assert pliant.jit(lambda x: np.isscalar(x))(x) == np.isscalar(x)
+
+
+@pytest.mark.parametrize("to", ["i8", "i4", "i2", "i1", "u1", "u2"])
+@pytest.mark.parametrize("of", ["f8", "f4"])
+def test_numbers_beyond_an_integer_become_what_numpy_makes_of_them(of: str, to: str) -> None:
+    x = np.array([np.nan, np.inf, -np.inf, 2.0**31, -(2.0**31), 2.0**63, 1e30, -0.7, 300, -129, 0.5]).astype(of)
+
+    def f(x: Any) -> Any:
+        return np.where(x < 0.6, np.nan, x).astype(to), x.astype(to)  # a NaN that the compiler knows, and others
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for made, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+            np.testing.assert_array_equal(made, wanted)

@@ -42,6 +42,7 @@ from pliant.ops import (
     singular_function,
     solve,
     sort,
+    special,
     spectral,
     spectral_function,
     splat,
@@ -54,7 +55,7 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
-    elementwise, splat, power, length, transcendental, stable, rounding, complex, compare, bits, select, shape,
+    elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
     reduce, update, block, block_rules, index,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,

@@ -5,9 +5,9 @@
     operand  each    row i at step i          ↔  result  stack  row i, made at step i
 
 The k-th `carry` operand is what the k-th `last` result starts from. Results may also be other
-folds over the steps: `prod max min any all`, and `total`, a sum as accurate as that of an array. An operand of kind `count` is the number of steps, if
-that is known only at run time: as many are run, but no more than `length`, and the rest of a stack
-is zero.
+folds over the steps: `prod max min any all`, and `total`, a sum as accurate as that of an array. An
+operand of kind `count` is the number of steps, if that is known only at run time: as many are run,
+but no more than `length`, and the rest of a stack is zero.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pliant.backends.llvm.values import Val, Writer, float_text, llvm_type
 from pliant.core.types import REAL_OF
 
@@ -47,11 +49,17 @@ def convert_real(w: Writer, a: str, b: str, x: str) -> str:
 def _float_to_int(w: Writer, a: str, b: str, x: str) -> str:
     if a == "f16":
         return _float_to_int(w, "f32", b, convert_real(w, "f16", "f32", x))
-    # Out of range is poison in LLVM and "the least number" on x86: freeze keeps the latter.
     via = {"i8": "i32", "i16": "i32", "u8": "i32", "u16": "i32", "u32": "i64"}.get(b, b)
-    how = "fptoui" if via == "u64" else "fptosi"
-    raw = w.op(f"{how} {llvm_type(a)} {x} to {llvm_type(via)}")
-    return convert_real(w, via, b, w.op(f"freeze {llvm_type(via)} {raw}"))
+    if via == "u64":  # out of range it is any number, in C too
+        return w.op(f"freeze i64 {w.op(f'fptoui {llvm_type(a)} {x} to i64')}")
+    # Out of range and NaN: the least number on x86, poison in LLVM, which takes the other side of a choice then.
+    limit = 2.0 ** (int(via[1:]) - 1)
+    is_inside = w.op(f"fcmp olt {llvm_type(a)} {w.call(_FABS[a], a, x)}, {float_text(limit, a)}")
+    made = w.op(f"fptosi {llvm_type(a)} {x} to {via}")
+    return convert_real(w, via, b, w.op(f"select i1 {is_inside}, {via} {made}, {via} {-int(limit)}"))
+
+
+_FABS: Final = {"f32": "llvm.fabs.f32", "f64": "llvm.fabs.f64"}
 
 
 def bitcast(w: Writer, a: str, b: str, x: Val) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Const, Value, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import loop_dtypes, sample, value_of
-from pliant.ops import bits, compare, elementwise, power, rounding, transcendental
+from pliant.ops import bits, compare, elementwise, power, rounding, special, transcendental
 from pliant.ops.complex import conj, imag, real
 from pliant.ops.einsum import einsum
 from pliant.ops.einsum import matmul as matrix_product
@@ -243,7 +244,17 @@ def _exp10(x: Value) -> Value:
     return power.power(const(10, x.dtype), x)
 
 
+def _ndtr(x: Value) -> Value:
+    """The cumulative distribution of the standard normal: ½ erfc(−x/√2)."""
+    return elementwise.mul(const(0.5, x.dtype), special.erfc(elementwise.mul(const(-math.sqrt(0.5), x.dtype), x)))
+
+
 NAMED_UFUNCS: Final[dict[str, Builder]] = {
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "ndtr": _ndtr,
+    "gammaln": special.log_gamma,
+    "psi": special.digamma,
     "expit": _expit,
     "logit": _logit,
     "log_expit": _log_expit,
