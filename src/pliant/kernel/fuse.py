@@ -19,8 +19,9 @@ from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine,
 from pliant.kernel.late import WRITES, overwritten_part
 from pliant.kernel.lengths import Lengths, ends_of, lengths_of
 from pliant.kernel.nested import Build, Pairs, run_of
+from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import product, product_of
-from pliant.kernel.record import fill_of, fold_shape, identity_of
+from pliant.kernel.record import fill_of, identity_of
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.elementwise import Add, Neg, Sub
