@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Const, Function, Value, const, implements, nodes, param, scope, substitute
+from pliant.core.ir import Const, Function, Number, Value, const, implements, nodes, param, rebuild, scope, substitute
 from pliant.core.types import Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
 from pliant.ops.custom import Checkpoint
@@ -26,6 +26,17 @@ def test_equal_expressions_of_one_trace_are_one_value() -> None:
         assert exp(x) is exp(x)
         assert reshape(x, (3, 1)) is Reshape((3, 1))(x)
         assert add(x, 2.0) is add(x, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype"), [(1, "i64"), (True, "bool"), (-0.0, "f64"), (math.nan, "f32"), (1j, "c64")]
+)
+def test_equal_literals_of_one_trace_are_one_value(number: Number, dtype: str) -> None:
+    before = const(number, dtype)
+    with scope():
+        first = const(number, dtype)
+        assert const(number, dtype) is Const(number, dtype)() is rebuild(before.node, ())[0] is first
+        assert const(0, "f64") is not const(-0.0, "f64")
 
 
 def test_equal_expressions_of_two_traces_are_two_values() -> None:

@@ -319,6 +319,9 @@ class Const(Op):
     def infer(self, *xs: Type) -> Type:
         return Type(self.dtype)
 
+    def apply(self, *xs: Operand) -> Values:
+        return (const(self.value, self.dtype),)
+
     def array(self, xp: Namespace, *xs: Any) -> Any:
         return xp.asarray(self.value, dtype=getattr(xp, DTYPES[self.dtype]))
 
@@ -437,7 +440,7 @@ def rebuild(node: Node, args: Values) -> Values:
     """The node's op on other operands, under the node's origin."""
     before = swap(node.origin)
     try:
-        if all([a.type == b.type for a, b in zip(args, node.args, strict=True)]):
+        if args and all([a.type == b.type for a, b in zip(args, node.args, strict=True)]):
             return Node.make(node.op, args, node.types)
         return node.op.apply(*args)
     finally:
