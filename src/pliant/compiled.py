@@ -9,11 +9,10 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
-from pliant.entries import Sample, call_like
 from pliant.errors import ArgumentError
 from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
@@ -22,7 +21,9 @@ from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import Static, as_arrays, flatten, key_orders, leaf_names, signature, static
 from pliant.frontend.tracing import current, special, strides_of, thread
-from pliant.pipeline import optimise
+
+if TYPE_CHECKING:
+    from pliant.entries import Sample
 
 DEFAULT_BACKEND: Final = "llvm"
 WAYS: Final = 8  # native answers kept per function
@@ -173,6 +174,8 @@ class Compiled:
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         made = entry.call((args, kwargs), leaves, outs)
+        from pliant.entries import Sample
+
         sample = Sample(program, args, kwargs, names, structure, leaves)
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
@@ -185,6 +188,8 @@ class Compiled:
         form = (len(sample.args), *sample.names, *map(type, given), *map(strides_of, outs or ()), pairs)
         if form not in entry.forms and len(entry.forms) >= FORMS:
             return
+        from pliant.entries import call_like
+
         uses = entry.forms[form] = entry.forms.get(form, 0) + 1
         call = call_like(sample, out, outs or (), pairs) if uses == 2 else None
         native = entry.native.entry(entry.code(pairs), call) if call else None
@@ -226,6 +231,8 @@ class Compiled:
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
+        from pliant.pipeline import optimise
+
         fn, compiler = optimise(program.fn), backend_named(backend)
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None

@@ -21,7 +21,6 @@ from pliant.ops.compare import equal
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast, iota, permute, reshape
-from pliant.pipeline import before_derivatives
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
@@ -84,6 +83,8 @@ def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     if sorted(numbers) != list(numbers):
         closed = _reorder(closed, xs, [x for n in numbers for x in by_argument[n]])
         xs = tuple(x for n in numbers for x in by_argument[n])
+    from pliant.pipeline import before_derivatives
+
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
     return Active(closed, xs, tuple(parts[n][1] for n in numbers), tuple(len(parts[n][0]) for n in numbers))
 

@@ -13,7 +13,6 @@ from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.ir import Function, nodes
 from pliant.core.print import format_function
 from pliant.frontend.control.report import Report
-from pliant.pipeline import optimise
 from pliant.rewrite.explain import Log
 
 
@@ -62,6 +61,8 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     compiled = f if isinstance(f, Compiled) else Compiled(f)
     program, arrays = compiled.program_and_arrays(args, kwargs)
     log = Log()
+    from pliant.pipeline import optimise
+
     best = optimise(program.fn, log)
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)
