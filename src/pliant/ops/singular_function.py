@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast, final
 
-from pliant.core.ir import Tangents, Value, Values, const, nodes
+from pliant.core.ir import Tangents, Value, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
-from pliant.ops.base import Linear, fit, sum_of
 from pliant.ops.compare import equal
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import convert
 from pliant.ops.matrix import (
-    Matrices,
     adjoint,
     diagonals,
     on_diagonal,
@@ -28,21 +26,19 @@ from pliant.ops.matrix import (
 )
 from pliant.ops.select import select
 from pliant.ops.spectral import SingularValues, Svd, sums
-from pliant.ops.spectral_function import Factor, divided, factors, product_of_numbers, slope_of, upright
+from pliant.ops.spectral_function import Factor, Recombined, divided, factors, product_of_numbers, slope_of, upright
 from pliant.rewrite.rule import rewrite
 
 
 @final
 @dataclass(frozen=True)
-class FromSingularValues(Linear, Matrices):
+class FromSingularValues(Recombined):
     """u·diag(c)·vh of a = u·diag(s)·vh: `t[…, m, n], t[…, k], t[…, k] → t[…, m, n]`, k = min(m, n).
 
-    c = f(s) of the singular values; the third operand is f'(s), which only the derivative reads. Linear in
-    c. `full`: which decomposition it shares; only if m = n.
+    c = f(s) of the singular values. `full`: which decomposition it shares; only if m = n.
     """
 
     full: bool = False
-    linear = (1,)
 
     def infer(self, a: Type, c: Type, slope: Type) -> Type:
         lead, m, n = self.matrices(a)
@@ -54,17 +50,7 @@ class FromSingularValues(Linear, Matrices):
         u, _, vh = Svd(self.full).apply(a)
         return products(scale_columns(u, c), vh)
 
-    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        (a, c, slope), (da, dc, dslope) = xs, dxs
-        terms = list[Value]()
-        if dc is not None:
-            terms.append(self(a, dc, fit(const(0, c.dtype), c.type) if dslope is None else dslope))
-        if da is not None:
-            terms.append(self.turned(a, c, slope, da))
-        return (self(*xs),), (sum_of(terms) if terms else None,)
-
     def turned(self, a: Value, c: Value, slope: Value, da: Value) -> Value:
-        """What da changes but for c, whose tangent holds the diagonal of uᴴ·da·v."""
         u, s, vh = Svd(self.full).apply(a)
         v, (m, n) = adjoint(vh), a.shape[-2:]
         to_u = products(da, v)

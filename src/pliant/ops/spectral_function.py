@@ -8,6 +8,7 @@ differentiated as a whole, by divided differences (Daleckii and Krein, 1951).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -33,14 +34,34 @@ from pliant.transforms.jvp import push
 DEPTH = 5  # how many products, orders and scalings a factor may lie behind
 
 
-@final
-class FromSpectrum(Linear, Matrices):
-    """v·diag(c)·vᴴ, with v the eigenvectors of a Hermitian a: `t[…, n, n], t[…, n], t[…, n] → t[…, n, n]`.
+class Recombined(Linear, Matrices):
+    """A matrix of the vectors of a decomposition of a, and of numbers c = f(w) in place of its own.
 
-    c = f(w) of the eigenvalues w; the third operand is f'(w), which only the derivative reads. Linear in c.
+    The third operand is f'(w), which only the derivative reads. Linear in c.
     """
 
     linear = (1,)
+
+    @abstractmethod
+    def turned(self, a: Value, c: Value, slope: Value, da: Value) -> Value:
+        """What da changes but for c, whose tangent holds the diagonal of da between the vectors."""
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (a, c, slope), (da, dc, dslope) = xs, dxs
+        terms = list[Value]()
+        if dc is not None:
+            terms.append(self(a, dc, fit(const(0, c.dtype), c.type) if dslope is None else dslope))
+        if da is not None:
+            terms.append(self.turned(a, c, slope, da))
+        return (self(*xs),), (sum_of(terms) if terms else None,)
+
+
+@final
+class FromSpectrum(Recombined):
+    """v·diag(c)·vᴴ, with v the eigenvectors of a Hermitian a: `t[…, n, n], t[…, n], t[…, n] → t[…, n, n]`.
+
+    c = f(w) of the eigenvalues w.
+    """
 
     def infer(self, a: Type, c: Type, slope: Type) -> Type:
         lead, n, _ = self.matrices(a, square=True)
@@ -52,18 +73,11 @@ class FromSpectrum(Linear, Matrices):
         v = Eigh().apply(a)[1]
         return products(scale_columns(v, c), adjoint(v))
 
-    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        # dc holds what the diagonal of vᴴ·da·v does; off the diagonal it is multiplied by (c_j - c_i)/(w_j - w_i).
-        (a, c, slope), (da, dc, dslope) = xs, dxs
-        terms = list[Value]()
-        if dc is not None:
-            terms.append(self(a, dc, fit(const(0, c.dtype), c.type) if dslope is None else dslope))
-        if da is not None:
-            w, v = Eigh().apply(a)
-            rate = products(adjoint(v), symmetric(da), v)
-            turned = select(on_diagonal(rate.shape), 0, divided(c, slope, w) * rate)
-            terms.append(products(v, turned, adjoint(v)))
-        return (self(*xs),), (sum_of(terms) if terms else None,)
+    def turned(self, a: Value, c: Value, slope: Value, da: Value) -> Value:
+        # off the diagonal vᴴ·da·v is multiplied by (c_j - c_i)/(w_j - w_i)
+        w, v = Eigh().apply(a)
+        rate = products(adjoint(v), symmetric(da), v)
+        return products(v, select(on_diagonal(rate.shape), 0, divided(c, slope, w) * rate), adjoint(v))
 
     def transpose(self, ct: Value, a: Value | Type, c: Value | Type, slope: Value | Type) -> Tangents:
         assert isinstance(a, Value)
