@@ -170,7 +170,7 @@ FOLDS = {"add": "biufc", "mul": "biufc", "max": "biuf", "min": "biuf", "and": "b
 
 
 def combine(w: Writer, kind: str, d: str, acc: Val, x: Val) -> Val:
-    """One step of a fold. Only here may LLVM reorder float sums: see Note [sums] in `emit`."""
+    """One step of a fold. Only here may LLVM reorder float sums: see Note [sums] in `accumulator`."""
     t = llvm_type(d)
     if kind in ("add", "mul") and d[0] in "fc":
         if d[0] == "f":

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import final
 
-from pliant.backends.llvm.emit import BLOCK, Accumulator, Emitter
+from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.values import literal
 from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes

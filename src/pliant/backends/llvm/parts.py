@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from pliant.backends.llvm.emit import Accumulator, Emitter
+from pliant.backends.llvm.accumulator import Accumulator
+from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.nests import NestEmitter, alive, emit_loops, emitters_of
 from pliant.backends.llvm.pool import parallel
