@@ -11,7 +11,7 @@ from pliant.core.build import trace
 from pliant.core.ir import const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
-from pliant.ops import RULES, index
+from pliant.ops import RULES, index, index_rules
 from pliant.ops.index import (
     Gather,
     ScatterAdd,
@@ -236,31 +236,31 @@ def zeros(*shape):
 
 
 IDENTITIES = [
-    (index.add_of_write_into_zeros, lambda x, u: x + scatter_add(zeros(4, 3), (iota(2),), u)),
-    (index.add_of_write_into_zeros, lambda x, u: UpdateSlice((1, 0), (1, 1))(zeros(4, 3), u) + x),
+    (index_rules.add_of_write_into_zeros, lambda x, u: x + scatter_add(zeros(4, 3), (iota(2),), u)),
+    (index_rules.add_of_write_into_zeros, lambda x, u: UpdateSlice((1, 0), (1, 1))(zeros(4, 3), u) + x),
     (
-        index.add_of_write_into_zeros,
+        index_rules.add_of_write_into_zeros,
         lambda x, u: (
             x
             + permute(UpdateSlice((0, 1), (1, 1))(ir.operators.zeros(Type("f64", (3, 4))), permute(u, (1, 0))), (1, 0))
         ),
     ),
-    (index.gather_of_scatter_set, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
+    (index_rules.gather_of_scatter_set, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
     (
-        index.scatter_set_of_own_sum,
+        index_rules.scatter_set_of_own_sum,
         lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) + u, unique=True),
     ),
     (
-        index.scatter_set_of_own_sum,
+        index_rules.scatter_set_of_own_sum,
         lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) - u, unique=True),
     ),
     (
-        index.scatter_add_to_cleared,
+        index_rules.scatter_add_to_cleared,
         lambda x, u: scatter_add(
             scatter_set(x, (iota(2),), zeros(2, 3), unique=True), (iota(2),), u + gather(x, iota(2)), unique=True
         ),
     ),
-    (index.scatter_add_of_zeros, lambda x, u: scatter_add(x, (iota(2),), zeros(2, 3))),
+    (index_rules.scatter_add_of_zeros, lambda x, u: scatter_add(x, (iota(2),), zeros(2, 3))),
 ]
 
 
@@ -270,4 +270,4 @@ def test_rules_are_true(rule, f):
 
 
 def test_every_rule_is_checked():
-    assert {rule for rule, _ in IDENTITIES} == set(index.RULES) <= set(RULES)
+    assert {rule for rule, _ in IDENTITIES} == set(index_rules.RULES) <= set(RULES)

@@ -23,6 +23,7 @@ from pliant.ops import (
     elementwise,
     fft,
     index,
+    index_rules,
     least_squares,
     length,
     loop,
@@ -56,7 +57,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index,
+    reduce, update, block, block_rules, index, index_rules,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, reversible, while_loop,

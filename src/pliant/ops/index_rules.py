@@ -1,0 +1,97 @@
+"""Identities of gathers and scatters, and of sums with what was written into zeros."""
+
+from __future__ import annotations
+
+from pliant.core.ir import Value
+from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
+from pliant.ops.elementwise import Add, Sub, neg
+from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
+from pliant.ops.select import is_zero
+from pliant.ops.shape import Permute, Reshape, permute, reshape
+from pliant.ops.update import AddSlice, UpdateSlice, add_slice
+from pliant.rewrite.rule import rewrite
+
+DEPTH = 8  # how many movements and writes may lie between a sum and the zeros below
+
+
+@rewrite(Add, level="stable", reads=(Scatter, BlockWrite, UpdateSlice, AddSlice, Permute, Reshape))
+def add_of_write_into_zeros(value: Value) -> Value | None:
+    """`acc + scatter_add(zeros, i, u)` is `scatter_add(acc, i, u)`, and so for windows: what a read
+    contributes to a cotangent costs what was read, not what was read from."""
+    x, y = value.args
+    if x.shape != y.shape:
+        return None
+    return _onto(x, y, DEPTH) or _onto(y, x, DEPTH)
+
+
+def _onto(acc: Value, y: Value, depth: int) -> Value | None:
+    """`acc + y`, where y is zeros written to, seen through reshapes and permutes; else None."""
+    match y.op:
+        case UpdateSlice(start, step) if is_zero(y.args[0]):
+            return add_slice(acc, y.args[1], start, step)
+        case ScatterAdd() | AddBlock() if is_zero(y.args[0]):
+            return y.op(acc, *y.args[1:])
+        case UpdateBlock(step, shared) if is_zero(y.args[0]):
+            return AddBlock(step, shared)(acc, *y.args[1:])
+        case _ if not depth:
+            return None
+        case Permute(order):
+            under = _onto(permute(acc, y.op.inverse()), y.args[0], depth - 1)
+            return None if under is None else permute(under, order)
+        case Reshape(shape):
+            under = _onto(reshape(acc, y.args[0].shape), y.args[0], depth - 1)
+            return None if under is None else reshape(under, shape)
+        case AddSlice() | ScatterAdd() | AddBlock():
+            under = _onto(acc, y.args[0], depth - 1)
+            return None if under is None else y.op(under, *y.args[1:])
+        case _:
+            return None
+
+
+@rewrite(Gather, reads=(ScatterSet,))
+def gather_of_scatter_set(value: Value) -> Value | None:
+    """What was just written at places named once each is read back."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    same = isinstance(x.op, ScatterSet) and x.op.unique and x.op.shared == op.shared and x.args[1:-1] == (*indices,)
+    return x.args[-1] if same else None
+
+
+@rewrite(ScatterSet, reads=(Add, Sub))
+def scatter_set_of_own_sum(value: Value) -> Value | None:
+    """`x[i] = x[i] ± u` is `np.add.at(x, i, ±u)` where no place is named twice."""
+    (x, *indices, total), op = value.args, value.op
+    if not (isinstance(op, ScatterSet) and op.unique and isinstance(total.op, Add | Sub)):
+        return None
+    pairs = [(total.args, isinstance(total.op, Add))]
+    pairs += [(total.args[::-1], True)] if isinstance(total.op, Add) else []
+    for (old, u), is_sum in pairs:
+        reads = isinstance(old.op, Gather) and old.op.shared == op.shared and old.args == (x, *indices)
+        if reads and u.shape == total.shape:
+            return ScatterAdd(op.shared, unique=True)(x, *indices, u if is_sum else neg(u))
+    return None
+
+
+@rewrite(ScatterAdd, level="stable", reads=(ScatterSet,))
+def scatter_add_to_cleared(value: Value) -> Value | None:
+    """Places that have been cleared, and then added to, are set (but for the sign of -0.0)."""
+    (x, *indices, u), op = value.args, value.op
+    if not (isinstance(op, ScatterAdd) and op.unique and isinstance(x.op, ScatterSet) and is_zero(x.args[-1])):
+        return None
+    is_same = x.args[1:-1] == (*indices,) and x.op.shared == op.shared
+    return ScatterSet(op.shared, unique=True)(x.args[0], *indices, u) if is_same else None
+
+
+@rewrite(ScatterAdd, level="stable")
+def scatter_add_of_zeros(value: Value) -> Value | None:
+    """Adding zeros changes nothing (but the sign of -0.0)."""
+    return value.args[0] if is_zero(value.args[-1]) else None
+
+
+RULES = (
+    add_of_write_into_zeros,
+    gather_of_scatter_set,
+    scatter_set_of_own_sum,
+    scatter_add_to_cleared,
+    scatter_add_of_zeros,
+)
