@@ -3,7 +3,7 @@
 #   make test    the whole test suite
 #   make check   style, types, layering, doctests
 #   make systems pliant.diff over every differentiation system (2.5 GB); SCENARIOS=all for the whole matrix
-#   make bench   the table against JAX and NumPy (JSON in out/)
+#   make bench   the table against JAX and NumPy (JSON in out/); benchmarks/loops asks for numba too
 #   make fuzz    random programs, COUNT of them, and WRITES that write in place
 #   make docs    write the generated pages of docs/
 .PHONY: demo test check systems bench fuzz docs format clean
@@ -43,7 +43,7 @@ $(SYSTEMS)/.ready: pyproject.toml | $(BIN)/python
 	$(SYSTEMS)/bin/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-bench: $(READY)jax
+bench: $(READY)bench
 	$(BIN)/python -m benchmarks
 
 fuzz: $(READY)test

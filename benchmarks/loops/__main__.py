@@ -1,96 +1,70 @@
-"""`python -m benchmarks.loops`: every loop program at several sizes and numbers of steps, by every side;
-one table, and out/loops.json."""
+"""`python -m benchmarks.loops`: every loop program at three sizes and five numbers of steps, by every side;
+tables on standard output and in out/loops.md, all numbers in out/loops.json, progress on standard error."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import platform
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from benchmarks.loops import sides
 from benchmarks.loops.programs import PROGRAMS, LoopProgram
 from benchmarks.loops.programs.base import Sizes
+from benchmarks.loops.tables import Row, growth, in_the_middle, ratio, sized, summary
 from benchmarks.measure import interleaved
 from pliant.tools.bench.table import duration
 
-OUT = Path("out/loops.json")
-HEAD = ("size", "", "pliant", "NumPy/pl.", "JAX/pl.", "pl./C", "compile", "JAX/pl.")
-
-GROWTH_HEAD = "| program | grows | value and gradient at each number of steps | exponent | C |"
-
-Row = dict[str, Any]
+OUT = Path("out")
+NAMES = ("pliant", "jax", "numba", "numpy", "llvmlite")
 
 
-def sizes_of(program: LoopProgram, *, is_short: bool) -> list[Sizes]:
+def points(program: LoopProgram, *, is_short: bool) -> list[Sizes]:
     """The size in the middle, or all sizes and numbers of steps."""
     if is_short:
         return [program.sizes[1]]
     return [*program.sizes, *(size for size in program.trips if size not in program.sizes)]
 
 
-def measured(program: LoopProgram, size: Sizes, rounds: int, *, with_jax: bool) -> Iterator[Row]:
+def others(program: LoopProgram, size: Sizes) -> list[str]:
+    """The sides beside Pliant and NumPy. JAX, which compiles for each size, is measured at all sizes, but only
+    at the number of steps in the middle and at the largest."""
+    trips = program.trips
+    with_jax = size in program.sizes or size in (trips[len(trips) // 2], trips[-1])
+    return ["numba", "C", *(["jax"] if with_jax else [])]
+
+
+def measured(program: LoopProgram, size: Sizes, rounds: int) -> Iterator[Row]:
     """The rows of a program at a size: its value, and its value with gradients."""
     for kind, make in (("value", sides.values), ("value+grad", sides.gradients)):
         if kind == "value" or program.wrt:
-            calls, first = make(program, size, with_jax=with_jax)
-            seconds = interleaved(calls, rounds=rounds, seconds=0.001)
-            yield {"program": program.name, "size": size, "kind": kind, "seconds": seconds, "first": first}
+            calls, first = make(program, size, others(program, size))
+            yield Row(program.name, size, kind, interleaved(calls, rounds=rounds, seconds=0.001), first)
 
 
-def line(row: Row) -> str:
-    """One row of the table."""
-    seconds, first = row["seconds"], row["first"]
-    size = " ".join(f"{key}={n}" for key, n in row["size"].items())
+def said(row: Row, start: float) -> str:
+    """A row as it is found."""
+    found = {"numpy": "NumPy/pl.", "numba": "numba/pl.", "jax": "JAX/pl.", "C": "pl./C"}
+    ratios = [f"{name} {ratio(row.times(side))}" for side, name in found.items() if side in row.seconds]
+    times = ", ".join([duration(row.seconds["pliant"]), *ratios])
+    return f"[{time.perf_counter() - start:5.0f} s] {row.program} {sized(row.size)} {row.kind}: {times}"
 
-    def ratio(above: float | None, below: float | None) -> str:
-        return f"{above / below:.2f}×" if above and below else ""
 
-    cells = (
-        duration(seconds["pliant"]),
-        ratio(seconds.get("numpy"), seconds["pliant"]),
-        ratio(seconds.get("jax"), seconds["pliant"]),
-        ratio(seconds["pliant"], seconds.get("C")),
-        duration(first["pliant"]),
-        ratio(first.get("jax"), first["pliant"]),
+def texts(programs: Sequence[LoopProgram], rows: Sequence[Row], *, is_short: bool) -> Iterator[str]:
+    """The tables."""
+    yield in_the_middle(programs, rows)
+    series: tuple[tuple[str, Callable[[LoopProgram], Sequence[Sizes]]], ...] = (
+        ("At three sizes:", lambda program: program.sizes),
+        ("At five numbers of steps, or extents where the loops run over one:", lambda program: program.trips),
     )
-    return f"| {row['program']:<20} | {size:<18} | {row['kind']:<10} |" + "".join(f" {cell:>9} |" for cell in cells)
-
-
-def growth(program: LoopProgram, rows: list[Row]) -> str:
-    """One row of the second table: value and gradient at each number of steps, and the exponent by which the
-    time grows from the one in the middle to the largest, by Pliant and by the hand-written code."""
-    trips = [*program.trips] or [*program.sizes]
-    kind = "value+grad" if program.wrt else "value"
-    found = [r for size in trips for r in rows if r["size"] == size and r["kind"] == kind]
-    if len(found) < len(trips):
-        return ""
-    last, before = found[-1], found[len(found) // 2]
-    key = next((k for k in last["size"] if last["size"][k] != before["size"][k]), "")
-    grown = math.log(last["size"][key] / before["size"][key])
-
-    def exponent(side: str) -> str:
-        if side not in last["seconds"]:
-            return ""
-        return f"{math.log(last['seconds'][side] / before['seconds'][side]) / grown:.2f}"
-
-    times = ", ".join(f"{r['size'][key]}: {duration(r['seconds']['pliant'])}" for r in found)
-    return f"| {program.name:<20} | {key:<5} | {times} | {exponent('pliant')} | {exponent('C')} |"
-
-
-def summary(rows: list[Row]) -> str:
-    """Geometric means of the ratios, of values with gradients."""
-    parts = list[str]()
-    for name, above, below in (("JAX/pliant", "jax", "pliant"), ("pliant/C", "pliant", "C")):
-        found = [r["seconds"] for r in rows if r["kind"] == "value+grad" and {above, below} <= r["seconds"].keys()]
-        if found:
-            mean = math.exp(sum(math.log(s[above] / s[below]) for s in found) / len(found))
-            parts.append(f"{name} {mean:.2f}× over {len(found)} rows")
-    return "value+grad, geometric means: " + ", ".join(parts)
+    for text, points in () if is_short else series:
+        yield f"{text}\n\n{growth(programs, rows, points)}"
+    yield "\n".join(f"- {line}" for line in summary(rows))
 
 
 def main() -> None:
@@ -98,30 +72,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loops")
     parser.add_argument("only", nargs="*", help="measure only these programs")
     parser.add_argument("--short", action="store_true", help="one size each")
-    parser.add_argument("--jax-once", action="store_true", help="JAX, which takes longest to compile, at one size")
     parser.add_argument(
         "--rounds", type=int, default=20, help="turns of each side, of which the best counts (default 20)"
     )
     options = parser.parse_args()
-    versions = {name: version(name) for name in ("pliant", "jax", "numpy", "llvmlite")}
-    print(f"{platform.machine()}, Python {platform.python_version()}, {versions}, float64")
-    print(f"| {'program':<20} | {HEAD[0]:<18} | {HEAD[1]:<10} |" + "".join(f" {h:>9} |" for h in HEAD[2:]))
-    print("|" + "-" * 22 + "|" + "-" * 20 + "|" + "-" * 12 + "|" + ("-" * 10 + ":|") * (len(HEAD) - 2))
-    rows = list[Row]()
-    for program in PROGRAMS:
-        if options.only and program.name not in options.only:
-            continue
-        for size in sizes_of(program, is_short=options.short):
-            with_jax = not options.jax_once or size == program.sizes[1]
-            for row in measured(program, size, options.rounds, with_jax=with_jax):
+    programs = [p for p in PROGRAMS if not options.only or p.name in options.only]
+    versions = {name: version(name) for name in NAMES}
+    start, rows = time.perf_counter(), list[Row]()
+    for program in programs:
+        for size in points(program, is_short=options.short):
+            for row in measured(program, size, options.rounds):
                 rows.append(row)
-                print(line(row), flush=True)
-    grown = [text for p in PROGRAMS if (text := growth(p, [r for r in rows if r["program"] == p.name]))]
-    if grown:
-        print("\n".join(["", GROWTH_HEAD, "|---|---|---|--:|--:|", *grown, ""]))
-    print(summary(rows))
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({"versions": versions, "rows": rows}, indent=1))
+                print(said(row, start), file=sys.stderr, flush=True)
+    head = f"{platform.machine()}, Python {platform.python_version()}, {versions}, float64"
+    text = "\n\n".join([head, *texts(programs, rows, is_short=options.short)])
+    print(text)
+    OUT.mkdir(exist_ok=True)
+    (OUT / "loops.md").write_text(text + "\n")
+    found = [asdict(row) for row in rows]
+    (OUT / "loops.json").write_text(json.dumps({"versions": versions, "rows": found}, indent=1))
 
 
 if __name__ == "__main__":

@@ -192,6 +192,7 @@ PROGRAMS = (
         (0, 1),
         {"n": 4, "k": 3},
         ({"n": 16, "k": 40}, {"n": 32, "k": 40}, {"n": 64, "k": 40}),
+        tuple({"n": 32, "k": k} for k in (5, 10, 20, 40, 80)),
     ),
     LoopProgram(
         vertical_advection,
