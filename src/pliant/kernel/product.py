@@ -30,7 +30,9 @@ def is_product(node: Node) -> bool:
     if not isinstance(op, Dot) or node.types[0].dtype not in ("f32", "f64", "c64", "c128"):
         return False
     b, m, n, k = op.sizes(*node.args)
-    return b * m * n * k >= SMALLEST and max(m, n) * k >= 64 and max(m, n, k) <= 2**31 - 1
+    if b * m * n * k < SMALLEST or max(m, n, k) > 2**31 - 1:
+        return False
+    return max(m, n) * k >= 64 or (min(m, n) > 1 and node.types[0].kind == "f")
 
 
 def product(op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Value], Buffer]) -> Product:

@@ -1,4 +1,4 @@
-"""Matrix products by BLAS: NumPy's own OpenBLAS if it can be found, else SciPy's function pointers."""
+"""Matrix products by BLAS, if they are not small: NumPy's own OpenBLAS if it can be found, else SciPy's pointers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pliant.backends.llvm.jit import symbol
+from pliant.backends.llvm.products import emit_small, is_small
 from pliant.backends.llvm.values import llvm_type
 from pliant.kernel.ir import Affine, Matrix, Product, Var
 
@@ -56,7 +57,7 @@ def address_of(name: str) -> tuple[int, str]:
 
 
 def emit_product(e: Emitter, step: Product) -> None:
-    """A BLAS call for each matrix of the stack."""
+    """A product for each matrix of the stack."""
     m, n, k = step.sizes
     if 0 in (*step.batch, m, n):
         return
@@ -64,11 +65,19 @@ def emit_product(e: Emitter, step: Product) -> None:
     loops = tuple([Var(b) for b in step.batch])
     out_strides = list(itertools.accumulate(reversed(step.batch), int.__mul__, initial=m * n))[-2::-1]
 
+    starts = (
+        _offset(step.left, loops),
+        _offset(step.right, loops),
+        Affine(0, tuple(zip(loops, out_strides, strict=True))),
+    )
+    if is_small(step):
+        e.nested(loops, lambda: emit_small(e, step, *starts))
+        e.end_step()
+        return
+
     def call() -> None:
-        left = e.address(step.left.buffer, _offset(step.left, loops))
-        right = e.address(step.right.buffer, _offset(step.right, loops))
-        out = e.address(step.out, Affine(0, tuple(zip(loops, out_strides, strict=True))))
-        emit_gemm(e, step, (left, right, out))
+        left, right = e.address(step.left.buffer, starts[0]), e.address(step.right.buffer, starts[1])
+        emit_gemm(e, step, (left, right, e.address(step.out, starts[2])))
 
     alone = m * n * k <= SERIAL and threads_of_blas()
     if alone:

@@ -1,0 +1,182 @@
+"""Small matrix products in the program itself: a block of the result at a time stays in registers.
+
+    for each block of columns:
+        for each block of rows:
+            totals[i] = 0, or the rows that the product is added to, as vectors
+            for each term t:
+                totals[i] += left[i, t] · right[t, :]
+
+Columns of a right operand whose rows are not contiguous are copied first, unless they are read only once or twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, final
+
+from pliant.backends.llvm.values import llvm_type
+from pliant.kernel.ir import Affine, Buffer, Product, Var, root_of
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+DEEPEST: Final = 64  # terms; with more, BLAS is as fast
+LARGEST: Final = 64  # rows or columns, whichever are fewer
+UNROLLED: Final = 8  # terms that need no loop
+TALLEST: Final = 8  # rows at a time
+REGISTERS: Final = {16: 8, 32: 12, 64: 24}  # vectors of the result, by their bytes
+BYTES: Final = {"f32": 4, "f64": 8}
+
+
+def is_small(step: Product) -> bool:
+    """Whether a product is faster in the program than by BLAS."""
+    m, n, k = step.sizes
+    return step.out.type.dtype in BYTES and 1 < min(m, n) <= LARGEST and 0 < k <= DEEPEST
+
+
+def emit_small(e: Emitter, step: Product, left: Affine, right: Affine, out: Affine) -> None:
+    """The product of the matrices that begin at `left` and `right`; the result begins at `out`."""
+    n = step.sizes[1]
+    lanes = e.module.widths[-1] // BYTES[step.out.type.dtype]
+    most = n if n <= 4 * lanes else 3 * lanes
+
+    def columns(first: Affine, count: int) -> None:
+        pieces = [(at, min(lanes, count - at)) for at in range(0, count, lanes)]
+        Block(e, step, left, right + first * step.right.column, out + first, pieces).all_rows()
+
+    count, rest = divmod(n, most)
+    repeat(e, count, lambda j: columns(j * most, most))
+    if rest:
+        columns(Affine(count * most), rest)
+
+
+def repeat(e: Emitter, count: int, body: Callable[[Affine], None]) -> None:
+    """A body for each of `count` indices, by a loop that stays one."""
+    if count == 1:
+        body(Affine())
+        return
+    every = Var(count)
+    e.loop(every, lambda: body(Affine(0, ((every, 1),))), ("0", str(count)))
+
+
+@final
+@dataclass(frozen=True)
+class Block:
+    """Code for some columns of a product; these, the left operand and the result begin at the places given."""
+
+    e: Emitter
+    step: Product
+    left: Affine
+    right: Affine
+    out: Affine
+    pieces: Sequence[tuple[int, int]]  # the vectors that make up a row: first column, and how many
+    copy: str = ""  # the address of a copy of the right operand, row by row
+
+    @property
+    def width(self) -> int:
+        """How many columns."""
+        return sum([lanes for _, lanes in self.pieces])
+
+    def all_rows(self) -> None:
+        """All rows."""
+        m, registers = self.step.sizes[0], REGISTERS[self.e.module.widths[-1]]
+        rows = min(m, TALLEST, max(registers // len(self.pieces), 1))
+        block = self.packed() if self.step.right.column != 1 and m > 2 * rows else self
+        count, rest = divmod(m, rows)
+        repeat(self.e, count, lambda i: block.rows(i * rows, rows))
+        if rest:
+            block.rows(Affine(count * rows), rest)
+
+    def rows(self, first: Affine, count: int) -> None:
+        """`count` rows from `first` on."""
+        _, n, k = self.step.sizes
+        places = [(self.out + (first + i) * n + at, lanes) for i in range(count) for at, lanes in self.pieces]
+        totals = [self.load(self.step.out, at, lanes) if self.step.start else "zeroinitializer" for at, lanes in places]
+        if k <= UNROLLED:
+            for t in range(k):
+                totals = self.added(totals, first, count, Affine(t))
+        else:
+            totals = self.looped(totals, first, count)
+        for (at, lanes), total in zip(places, totals, strict=True):
+            self.store(self.step.out, at, lanes, total)
+
+    def looped(self, totals: Sequence[str], first: Affine, count: int) -> list[str]:
+        """The totals with all terms, by a loop."""
+        e, kinds = self.e, [self.vector(lanes) for _ in range(count) for _, lanes in self.pieces]
+        slots = [e.alloca(kind) for kind in kinds]
+
+        def put(values: Sequence[str]) -> None:
+            for slot, kind, value in zip(slots, kinds, values, strict=True):
+                e.line(f"store {kind} {value}, ptr {slot}")
+
+        def held() -> list[str]:
+            return [e.op(f"load {kind}, ptr {slot}") for slot, kind in zip(slots, kinds, strict=True)]
+
+        put(totals)
+        repeat(e, self.step.sizes[2], lambda t: put(self.added(held(), first, count, t)))
+        return held()
+
+    def added(self, totals: Sequence[str], first: Affine, count: int, t: Affine) -> list[str]:
+        """The totals with the products of term t."""
+        left, old, new = self.step.left, iter(totals), list[str]()
+        rights = [self.part_of_row(t, at, lanes) for at, lanes in self.pieces]
+        for i in range(count):
+            x = str(self.e.load(left.buffer, self.left + (first + i) * left.row + t * left.column))
+            for (_, lanes), y in zip(self.pieces, rights, strict=True):
+                new.append(self.multiplied(x, y, next(old), lanes))
+        return new
+
+    def multiplied(self, x: str, y: str, total: str, lanes: int) -> str:
+        """A number times a vector, added to another vector."""
+        e, kind, dtype = self.e, self.vector(lanes), self.step.out.type.dtype
+        one = e.op(f"insertelement {kind} poison, {llvm_type(dtype)} {x}, i64 0")
+        many = e.op(f"shufflevector {kind} {one}, {kind} poison, <{lanes} x i32> zeroinitializer")
+        function = f"@llvm.fmuladd.v{lanes}{dtype}"
+        e.module.declared[function] = f"declare {kind} {function}({kind}, {kind}, {kind})"
+        return e.op(f"call {kind} {function}({kind} {many}, {kind} {y}, {kind} {total})")
+
+    def part_of_row(self, t: Affine, at: int, lanes: int) -> str:
+        """Some elements of row t of the right operand."""
+        e, right, kind = self.e, self.step.right, self.vector(lanes)
+        if self.copy:
+            return e.op(f"load {kind}, ptr {self.in_copy(t, Affine(at))}, align {BYTES[self.step.out.type.dtype]}")
+        if right.column == 1:
+            return self.load(right.buffer, self.right + t * right.row + at, lanes)
+        row = "poison"
+        for j in range(lanes):
+            x = e.load(right.buffer, self.right + t * right.row + (at + j) * right.column)
+            row = e.op(f"insertelement {kind} {row}, {llvm_type(self.step.out.type.dtype)} {x}, i64 {j}")
+        return row
+
+    def packed(self) -> Block:
+        """The same, reading a copy of the right operand."""
+        e, matrix, k, t = self.e, self.step.right, self.step.sizes[2], llvm_type(self.step.out.type.dtype)
+        block = replace(self, copy=e.alloca(f"[{self.width * k} x {t}], align 64"))
+
+        def move(i: Affine, j: Affine) -> None:
+            x = e.load(matrix.buffer, self.right + i * matrix.row + j * matrix.column)
+            e.line(f"store {t} {x}, ptr {block.in_copy(i, j)}")
+
+        repeat(e, self.width, lambda j: repeat(e, k, lambda i: move(i, j)))
+        return block
+
+    def in_copy(self, row: Affine, column: Affine) -> str:
+        """The address of an element of the copy."""
+        index = self.e.affine(row * self.width + column)
+        return self.e.op(f"getelementptr {llvm_type(self.step.out.type.dtype)}, ptr {self.copy}, i64 {index}")
+
+    def vector(self, lanes: int) -> str:
+        """The LLVM type of so many elements."""
+        return f"<{lanes} x {llvm_type(self.step.out.type.dtype)}>"
+
+    def load(self, buffer: Buffer, offset: Affine, lanes: int) -> str:
+        """Adjacent elements of a buffer."""
+        meta = self.e.written.get(root_of(buffer), self.e.others)
+        place = self.e.address(buffer, offset)
+        return self.e.op(f"load {self.vector(lanes)}, ptr {place}, align {BYTES[buffer.type.dtype]}{meta}")
+
+    def store(self, buffer: Buffer, offset: Affine, lanes: int, value: str) -> None:
+        """Write adjacent elements of a buffer."""
+        meta, place = self.e.written.get(root_of(buffer), ""), self.e.address(buffer, offset)
+        self.e.line(f"store {self.vector(lanes)} {value}, ptr {place}, align {BYTES[buffer.type.dtype]}{meta}")
