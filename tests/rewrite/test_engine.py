@@ -14,7 +14,7 @@ from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.errors import RewriteError
 from pliant.ops.custom import Checkpoint
-from pliant.ops.elementwise import Add, add, mul, neg, sub
+from pliant.ops.elementwise import Add, Mul, add, mul, neg, sub
 from pliant.ops.reduce import ReduceSum, reduce_sum
 from pliant.ops.transcendental import cos, exp, log, sin
 from pliant.pipeline import DEFAULT_RULES, fold
@@ -114,6 +114,40 @@ def test_a_dict_replaces_values_that_were_already_read() -> None:
 
     fn = trace(lambda x: (exp(sin(x)), reduce_sum(sin(x))), F3)
     assert simplify(fn, (sum_moves_in,)) == trace(lambda x: (exp(cos(x)), reduce_sum(cos(x))), F3)
+
+
+def test_what_a_dict_replaces_is_replaced_in_other_replacements_too() -> None:
+    @rewrite(ReduceSum)
+    def sum_moves_in(value: Value) -> dict[Value, Value] | None:
+        """Σ sin x → Σ cos x, and sin x → cos x wherever else it is read."""
+        (x,) = value.args
+        return {x: cos(x.args[0]), value: reduce_sum(cos(x.args[0]))} if x.op == sin else None
+
+    def f(x: Value) -> tuple[Value, ...]:
+        y = sin(x)
+        z = sin(exp(y))
+        return reduce_sum(y), reduce_sum(z), z
+
+    y = trace(lambda x: cos(x), F3)
+    want = trace(lambda x: (reduce_sum(y(x)[0]), reduce_sum(cos(exp(y(x)[0]))), cos(exp(y(x)[0]))), F3)
+    assert simplify(trace(f, F3), (sum_moves_in,)) == want
+
+
+def test_replacements_that_are_made_from_each_other_are_left_so() -> None:
+    @rewrite(Add)
+    def first(value: Value) -> dict[Value, Value] | None:
+        """sin x + exp x → 1·exp x, and sin x → -exp x."""
+        a, b = value.args
+        return {a: neg(b), value: mul(1.0, b)} if a.op == sin else None
+
+    @rewrite(Mul)
+    def second(value: Value) -> dict[Value, Value] | None:
+        """sin x · exp x → 1 + sin x, and exp x → -sin x."""
+        a, b = value.args
+        return {b: neg(a), value: add(1.0, a)} if a.op == sin else None
+
+    made = simplify(trace(lambda x: (sin(x) + exp(x), sin(x) * exp(x)), F3), (first, second))
+    assert made == trace(lambda x: (mul(1.0, neg(sin(x))), add(1.0, neg(exp(x)))), F3)
 
 
 def test_rules_reach_into_held_functions() -> None:

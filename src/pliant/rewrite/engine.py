@@ -7,7 +7,7 @@ again. Only a rule that also replaces values elsewhere (see `Replacement`) asks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias, cast, final
@@ -124,7 +124,8 @@ class _Engine:
                     env[v] = settled.get(new) or self.settle(new)
             results = tuple([env[r] for r in fn.results])
             if self.elsewhere:
-                results = substitute(results, dict(_resolved(self.elsewhere)))
+                new = dict(_resolved(self.elsewhere))
+                results = _throughout(results, new) or substitute(results, new)
         return Function(fn.name, fn.params, results)
 
     def remake(self, node: Node, args: Values) -> Values:
@@ -243,6 +244,32 @@ class _Engine:
             self.fired += 1
             self.log.record(rule.name, value.node.origin)
         return pairs.get(value, value)
+
+
+def _throughout(results: Values, new: Mapping[Value, Value]) -> Values | None:
+    """`results` with values replaced, in what replaces others too; None if replacements are made from each other."""
+    made, entered = dict[Node, Values](), set[Node]()
+    todo = [new.get(r, r).node for r in results]
+    while todo:
+        node = todo[-1]
+        below = [new.get(a, a) for a in node.args]
+        waiting = [a.node for a in below if a.node not in made]
+        if node in made or type(node.op) is Param:
+            made[node] = made.get(node, node.values)
+            todo.pop()
+        elif not waiting:
+            made[node] = rebuild(node, tuple([_value(made, a) for a in below]))
+            todo.pop()
+        elif any([n in entered for n in waiting]):
+            return None
+        else:
+            entered.add(node)
+            todo.extend(waiting)
+    return tuple([_value(made, new.get(r, r)) for r in results])
+
+
+def _value(made: Mapping[Node, Values], value: Value) -> Value:
+    return made[value.node][value.index]
 
 
 def _resolved(new: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
