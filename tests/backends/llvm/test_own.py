@@ -12,7 +12,7 @@ import pliant
 from benchmarks.vector_math import fit
 from benchmarks.vector_math.errors import DTYPES, NAMES, arguments, by_numpy, compiled, error, special
 from pliant.backends.llvm.jit import host_target
-from pliant.backends.llvm.own import FASTER, FORMULAS, coefficients, served
+from pliant.backends.llvm.own import FASTER, FASTER_IF_WIDE, FORMULAS, coefficients, served
 
 BOUNDS = {
     "cbrt": 0.6, "hypot": 0.6, "exp2": 1.0, "log": 1.0, "pow": 1.0, "log10": 1.1, "log2": 1.2, "exp": 1.2, "arcsin": 1.3,
@@ -77,10 +77,26 @@ def test_coefficients_are_those_of_the_fit():
     assert {f.name for f in fit.FITS} <= set(vars(coefficients))
 
 
-@pytest.mark.parametrize(("setting", "count"), [("own", 2 * len(FORMULAS)), ("system", 0), ("", len(FASTER))])
-def test_the_environment_chooses_the_formulas(setting: str, count: int, monkeypatch: pytest.MonkeyPatch):
+EVERY = {(name, type) for name in FORMULAS for type in ("double", "float")}
+
+
+@pytest.mark.parametrize(
+    ("setting", "vectors", "chosen"),
+    [
+        ("own", {"avx2"}, EVERY),
+        ("own", {"avx2", "avx512f"}, EVERY),
+        ("system", {"avx2", "avx512f"}, set()),
+        ("", {"avx2"}, FASTER),
+        ("", {"avx2", "avx512f"}, FASTER | FASTER_IF_WIDE),
+    ],
+    ids=["own", "own, wide", "system", "best", "best, wide"],
+)
+def test_the_environment_and_the_processor_choose_the_formulas(
+    setting: str, vectors: set[str], chosen: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("PLIANT_MATH", setting)
-    assert len(served(host_target().has, vectors=True)) == count
+    assert served({"fma", *vectors}, vectors=True) == chosen
+    assert chosen <= EVERY
 
 
 def test_processors_without_fused_products_take_libm(monkeypatch: pytest.MonkeyPatch):

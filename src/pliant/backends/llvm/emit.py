@@ -52,7 +52,7 @@ class Emitter:
         self.reports = False  # it may report an error
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
-        self.folds_nothing = False  # in this step: its loops are as fast without registers for several vectors
+        self.vectors = 0  # that loops of this step compute at a time; 0: as LLVM likes
         self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
         self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
@@ -214,7 +214,7 @@ class Emitter:
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
         wish = self.module.unrolled() if var.extent <= UNROLLED and not bounds else ""
-        wish = wish or (self.module.in_turn() if self.folds_nothing else "")
+        wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
         self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
         self.label(done)
         if outer is None:

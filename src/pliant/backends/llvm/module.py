@@ -38,7 +38,7 @@ class Module:
         if symbol in self.helpers:
             return "@" + symbol
         more = "" if is_inlined(name) else f' "vector-function-abi-variant"="{self.own_variants(symbol, name, type)}"'
-        return self.helper(symbol, lambda _: definition(symbol, name, type, self.library, more=more))
+        return self.helper(symbol, lambda _: self.definition(symbol, name, type, more=more))
 
     def own_variants(self, symbol: str, name: str, type: str) -> str:
         """Vector variants of a formula with a branch, defined and kept."""
@@ -46,13 +46,17 @@ class Module:
         for width in self.widths:
             lanes = width // struct.calcsize("f" if type == "float" else "d")
             variant = f"{symbol}_{lanes}"
-            self.helpers[variant] = definition(variant, name, type, self.library, lanes)
+            self.helpers[variant] = self.definition(variant, name, type, lanes)
             self.kept.append(f"ptr @{variant}")
             found.append(f"_ZGV_LLVM_N{lanes}v_{symbol}({variant})")
         return ",".join(found)
 
-    def library(self, name: str, count: int, type: str, has_vectors: bool = False) -> str:
-        """The name of a function of a library, or of an intrinsic, declared."""
+    def definition(self, symbol: str, name: str, type: str, lanes: int = 1, more: str = "") -> str:
+        """The function of a formula."""
+        return definition(symbol, name, type, self.library, lanes, has_scale=64 in self.widths, more=more)
+
+    def library(self, name: str, count: int, type: str, has_vectors: bool = False, more: str = "") -> str:
+        """The name of a function of a library, or of an intrinsic, declared. more: the type of one more operand."""
         full = name + "f" if type == "float" and not name.startswith("llvm.") else name
         if full not in self.declared:
             base = "memory(none) nounwind willreturn"
@@ -62,7 +66,7 @@ class Module:
             variants = self.variants(full, type, count) if has_vectors else []
             extra = f' "vector-function-abi-variant"="{",".join(variants)}"' if variants else ""
             self.attributes.append(f"attributes #{number} = {{ {base}{extra} }}")
-            args = ", ".join([type] * count)
+            args = ", ".join([type] * count + [more] * bool(more))
             self.declared[full] = f"declare {type} @{full}({args}) #{number}"
         return "@" + full
 
@@ -112,9 +116,9 @@ class Module:
         """Metadata of a loop that stays one. Without, LLVM gives it that of an unrolled loop at its end, and warns."""
         return self.loop(['!"llvm.loop.unroll.disable"'])
 
-    def in_turn(self) -> str:
-        """Metadata of a loop of which no more than one vector is to be computed at a time."""
-        return self.loop(['!"llvm.loop.interleave.count"', "i32 1"])
+    def at_once(self, vectors: int) -> str:
+        """Metadata of a loop of which so many vectors are to be computed at a time."""
+        return self.loop(['!"llvm.loop.interleave.count"', f"i32 {vectors}"])
 
     def loop(self, wish: list[str]) -> str:
         """Metadata of a loop."""

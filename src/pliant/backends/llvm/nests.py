@@ -8,14 +8,17 @@ from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.emit import Emitter
-from pliant.backends.llvm.math import combine
-from pliant.backends.llvm.values import literal
-from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes
+from pliant.backends.llvm.math import LIBM, combine
+from pliant.backends.llvm.own import is_inlined
+from pliant.backends.llvm.values import literal, llvm_type
+from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
 TILE = 32  # steps of both loops where one array is walked along and another across
+FEW = 4  # formulas of which several vectors are computed at a time
+INTERLEAVED = 4  # vectors
 
 
 def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
@@ -46,7 +49,7 @@ def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmi
 def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows: Var | None) -> None:
     """The loops of nests that are prepared."""
     e.backward = nests[0].backward
-    e.folds_nothing = not any([emitter.folds for emitter in emitters])
+    e.vectors = 0 if any([emitter.folds for emitter in emitters]) else vectors_at_once(e, nests)
     if rows is None and nests[0].delay:
         emitters[0].delayed(nests[0].delay)
     elif rows is None:
@@ -63,8 +66,24 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
         e.loop(rows, row)
         for emitter in emitters:
             emitter.end(0)
-    e.backward, e.folds_nothing = frozenset(), False
+    e.backward, e.vectors = frozenset(), 0
     e.ends = {}
+
+
+def vectors_at_once(e: Emitter, nests: list[Nest]) -> int:
+    """How many vectors the innermost loops of nests without folds compute at a time.
+
+    One, since LLVM takes longer for more; but several of a few formulas of our own. Each is a chain of twenty to forty
+    operations that wait for each other, and a processor does not look so far ahead that it sees the next chain.
+    """
+    inlined = [s for nest in nests for s in nest.body.body if isinstance(s, Apply) and is_formula(e, s)]
+    return INTERLEAVED if 1 <= len(inlined) <= FEW else 1
+
+
+def is_formula(e: Emitter, s: Apply) -> bool:
+    """Whether a scalar is a function that a formula of our own computes, in place."""
+    name = LIBM.get(s.op.name, "")
+    return (name, llvm_type(s.dtype)) in e.module.own and is_inlined(name)
 
 
 @final

@@ -23,6 +23,8 @@ FORMULAS: Final[dict[str, Callable[..., Num]]] = {
 
 FASTER: Final = frozenset(
     [
+        ("exp", "double"),
+        ("exp", "float"),
         ("tanh", "double"),
         ("tanh", "float"),
         ("atanh", "double"),
@@ -33,6 +35,17 @@ FASTER: Final = frozenset(
     ]
 )
 """(function, LLVM type) of formulas that are faster than glibc's vector functions, and as exact."""
+
+FASTER_IF_WIDE: Final = frozenset(
+    [
+        *[(name, type) for name in ("exp2", "log1p", "cosh", "atan") for type in ("double", "float")],
+        ("expm1", "double"),
+        ("log", "double"),
+        ("sinh", "double"),
+        ("asin", "float"),
+    ]
+)
+"""The same besides where vectors have 64 bytes: as fast by themselves, they leave registers to what is around them."""
 
 
 def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
@@ -45,7 +58,7 @@ def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
     if wanted == "system" or not has_fused:  # without fused products formulas are neither fast nor exact
         return frozenset()
     if vectors and wanted != "own":
-        return FASTER
+        return FASTER | FASTER_IF_WIDE if "avx512f" in features else FASTER
     return frozenset([(name, type) for name in FORMULAS for type in ("double", "float")])
 
 
@@ -55,10 +68,17 @@ def is_inlined(name: str) -> bool:
 
 
 def definition(
-    symbol: str, name: str, type: str, function: Callable[[str, int, str], str], lanes: int = 1, more: str = ""
+    symbol: str,
+    name: str,
+    type: str,
+    function: Callable[..., str],
+    lanes: int = 1,
+    *,
+    has_scale: bool = False,
+    more: str = "",
 ) -> str:
     """The LLVM function of a formula. function: declares one of a library, and names it. more: attributes."""
-    body = Body(F64 if type == "double" else F32, function, lanes)
+    body = Body(F64 if type == "double" else F32, function, lanes, has_scale=has_scale)
     parameters = ["%x", "%y"][: 2 if name in ("atan2", "hypot", "pow") else 1]
     result = FORMULAS[name](body, *[Num(body, p) for p in parameters])
     listed = ", ".join([f"{body.type} {p}" for p in parameters])

@@ -20,10 +20,15 @@ def whole(b: Body, x: Num) -> Num:
     return (x + b.format.rounder) - b.format.rounder
 
 
-def scaled(b: Body, x: Num, k: Num) -> Num:
-    """x·2ᵏ, also where 2ᵏ is no normal number."""
-    half = whole(b, k * 0.5)
-    return (x * power_of_two(b, half)) * power_of_two(b, k - half)
+def scaled(b: Body, x: Num, rounded: Num) -> Num:
+    """x·2ᵏ, also where 2ᵏ is no normal number. rounded: k + the format's rounder."""
+    f = b.format
+    start = b.num(f.rounder).bits()
+    if b.has_scale:
+        return b.scaled(x, rounded.bits() - start)
+    twice = (rounded.bits() - start) + 2 * f.bias  # k, and the biases of two exponents
+    half = twice >> 1
+    return (x * (half << f.fraction).num()) * ((twice - half) << f.fraction).num()
 
 
 def limits(b: Body) -> tuple[float, float]:
@@ -32,12 +37,12 @@ def limits(b: Body) -> tuple[float, float]:
 
 
 def reduced(b: Body, x: Num) -> tuple[Num, Num, Num]:
-    """k, r and what it lacks, such that x = k·log 2 + r and |r| ≤ log 2 / 2."""
-    k = whole(b, x * b.parts(INVERSE_LN2)[0])
+    """k + the format's rounder, x less most of k·log 2, and r = x - k·log 2, for which |r| ≤ log 2 / 2."""
+    rounded = b.fma(x, b.parts(INVERSE_LN2)[0], b.format.rounder)
+    k = rounded - b.format.rounder
     high, low, _ = b.parts(LN2)
     near = b.fma(k, -high, x)
-    r = b.fma(k, -low, near)
-    return k, r, b.fma(k, -low, near - r)
+    return rounded, near, b.fma(k, -low, near)
 
 
 def bounded(b: Body, x: Num) -> Num:
@@ -48,35 +53,36 @@ def bounded(b: Body, x: Num) -> Num:
 
 def exp(b: Body, x: Num, less: int = 0) -> Num:
     """eˣ/2ⁿ for n = `less`."""
-    k, r, _ = reduced(b, bounded(b, x))
-    p = b.fma(r * r, b.polynomial(EXP, r), r) + 1.0
-    return scaled(b, p, k - float(less) if less else k)
+    rounded, _, r = reduced(b, bounded(b, x))
+    p = b.fma(r, b.fma(r, b.polynomial(EXP, r), 1.0), 1.0)
+    return scaled(b, p, rounded - float(less) if less else rounded)
 
 
 def exp2(b: Body, x: Num) -> Num:
     """2ˣ."""
     low, high = limits(b)
     x = x.at_least(low).at_most(high)
-    k = whole(b, x)
-    r = x - k
-    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), k)
+    rounded = x + b.format.rounder
+    r = x - (rounded - b.format.rounder)
+    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), rounded)
 
 
 def near_one(b: Body, x: Num) -> tuple[Num, Num]:
     """k and p, such that eˣ = 2ᵏ(1 + p) and 1 + p is between √½ and √2."""
-    k, r, lost = reduced(b, x)
+    rounded, near, r = reduced(b, x)
+    k = rounded - b.format.rounder
+    lost = b.fma(k, -b.parts(LN2)[1], near - r)
     return k, r + b.fma(r * r, b.polynomial(EXP, r), lost)
 
 
 def expm1(b: Body, x: Num, *, half: bool = False) -> Num:
     """eˣ - 1, or half of that, which is finite a little longer."""
-    low, high = -float(b.format.fraction + 4), float(b.format.bias + 3)
-    k, p = near_one(b, x.at_least(low).at_most(high * math.log(2)))
-    exponent = (k - 1.0).at_most(float(b.format.bias))
-    power = power_of_two(b, exponent)
-    made = b.fma(power, p, power - 0.5) * power_of_two(b, k - 1.0 - exponent)
+    low, high = -float(b.format.fraction + 4), (b.format.bias + 2.4) * math.log(2)  # from there on both are infinite
+    k, p = near_one(b, x.at_least(low).at_most(high))
+    power = power_of_two(b, k - 2.0)
+    quarter = b.fma(power, p, power - 0.25)
     near = k.is_(0.0)
-    return b.where(near, p * 0.5, made) if half else b.where(near, p, made + made).signed(x)
+    return b.where(near, p * 0.5, quarter * 2.0) if half else b.where(near, p, quarter * 4.0).signed(x)
 
 
 def sinh(b: Body, x: Num) -> Num:

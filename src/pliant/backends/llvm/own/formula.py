@@ -40,9 +40,12 @@ F32: Final = Format("f32", 32, 23, 127)
 class Body:
     """The instructions of one function, whose numbers are all of one format, or vectors of that."""
 
-    def __init__(self, format: Format, function: Callable[[str, int, str], str], lanes: int = 1) -> None:
-        """function: the name of a library's function of a number of operands of an LLVM type, declared."""
-        self.format, self.function, self.lanes = format, function, lanes
+    def __init__(
+        self, format: Format, function: Callable[..., str], lanes: int = 1, *, has_scale: bool = False
+    ) -> None:
+        """function: the name of a library's function of a number of operands of an LLVM type, declared.
+        has_scale: whether the processor has an instruction for x·2ᵏ."""
+        self.format, self.function, self.lanes, self.has_scale = format, function, lanes, has_scale
         self.scalar = llvm_type(format.dtype)
         self.type, self.whole, self.flag = (self.vector(t) for t in (self.scalar, f"i{format.bits}", "i1"))
         self.lines: list[str] = []
@@ -104,6 +107,13 @@ class Body:
         self.lines += [f"  br label %{end}", f"{end}:"]
         self.block = end
         return Num(self, self.op(f"phi {self.type} [ {made.text}, %{before} ], [ {found.text}, %{rare} ]"))
+
+    def scaled(self, x: Num, k: Bits) -> Num:
+        """x·2ᵏ by one instruction."""
+        lanes, power = "" if self.lanes == 1 else f"v{self.lanes}", self.vector("i32")
+        function = self.function(f"llvm.ldexp.{lanes}{self.format.dtype}.{lanes}i32", 1, self.type, more=power)
+        short = k.text if self.format.bits == 32 else self.op(f"trunc {self.whole} {k.text} to {power}")
+        return Num(self, self.op(f"call {self.type} {function}({self.type} {x.text}, {power} {short})"))
 
     def where(self, condition: Flag, yes: Real, no: Real) -> Num:
         """One of two numbers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from pliant.backends.llvm.own.coefficients import INVERSE_LN2, INVERSE_LN10, LN2, LOG, LOG10_2
-from pliant.backends.llvm.own.exponentials import power_of_two
 from pliant.backends.llvm.own.formula import Body, Num
 
 
@@ -34,7 +33,7 @@ def near_one(b: Body, f: Num) -> tuple[Num, Num]:
     s = f / (f + 2.0)
     z = s * s
     half = (f * 0.5) * f
-    return f, s * b.fma(z, b.polynomial(LOG, z), half) - half
+    return f, b.fma(s, b.fma(z, b.polynomial(LOG, z), half), -half)
 
 
 def of_parts(b: Body, e: Num, f: Num) -> Num:
@@ -46,9 +45,8 @@ def of_parts(b: Body, e: Num, f: Num) -> Num:
 
 def at_the_ends(b: Body, x: Num, made: Num) -> Num:
     """A logarithm of x, where x is 0, infinite or no positive number."""
-    made = b.where(x.is_(math.inf), x, made)
-    made = b.where(x.is_(0.0), -math.inf, made)
-    return b.where(x.compare("oge", 0.0), made, math.nan)
+    made = b.where(x < math.inf, made, x)
+    return b.where(x.compare("ugt", 0.0), made, b.where(x.is_(0.0), -math.inf, math.nan))
 
 
 def log(b: Body, x: Num) -> Num:
@@ -86,10 +84,11 @@ def log10(b: Body, x: Num) -> Num:
 def log1p(b: Body, x: Num) -> Num:
     """log(1 + x)."""
     u = x + 1.0
-    lost = b.where(abs(x) < 1.0, x - (u - 1.0), 1.0 - (u - x))  # u + lost = 1 + x
+    y = u - 1.0
+    lost = (1.0 - (u - y)) + (x - y)  # u + lost = 1 + x
     e, m = split(b, u)
-    made = of_parts(b, e, (m - 1.0) + lost * power_of_two(b, -e.at_most(float(b.format.bias))))
-    return at_the_ends(b, u, b.where(abs(x) < b.format.least, x, made))
+    power = ((m.bits() - u.bits()) + b.num(2.0).bits()).num()  # 2¹⁻ᵉ, or 0 instead of 2⁻ᵇⁱᵃˢ
+    return at_the_ends(b, u, of_parts(b, e, b.fma(lost, power * 0.5, m - 1.0))).signed(x)
 
 
 def asinh(b: Body, x: Num) -> Num:

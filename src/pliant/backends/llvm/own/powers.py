@@ -78,9 +78,9 @@ def size_of_power(b: Body, x: Num, y: Num) -> Num:
     lost = b.where(fits, b.fma(power.high, y, -product) + power.low * y, 0.0)
     low, high = limits(b)
     product = product.at_least(low).at_most(high)
-    k = whole(b, product)
-    r = (product - k) + lost
-    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), k)
+    rounded = product + b.format.rounder
+    r = (product - (rounded - b.format.rounder)) + lost
+    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), rounded)
 
 
 def pow(b: Body, x: Num, y: Num) -> Num:
