@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType, MethodType
 from typing import Any, ParamSpec, TypeVar, cast, final
@@ -15,6 +14,7 @@ import numpy as np
 from pliant import batch, differentiate, ops
 from pliant.compiled import Compiled, function_of
 from pliant.core import parse as core_parse
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.gradients import placed
@@ -127,7 +127,7 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     return _cached(transformed, f, "jvp")(primals, tangents)
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearFunction:
     """The derivative of a function at a point: a linear function, compiled, with its residuals."""
 
@@ -354,7 +354,7 @@ def _table_of(f: FunctionType) -> dict[Any, Compiled]:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen
 class _Same:
     """An object as a key: that very one."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import CellType
 from typing import Any, cast, final
 
@@ -24,6 +23,7 @@ from pliant.backends.calls import (
     Target,
     View,
 )
+from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.capture import MISSING, Guards
@@ -40,7 +40,7 @@ class NoEntryError(Exception):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Sample:
     """One call of a program: its arguments as they were given, and the leaves as arrays and numbers."""
 

@@ -11,12 +11,12 @@ np.float64(-2.0)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
 from pliant.control import custom_derivative, stop_gradient
+from pliant.core.frozen import frozen
 
 Tree: TypeAlias = Any
 
@@ -24,7 +24,7 @@ where: Any = np.where  # of traced arrays too
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Fold:
     """What to do with rows one after the other.
 

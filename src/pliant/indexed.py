@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At
 from pliant.frontend.tracing import is_tracing
@@ -61,7 +61,7 @@ class Update(Protocol):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class NumPyAt:
     """The same on NumPy arrays."""
 

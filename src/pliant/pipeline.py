@@ -16,12 +16,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
 
 from pliant import ops
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Number, Op
 from pliant.core.types import DTYPES
 from pliant.core.verify import verify
@@ -44,7 +44,7 @@ from pliant.transforms.inline import inline
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Pass:
     """One step: a name to print and blame, and what it does."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from pliant.core.build import hint_of
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Values, param, scope
 from pliant.core.origin import here
 from pliant.errors import ArgumentError
@@ -22,7 +22,7 @@ from pliant.ops.reversible import Reversible
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Undo:
     """How to go back: what `reversible` makes."""
 
@@ -62,7 +62,7 @@ def reversible(inverse: Callable[[Any, Any], Any]) -> Undo:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Inversion:
     """What it takes to make a user's inverse a function of the parameters of a loop's body.
 

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, final
 
+from pliant.core.frozen import frozen
+
 Part: TypeAlias = "Array | Number | Constant | Container | Target"
 Made: TypeAlias = "Result | Given | Passed | View | Constant | Container"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Array:
     """An argument that is a parameter's array. `strides` in bytes, if it is not row-major.
 
@@ -28,7 +30,7 @@ class Array:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Number:
     """An argument that is a parameter's scalar: a Python number, or NumPy's of the parameter's dtype.
 
@@ -41,7 +43,7 @@ class Number:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Constant:
     """An object that is known: as an argument it is this one, or equals it."""
 
@@ -49,7 +51,7 @@ class Constant:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Target:
     """An array of `out=` that receives a result. `parameter`: the one that it lies in the memory of, if any."""
 
@@ -59,7 +61,7 @@ class Target:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Container:
     """A tuple, named tuple, list or dict of exactly this class; `keys` of a dict, in its order."""
 
@@ -69,7 +71,7 @@ class Container:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Result:
     """A new object for a result of the program: kind "array", "scalar" (NumPy's) or "python"."""
 
@@ -78,7 +80,7 @@ class Result:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Given:
     """The very array that came for a parameter."""
 
@@ -86,7 +88,7 @@ class Given:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Passed:
     """The argument at a place: positional ones first, then those by keyword."""
 
@@ -94,7 +96,7 @@ class Passed:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class View:
     """A view of the memory of an array; strides and offset in bytes."""
 
@@ -107,7 +109,7 @@ class View:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Conditions:
     """What must hold outside the arguments."""
 

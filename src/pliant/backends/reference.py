@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from pliant.backends.base import Executable, Pairs
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function
 from pliant.core.types import DTYPES
 from pliant.errors import VerifyError
@@ -16,7 +16,7 @@ from pliant.transforms.evaluate import evaluate
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReferenceBackend:
     """Runs each primitive's `array` rule, or its `expand`, on NumPy arrays."""
 

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from itertools import count
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard, TypeVar, cast, final
 
+from pliant.core.frozen import frozen
 from pliant.core.origin import NOWHERE, Origin, here, swap
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
@@ -29,7 +30,7 @@ T = TypeVar("T")
 Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
 
-@dataclass(frozen=True)
+@frozen
 class Op(ABC):
     """A primitive: a frozen dataclass. Fields are its static parameters; methods are its rules.
 
@@ -287,7 +288,7 @@ class Pattern(Arithmetic):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Param(Op):
     """A function parameter. `uid` keeps parameters of one type apart."""
 
@@ -300,7 +301,7 @@ class Param(Op):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen
 class Const(Op):
     """A literal scalar. 0.0 and -0.0 differ, NaN equals itself."""
 
@@ -372,7 +373,7 @@ def as_value(x: Operand) -> Value:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen
 class Function:
     """Parameters and results. Two functions are equal when their canonical texts are."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast, final
 
+from pliant.core.frozen import frozen
 from pliant.core.origin import here
 from pliant.errors import IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
@@ -17,7 +17,7 @@ Extent: TypeAlias = "int | Size"  # of one axis: a number, or known only at run 
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Part:
     """A view through a key: its array, of the greatest lengths, and the extents it has."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.errors import ArgumentError
 from pliant.frontend.alias import groups_of
 from pliant.frontend.program import Program
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Donation:
     """The leaves of a call that are given away, by name; for programs that do not return them as they are."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type
@@ -25,7 +25,7 @@ INT: Final = "i64"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Axis:
     """What a key says about one axis of x: a slice, an integer, or an index array."""
 
@@ -37,7 +37,7 @@ class Axis:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Key:
     """A key by axis. `order` has an axis number per result axis, None for a new axis, and "index"
     where an index array stands."""
@@ -53,7 +53,7 @@ class Key:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Window:
     """What a basic key shows of an array: the lenses, and the shape they give."""
 

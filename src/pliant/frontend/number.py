@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
@@ -15,7 +15,7 @@ from pliant.frontend.tracing import Storage, current
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Kind:
     """What a leaf is: its type, and whether NumPy would see a scalar or Python a number."""
 

@@ -10,6 +10,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import Origin
 from pliant.core.types import Type
@@ -29,7 +30,7 @@ from pliant.ops.shape import permute
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Output:
     """One leaf of what a function returns.
 
@@ -89,7 +90,7 @@ class Output:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Pack:
     """A vector that the results with these numbers are put together to, one after the other."""
 
@@ -103,7 +104,7 @@ class Pack:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Changed:
     """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`."""
 
@@ -112,7 +113,7 @@ class Changed:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Window:
     """A part of the caller's array whose starts are results of the program, by number: a `DynamicLens` of the trace."""
 
@@ -138,7 +139,7 @@ def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any]
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Outputs:
     """The results that a program needs, and how what is returned, and what is left in containers, is made of them."""
 
@@ -268,7 +269,7 @@ def axes_by_stride(storage: Storage) -> tuple[int, ...] | None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class After:
     """The arguments after the trace: for each leaf its number among those given, or None if it is new."""
 

@@ -10,6 +10,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.build import abstract, free_values, is_closed
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.core.types import DTYPES
@@ -248,7 +249,7 @@ def _written(given: Sequence[Any], trace: Trace, results: list[Value]) -> tuple[
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Closed:
     """A function traced inside another trace, closed over what it reads from outside."""
 

@@ -7,9 +7,9 @@ large an array must be to hold every length, and that a bound needs no clamping.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.core.origin import here
 from pliant.errors import DTypeError
@@ -31,7 +31,7 @@ DEPTH: Final = 24  # how far back a number is looked into
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@frozen
 class Size:
     """start + Σ factor·atom; atoms are i64 values of rank 0, in the order they were first met."""
 
@@ -121,7 +121,7 @@ class Size:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Fact:
     """When an atom was first met, and what is known of it."""
 
@@ -298,7 +298,7 @@ def traced(size: Size) -> Any:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Run:
     """Positions start, start + step, …, `count` of them, along one axis."""
 

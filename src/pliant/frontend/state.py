@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, final
 
 import optree
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Values
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
@@ -24,7 +25,7 @@ ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak num
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class State:
     """A container, its leaves, and the kinds of those that are numbers (None for others)."""
 

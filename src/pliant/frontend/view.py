@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
@@ -44,7 +44,7 @@ class Lens(ABC):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class WholeLens(Lens):
     """All of it: another array object on the same memory, as `x[:]` is."""
 
@@ -59,7 +59,7 @@ class WholeLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class SliceLens(Lens):
     """Static starts, steps and lengths, one each per axis."""
 
@@ -79,7 +79,7 @@ class SliceLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class DynamicLens(Lens):
     """A window whose starts are values of the program; `starts` has one entry per axis."""
 
@@ -97,7 +97,7 @@ class DynamicLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class BlockLens(Lens):
     """A window whose lengths too are values of the program, of at most `shape`; beyond them it reads zeros."""
 
@@ -117,7 +117,7 @@ class BlockLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class PermuteLens(Lens):
     """Axes in another order."""
 
@@ -134,7 +134,7 @@ class PermuteLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReshapeLens(Lens):
     """Another shape, the same elements in row-major order."""
 
@@ -151,7 +151,7 @@ class ReshapeLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class DiagonalLens(Lens):
     """The diagonal of each group of neighbouring axes of one extent; `counts` says how many axes each group has."""
 
@@ -177,7 +177,7 @@ class DiagonalLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class RealLens(Lens):
     """The real part of a complex array."""
 
@@ -192,7 +192,7 @@ class RealLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ImagLens(Lens):
     """The imaginary part of a complex array."""
 
@@ -207,7 +207,7 @@ class ImagLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class DTypeLens(Lens):
     """The same bytes as elements of another dtype; the last axis gets longer or shorter."""
 
@@ -230,7 +230,7 @@ class DTypeLens(Lens):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReadOnlyLens(Lens):
     """A view that NumPy does not let anyone write: `broadcast_to`, `diagonal`."""
 

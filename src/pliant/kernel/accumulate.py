@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Node, Value, nodes, scope
 from pliant.core.origin import at
 from pliant.kernel.product import is_product
@@ -22,7 +22,7 @@ from pliant.ops.update import add_slice
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Sum:
     """`start` plus the product of x and y."""
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.cost import cost_of
 from pliant.kernel.scalars import (
     Affine,
@@ -52,7 +53,7 @@ OUT_OF_MEMORY: Final = -2
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class FoldShape:
     """How a primitive reduces: `space` has one extent per loop, `order` says which it is.
 
@@ -201,7 +202,7 @@ class Copy:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Matrix:
     """A matrix, or a stack of them, inside a buffer: offset and strides in elements."""
 
@@ -284,7 +285,7 @@ class Routine:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Roles:
     """Memory that changes roles after each step of a loop: that of the carries with these `results`,
     then spare memory.
@@ -329,7 +330,7 @@ Step = Nest | Rows | Fill | Product | Host | Routine | Run | Copy
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Site:
     """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
     axis being OUT_OF_MEMORY, where there may be no more memory."""

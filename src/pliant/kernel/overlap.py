@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Fold, Load, Nest, Root, Scalar, Var
 from pliant.kernel.schedule import scalars, varies
@@ -20,7 +20,7 @@ PART: Final = 512  # elements that are kept back at least: they stay in the near
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Sweep:
     """Loops from the outermost in; those that run backward; steps of the outermost that results wait
     for, or 0. No loops: the order is free."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.core.origin import Origin
 from pliant.kernel.ir import Buffer, Copy, Program, root_of, writes
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Life:
     """One array in memory. `birth` and `death` are the numbers of the first step that writes it and of
     the last that touches it: -1 for what is there before the call, the number of steps for what stays.
@@ -30,7 +30,7 @@ class Life:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Copied:
     """Bytes that a step only moves, and why."""
 
@@ -41,7 +41,7 @@ class Copied:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """All arrays of a program in the order of their birth, and all copies."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.fuse import cost_of
 from pliant.kernel.ir import (
     Apply,
@@ -36,7 +36,7 @@ PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Work:
     """Bytes to be moved, and operations; None where they are not known, inside a library or a loop."""
 

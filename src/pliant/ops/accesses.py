@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Node, Param, Value, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock
@@ -30,7 +31,7 @@ OTHER: Final = "another step"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Plane:
     """Index `factor·step + start` of an axis, `start` being the same in every step."""
 
@@ -40,7 +41,7 @@ class Plane:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Access:
     """A read or a write of an array; plane: None if its places are the same in every step.
 

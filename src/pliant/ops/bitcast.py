@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Value, const
 from pliant.core.types import DTYPES, REAL_OF, Type, itemsize
 from pliant.errors import DTypeError
@@ -17,7 +17,7 @@ from pliant.ops.shape import Slice, concatenate, reshape
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Bitcast(Unary):
     """The number of another dtype that has the same bits. Nothing is differentiated through bits."""
 

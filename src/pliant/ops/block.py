@@ -9,10 +9,10 @@ values or in derivatives. The three primitives are closed under differentiation 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -68,7 +68,7 @@ class Block(Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReadBlock(Block):
     """A block of x, and zeros beyond its lengths: `y[b…, p…] = x[b…, start + step·p…]`, of `shape` p…."""
 
@@ -175,7 +175,7 @@ class BlockWrite(Block):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class UpdateBlock(BlockWrite):
     """x with a block replaced by u: `t[b…, n…], t[b…, m…], starts, lengths → t[b…, n…]`."""
 
@@ -191,7 +191,7 @@ class UpdateBlock(BlockWrite):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class AddBlock(BlockWrite):
     """x with u added to a block: `t[b…, n…], t[b…, m…], starts, lengths → t[b…, n…]`."""
 

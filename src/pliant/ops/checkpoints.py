@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, final
 
 from pliant.core.build import expanded, hint_of, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import ArgumentError
@@ -25,7 +26,7 @@ INDEX = Type("i64")
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Treeverse:
     """Keep about `states` states at a time, in as few levels of blocks as suffice."""
 
@@ -108,7 +109,7 @@ def in_blocks(loop: Loop, xs: Values, sizes: Sequence[int]) -> Values:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Part:
     """Some steps of a loop: `count` blocks of `size` steps, from step `first` on."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ShapeError
@@ -29,7 +30,7 @@ BOOL: Final = Type("bool")
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cond(Holder):
     """The results of `then` where the condition holds, else those of `otherwise`: one is run.
 
@@ -123,7 +124,7 @@ class Cond(Holder):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Unset(Op):
     """Memory that nobody reads, as a value of a type: what a branch leaves where the other one keeps something.
 
@@ -145,7 +146,7 @@ class Unset(Op):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Part:
     """A branch, linearised: its results, what the derivative reads, the derivative."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -19,7 +19,7 @@ Axes: TypeAlias = "tuple[int, ...]"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Dot(Op):
     """Products of elements that agree along `batch`, summed along `contract`.
 

@@ -7,11 +7,11 @@ They hold functions or stand for the identity, compute nothing of their own, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast, final
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, functions_of, scope
 from pliant.core.parse import Parser
 from pliant.core.print import Printer, parameters
@@ -107,7 +107,7 @@ class Wrapper(Holder):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Checkpoint(Wrapper):
     """The results of `body`, whose derivative keeps nothing but the operands.
 
@@ -137,7 +137,7 @@ class Checkpoint(Wrapper):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Pushforward(Wrapper):
     """Tangents of the float results of `body`: `(x…, dx of active…) → (dy…)`, linear in the dx."""
 
@@ -184,7 +184,7 @@ class Pushforward(Wrapper):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class CustomJvp(Wrapper):
     """The results of `body`; their tangents by the user's rule.
 
@@ -214,7 +214,7 @@ class CustomJvp(Wrapper):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class CustomVjp(Wrapper):
     """The results of `body`; their cotangents by the user's rule.
 
@@ -253,7 +253,7 @@ class CustomVjp(Wrapper):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class CustomTangent(Wrapper):
     """The transpose of a user's `backward`: `(residual…, dx…) → (dy…)`, linear in the dx.
 

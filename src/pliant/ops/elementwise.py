@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError
@@ -140,7 +140,7 @@ class Neg(Linear, Unary):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Convert(Linear, Unary):
     """The same numbers in another dtype, as `astype` does: complex → real drops the imaginary part."""
 

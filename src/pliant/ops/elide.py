@@ -8,10 +8,11 @@ See Note [later].
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import (
     Const,
     Function,
@@ -45,7 +46,7 @@ LONGEST: Final = 8  # operations instead of a load
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Saved:
     """What a stack holds: a value of the innermost of some loops, each in the body of the one before."""
 
@@ -180,7 +181,7 @@ def given_to(param: Value, levels: Sequence[Level]) -> tuple[Value | None, bool]
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Reading:
     """A value that is in the array `final`, which the outermost loop ends with, at some places.
 
@@ -221,7 +222,7 @@ def reading(value: Value, levels: Sequence[Level]) -> Reading | None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Frame:
     """Where a body finds the indices of the loops around it, and the values outside all loops."""
 

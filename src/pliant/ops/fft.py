@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
 from pliant.errors import DTypeError, ShapeError
@@ -16,7 +16,7 @@ INVERSE = {"fft": "ifft", "ifft": "fft", "rfft": "irfft", "irfft": "rfft"}
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Fft(Linear):
     """The transform `kind` of `length` points, along the last axis; inverse ones divide by the length.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 from pliant.core.build import trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or
@@ -25,7 +25,7 @@ STARTS: Final = {"sum": 0, "total": 0, "prod": 1, "any": 0, "all": 1}
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Fold:
     """starts: type of a term → the state before any step. step: (state, term) → state. finish: state → result."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError, out_of_range
@@ -60,7 +60,7 @@ class Indexed(Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Gather(Indexed):
     """The elements at the places: `y[b…, s…, r…] = x[b…, i0[b…, s…], …, ik-1[b…, s…], r…]`."""
 
@@ -144,7 +144,7 @@ class Scatter(Indexed):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterSet(Scatter):
     """x with the elements at the places replaced by those of u; of several for one, the last."""
 
@@ -208,7 +208,7 @@ def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any])
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterAdd(Scatter):
     """x with the elements of u added at the places; repeated places accumulate."""
 

@@ -9,9 +9,9 @@ writes, or reads, its condition is known to hold.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Node, Value
 from pliant.core.types import Type
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
@@ -28,7 +28,7 @@ class _Unknown(Exception):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Level:
     """A loop, in the body of the one at the level before."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -13,7 +13,7 @@ from pliant.ops.matrix import Matrices, adjoint, products
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Lstsq(Matrices):
     """The shortest x that minimises |a·x - b|: `t[…, m, n], t[…, m, k] → t[…, n, k]`. Linear in b.
 
@@ -55,7 +55,7 @@ class Lstsq(Matrices):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Pinv(Matrices):
     """The Moore-Penrose inverse of each matrix: `t[…, m, n] → t[…, n, m]`.
 

@@ -13,11 +13,12 @@ but no more than `length`, and the rest of a stack is zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast, final
 
 from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import Type
 from pliant.ops.base import Movement
@@ -38,7 +39,7 @@ from pliant.transforms.vmap import vmap
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Loop(LoopForm):
     """Run `body` for i = 0, …, length-1, or from the last to the first if `reverse`.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from pliant.core.build import hint_of
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, scope
 from pliant.core.parse import Parser
 from pliant.core.print import Printer
@@ -29,7 +30,7 @@ UFUNCS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopForm(Op):
     """The fields of a loop, and the rules that have nothing to do with derivatives."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.custom import Wrapper, lifted, require, types_of
@@ -13,7 +13,7 @@ from pliant.transforms.vmap import vmap
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Paired(Wrapper):
     """`(residual…, dx…) → (dy…)`, linear in the dx, by `forward`.
 

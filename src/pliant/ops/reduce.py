@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -55,7 +55,7 @@ class Reduction(Op):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceSum(Reduction, Linear):
     """Sum over `axes`; floats are added in blocks, at least as accurately as pairwise."""
 
@@ -79,7 +79,7 @@ class ReduceSum(Reduction, Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceProd(Reduction):
     """Product over `axes`; its derivative is right where elements are zero, to any order."""
 
@@ -127,7 +127,7 @@ class Extremum(Reduction):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceMax(Extremum):
     """The largest element over `axes`, NaN if there is one."""
 
@@ -142,7 +142,7 @@ class ReduceMax(Extremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceMin(Extremum):
     """The smallest element over `axes`, NaN if there is one."""
 
@@ -157,7 +157,7 @@ class ReduceMin(Extremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceAnd(Reduction):
     """Whether all elements over `axes` are true."""
 
@@ -173,7 +173,7 @@ class ReduceAnd(Reduction):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ReduceOr(Reduction):
     """Whether any element over `axes` is true."""
 
@@ -229,7 +229,7 @@ class ArgExtremum(Op):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Argmax(ArgExtremum):
     """Where the largest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
 
@@ -244,7 +244,7 @@ class Argmax(ArgExtremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Argmin(ArgExtremum):
     """Where the smallest element along `axis` first is: `t[…, n, …] → i64[…, …]`."""
 

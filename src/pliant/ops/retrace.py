@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Namespace, Tangents, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -16,7 +17,7 @@ Kind: TypeAlias = Literal["const", "carry"]
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Retrace(Holder):
     """What `back` makes of its carries, from the last step of a while loop to the first.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
 from pliant.core.build import trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -19,7 +19,7 @@ from pliant.transforms.transpose import vjp
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Reversible(Wrapper):
     """The results of a loop; `inverse` takes what its body takes, with the carries after a step, and
     returns those before it. Results are carries and stacks.

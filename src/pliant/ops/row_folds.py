@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Node, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or
@@ -35,7 +35,7 @@ KINDS: Final[dict[type[Reduction], Out]] = {
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class RowFold:
     """One fold. outs: what kinds of results it has; states: types of what it carries besides, with their starts.
 

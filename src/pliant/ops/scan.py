@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -84,7 +84,7 @@ class Scan(Sequential):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cumsum(Scan, Linear):
     """Running sum along `axis`: `y[k] = y[k-1] + x[k]`."""
 
@@ -100,7 +100,7 @@ class Cumsum(Scan, Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cumprod(Scan):
     """Running product along `axis`: `y[k] = y[k-1]·x[k]`. Derivatives are right at zeros."""
 
@@ -136,7 +136,7 @@ class CumulativeExtremum(Scan):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cummax(CumulativeExtremum):
     """Running maximum along `axis`."""
 
@@ -149,7 +149,7 @@ class Cummax(CumulativeExtremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cummin(CumulativeExtremum):
     """Running minimum along `axis`."""
 
@@ -162,7 +162,7 @@ class Cummin(CumulativeExtremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Recur(Sequential):
     """Linear recurrence along `axis`: `y[k] = a[k]·y[k-1] + b[k]`, where y before the first is 0.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import Maximum, Minimum, equal, isnan
@@ -53,7 +53,7 @@ class ScatterExtremum(Scatter):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterMax(ScatterExtremum):
     """x after `np.maximum.at(x, i, u)`."""
 
@@ -64,7 +64,7 @@ class ScatterMax(ScatterExtremum):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterMin(ScatterExtremum):
     """x after `np.minimum.at(x, i, u)`."""
 

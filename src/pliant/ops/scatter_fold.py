@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values, nodes
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -45,7 +45,7 @@ class Stepped(Holder, Indexed):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterFold(Stepped, Scatter):
     """x after `x[i] = step(x[i], u)` for each i and u, in row-major order of the indices."""
 
@@ -170,7 +170,7 @@ class Trail(Indexed):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterTrail(Stepped, Trail):
     """What `ScatterFold` leaves at the places, and then what each of its updates found."""
 
@@ -211,7 +211,7 @@ class ScatterTrail(Stepped, Trail):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class ScatterAffine(Trail):
     """`x[i] = a·x[i] + c` for each i, a and c in order; then what each update found. Linear in x and c."""
 

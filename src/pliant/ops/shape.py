@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -15,7 +15,7 @@ from pliant.rewrite.rule import rewrite
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Broadcast(Movement):
     """Place operand axis i at result axis `axes[i]`, in increasing order; repeat along the others.
 
@@ -49,7 +49,7 @@ class Broadcast(Movement):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Reshape(Movement):
     """Same elements in the same row-major order, another shape: `t[…] → t[shape]`."""
 
@@ -74,7 +74,7 @@ class Reshape(Movement):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Permute(Movement):
     """Result axis i is operand axis `order[i]`."""
 
@@ -106,7 +106,7 @@ class Permute(Movement):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Slice(Movement):
     """Along axis a: elements `start[a] + step[a]·j` for j < `length[a]`; a step may be negative.
 
@@ -155,7 +155,7 @@ class Slice(Movement):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Concatenate(Linear):
     """Operands one after the other along `axis`; all other extents agree."""
 
@@ -208,7 +208,7 @@ class Concatenate(Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Iota(Linear):
     """0, 1, …, length-1 as i64."""
 

@@ -6,9 +6,9 @@ products are differentiated like those of `spectral_function`, also where singul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Tangents, Value, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -31,7 +31,7 @@ from pliant.rewrite.rule import rewrite
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class FromSingularValues(Recombined):
     """u·diag(c)·vh of a = u·diag(s)·vh: `t[…, m, n], t[…, k], t[…, k] → t[…, m, n]`, k = min(m, n).
 

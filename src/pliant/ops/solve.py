@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.ops.base import Linear, sum_of
@@ -73,7 +73,7 @@ class Lu(Matrices):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Solve(Solver):
     """x with a·x = b, or aᴴ·x = b if `adjoint`: `t[…, n, n], t[…, n, k] → t[…, n, k]`.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
@@ -24,7 +24,7 @@ def _check_axis(op: Op, axis: int, x: Type) -> None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Sort(Op):
     """The elements along `axis` in ascending order, NaN last.
 
@@ -56,7 +56,7 @@ class Sort(Op):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Argsort(Op):
     """The indices that sort along `axis`: i64, stable, NaN last."""
 
@@ -80,7 +80,7 @@ class Argsort(Op):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Searchsorted(Op):
     """Where each element of v belongs in the sorted a: `a: t[b…, n], v: t[b…, s…] → i64[b…, s…]`.
 

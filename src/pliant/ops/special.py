@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Value
 from pliant.ops.base import Unary
 from pliant.ops.transcendental import exp
@@ -65,7 +65,7 @@ class LogGamma(Special):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Polygamma(Special):
     """The derivative number `order` of the digamma function."""
 

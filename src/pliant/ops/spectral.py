@@ -10,9 +10,9 @@ defined. Functions of the matrix, which need more there, are in `spectral_functi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
 from pliant.ops.compare import less_equal
@@ -113,7 +113,7 @@ class Eig(Matrices):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Svd(Matrices):
     """Singular values, descending, and vectors: `a = u·diag(s)·vh`.
 

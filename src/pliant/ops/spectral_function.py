@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import final
 
 from pliant.core.build import abstract
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Node, Tangents, Value, Values, const, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -93,7 +94,7 @@ def divided(c: Value, slope: Value, w: Value) -> Value:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Factor:
     """One matrix of a product: an array, perhaps transposed or conjugated, or the diagonal of a diagonal matrix."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.base import sum_of
@@ -30,7 +31,7 @@ from pliant.ops.shape import concatenate
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class TriangularSolve(Solver):
     """x with a·x = b, or aᴴ·x = b if `adjoint`. Reads one triangle of a; not its diagonal if `unit`.
 
@@ -121,7 +122,7 @@ class Cholesky(Matrices):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Qr(Matrices):
     """q with orthonormal columns and r upper triangular, q·r = a.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
+from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Number, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -56,7 +56,7 @@ class Window(Linear):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class UpdateSlice(Window):
     """`x` with the elements `start + step·j` replaced by `u`: `t[n…], t[m…] → t[n…]`."""
 
@@ -86,7 +86,7 @@ class UpdateSlice(Window):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class AddSlice(Window):
     """`x` with `u` added to the elements `start + step·j`: `t[n…], t[m…] → t[n…]`."""
 

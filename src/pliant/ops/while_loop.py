@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast, final
 
 from pliant.core import ir
 from pliant.core.build import trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -26,7 +27,7 @@ from pliant.transforms.vmap import vmap
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class WhileLoop(Holder):
     """The carries after running `body` as long as `test` holds.
 
@@ -156,7 +157,7 @@ class WhileLoop(Holder):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class WhilePull(Wrapper):
     """Cotangents of a while loop: `(x…, ct of active carries…) → (ct of active operands…)`, linear in the ct.
 

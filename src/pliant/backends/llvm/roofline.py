@@ -10,7 +10,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache, partial
 from typing import Any, Final, final
 
@@ -19,6 +19,7 @@ import numpy as np
 from pliant.backends.llvm.jit import VERSIONS, Code, host_target
 from pliant.backends.llvm.values import llvm_type
 from pliant.backends.store import key_of, store
+from pliant.core.frozen import frozen
 
 COPIES: Final = (1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26)  # bytes: in the caches, then in none
 CHAINS: Final = 12  # sums at a time, since an addition takes some cycles and a core has several adders
@@ -27,7 +28,7 @@ LEAST: Final = 5  # runs
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Roofline:
     """copies: (bytes that are read and written, bytes per second). flops: operations per second by dtype."""
 

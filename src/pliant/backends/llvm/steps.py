@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
 from pliant.backends.llvm.blas import emit_product
@@ -14,6 +13,7 @@ from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
+from pliant.core.frozen import frozen
 from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
 
@@ -21,7 +21,7 @@ LONGEST_FUNCTION = 1000  # scalars
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Segment:
     """Native code between two host calls: the LLVM function's name and about how long it runs."""
 

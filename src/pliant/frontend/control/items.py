@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.core.types import Type
@@ -22,7 +22,7 @@ INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Range:
     """`range` with bounds known only at run time; the step is known."""
 
@@ -38,7 +38,7 @@ class Range:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Made:
     """`enumerate`, `zip` or `reversed` of something."""
 
@@ -77,7 +77,7 @@ def _bound(x: Any) -> Any:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Steps:
     """The elements of a loop: how many, an int or a traced one, and the one at a number."""
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
 from pliant.core.build import hint_of
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
@@ -42,7 +43,7 @@ class Longer(Exception):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Counter:
     """A Python integer that grows by the same number at each step."""
 
@@ -50,7 +51,7 @@ class Counter:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Tree:
     """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 

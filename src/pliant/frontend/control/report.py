@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import CodeType
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.core.origin import Origin
 from pliant.frontend.tracing import Trace, current
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Report:
     """One loop: what it became, and why not a loop of the program."""
 

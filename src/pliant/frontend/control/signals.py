@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import const
 from pliant.core.origin import here
 from pliant.core.types import Type
@@ -35,7 +35,7 @@ MISSING: Final = Missing()
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Signal:
     """How a block was left, and what it returned. The code is one of `possible`; an int if there is
     only one, else a traced number."""

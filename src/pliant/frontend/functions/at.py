@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from pliant.core.build import free_values, trace
+from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, const, current_scope, nodes
 from pliant.core.origin import here
 from pliant.core.types import Type
@@ -47,7 +47,7 @@ ALONE: dict[np.ufunc, Scatter] = {
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Update:
     """What `ufunc.at` does to each element it names: `step` of what is there and of an element of `u`."""
 
@@ -118,7 +118,7 @@ def update_at(ufunc: np.ufunc, a: Any, indices: Any, *operands: Any) -> None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class AtIndexer:
     """`x.at`: index it with the key to update."""
 
@@ -129,7 +129,7 @@ class AtIndexer:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class At:
     """`x.at[key]`: what its methods return is a new array; x stays as it is.
 

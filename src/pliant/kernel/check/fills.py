@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.order import Level, access, comes_before
 from pliant.kernel.ir import Buffer, Fill, Fold, Load, Loop, Region, Store, Var, root_of
@@ -13,7 +13,7 @@ from pliant.kernel.schedule import regions
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Statement:
     """A load or a store: its number in the text, the loops around it, and all loops it is in."""
 

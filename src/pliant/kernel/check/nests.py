@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.order import Access, Level, access, comes_before
 from pliant.kernel.ir import Buffer, Fold, Load, Nest, Root, Var, root_of, writes
@@ -14,7 +14,7 @@ from pliant.kernel.schedule import scalars
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Running:
     """A nest as it runs: its loads, and all loops around and in them."""
 

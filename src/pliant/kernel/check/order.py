@@ -9,9 +9,10 @@ See Note [time].
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, final
 
+from pliant.core.frozen import frozen
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Checked, Digit, FromIndex, Scalar, Var
 from pliant.kernel.schedule import varies
@@ -21,7 +22,7 @@ Term: TypeAlias = tuple[int, int]
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Access:
     """Bytes that a load or a store touches: `width` of them, at `start` plus the loops' parts."""
 
@@ -77,7 +78,7 @@ def _limit(atom: Scalar) -> int | None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Level:
     """A loop that two accesses have in common, under the names it has for each of them."""
 
@@ -111,7 +112,7 @@ def _counted(levels: Sequence[Level], gaps: Sequence[int]) -> Iterator[tuple[int
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Distance:
     """start + Σ of parts; each part is one of several counters, or the sum of two with a common bound."""
 

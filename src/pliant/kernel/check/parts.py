@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.check.faults import fault, named
 from pliant.kernel.check.memory import region_of
 from pliant.kernel.check.nests import Running
@@ -14,7 +14,7 @@ from pliant.kernel.ir import Buffer, Root, Split, Var
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Touched:
     """What a nest loads or stores, and its loop that runs in parts."""
 

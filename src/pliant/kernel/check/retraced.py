@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault
 from pliant.kernel.ir import Run
@@ -14,7 +14,7 @@ from pliant.ops.retrace import Retrace
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Effect:
     """What a program does to memory: the parameters whose content is lost, and for each result the
     parameter in whose memory it lies at the end, or None."""

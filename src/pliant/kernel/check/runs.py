@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
 
+from pliant.core.frozen import frozen
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.memory import region_of
@@ -19,7 +19,7 @@ from pliant.ops.while_loop import WhileLoop
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Carry:
     """A parameter of a body, the result it becomes in the next step, the operand it starts from."""
 

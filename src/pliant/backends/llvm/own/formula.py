@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
 from pliant.backends.llvm.values import float_text, llvm_type
+from pliant.core.frozen import frozen
 
 Real: TypeAlias = "Num | float"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Format:
     """A float format: all its bits, those of the fraction, and the bias of the exponent."""
 
@@ -134,7 +134,7 @@ class Body:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Num:
     """A number in a body."""
 
@@ -213,7 +213,7 @@ class Num:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Flag:
     """A truth value in a body."""
 
@@ -228,7 +228,7 @@ class Flag:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Bits:
     """A whole number as wide as the floats of a body."""
 

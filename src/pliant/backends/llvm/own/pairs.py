@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
 from pliant.backends.llvm.own.formula import Body, Num, Real
+from pliant.core.frozen import frozen
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Pair:
     """high + low."""
 

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, asdict, dataclass, fields, is_dataclass, replace
+from typing import ClassVar
+
+import pytest
+
+from pliant.core.frozen import frozen
+
+
+@frozen
+class Point:
+    """Two fields, one with a default."""
+
+    kind: ClassVar[str] = "point"
+    x: float
+    y: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Same:
+    """What the standard library makes of the same fields."""
+
+    kind: ClassVar[str] = "point"
+    x: float
+    y: tuple[int, ...] = ()
+
+
+@frozen
+class Named(Point):
+    name: str = "p"
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("no name")
+
+
+@frozen
+class ByName:
+    name: str
+    weight: float
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByName) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@pytest.mark.parametrize("cls", [Point, Same])
+def test_instances_are_values_as_those_of_dataclass(cls):
+    a, b = cls(1.0, (2,)), cls(y=(2,), x=1.0)
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != cls(1.0)
+    assert a != Named(1.0, (2,))
+    assert repr(a) == f"{cls.__name__}(x=1.0, y=(2,))"
+    assert cls.__match_args__ == ("x", "y")
+    assert [(f.name, f.type) for f in fields(a)] == [("x", "float"), ("y", "tuple[int, ...]")]
+    assert is_dataclass(a)
+    assert asdict(a) == {"x": 1.0, "y": (2,)}
+    assert replace(a, x=3.0) == cls(3.0, (2,))
+    assert copy.deepcopy(a) == a
+    assert pickle.loads(pickle.dumps(a)) == a
+    assert vars(a) == {"x": 1.0, "y": (2,)}
+
+
+@pytest.mark.parametrize("cls", [Point, Same])
+def test_wrong_arguments_are_refused(cls):
+    for args, given in (((), {}), ((1, (), 2), {}), ((1,), {"z": 2}), ((1,), {"x": 2})):
+        with pytest.raises(TypeError, match="__init__"):
+            cls(*args, **given)
+
+
+@pytest.mark.parametrize("cls", [Point, Same])
+def test_fields_cannot_change(cls):
+    point = cls(1.0)
+    with pytest.raises(FrozenInstanceError, match="x"):
+        point.x = 2.0
+    with pytest.raises(FrozenInstanceError, match="x"):
+        del point.x
+    assert point.x == 1.0
+
+
+def test_a_value_that_no_init_made_is_a_value():
+    @frozen
+    class Fresh:
+        x: int
+
+    a, b = object.__new__(Fresh), object.__new__(Fresh)  # as pickle makes them
+    a.__dict__["x"] = b.__dict__["x"] = 1
+    assert a == b
+    assert hash(a) == hash(b)
+
+
+def test_fields_are_inherited_and_post_init_is_called():
+    assert Named(1.0, (), "q").name == "q"
+    assert [f.name for f in fields(Named)] == ["x", "y", "name"]
+    assert Named(1.0) == Named(1.0, (), "p") != Point(1.0)
+    with pytest.raises(ValueError, match="no name"):
+        Named(1.0, (), "")
+
+
+def test_own_methods_are_kept():
+    assert ByName("a", 1.0) == ByName("a", 2.0)
+    assert len({ByName("a", 1.0), ByName("a", 2.0), ByName("b", 1.0)}) == 2
+
+
+def test_a_dataclass_may_derive_from_a_frozen_class():
+    @dataclass(frozen=True)
+    class Weighted(Point):
+        weight: float = 1.0
+
+    assert Weighted(1.0, (2,), 3.0) == Weighted(1.0, (2,), weight=3.0) != Weighted(1.0, (2,))
+    with pytest.raises(FrozenInstanceError, match="weight"):
+        Weighted(1.0).weight = 2.0
