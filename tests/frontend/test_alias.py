@@ -373,3 +373,29 @@ def test_arrays_that_cover_their_memory_together_are_written_in_place():
     read_only.flags.writeable = False
     (kept,) = groups_of([wanted[:-1], read_only], [0])
     assert not kept.is_whole
+
+
+RESHAPES: dict[str, Callable[[Any], Any]] = {
+    "flat": lambda x: x.reshape(-1),
+    "ravelled": np.ravel,
+    "other rows": lambda x: x.reshape(3, 10),
+    "some rows": lambda x: x[1:3].reshape(-1),
+    "some columns": lambda x: x[:, 1:3].reshape(-1),
+    "transposed": lambda x: x.T.reshape(-1),
+    "reversed": lambda x: x[::-1, ::-1].reshape(-1),
+}
+
+
+@pytest.mark.parametrize("reshape", RESHAPES.values(), ids=[*RESHAPES])
+def test_a_reshape_of_an_array_that_is_no_slice_of_the_other_is_a_view_where_it_is_numpys(reshape: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = reshape(x)
+        z[0] = 99
+        y[5:8] += 50
+        return z
+
+    ours, theirs = vector(100), vector(100)
+    made, wanted = (g(b[3:33].reshape(5, 6), b[:]) for g, b in ((pliant.jit(f), ours), (f, theirs)))
+    np.testing.assert_array_equal(made, wanted)
+    assert np.shares_memory(made, ours) == np.shares_memory(wanted, theirs)
+    np.testing.assert_array_equal(ours, theirs)

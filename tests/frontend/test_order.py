@@ -63,3 +63,37 @@ def test_a_reshape_is_a_view_where_it_is_numpys(make: Callable[[Any], Any], layo
     for i in range(3):
         assert [np.shares_memory(made[i], m) for m in made] == [np.shares_memory(wanted[i], w) for w in wanted]
     assert_array_equal(ours, theirs)
+
+
+def records(x: Any) -> Any:
+    made = np.zeros(x.shape, [("a", x.dtype), ("b", np.float32)])
+    made["a"] = x
+    return made["a"]
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "a diagonal": lambda x: np.diagonal(x).reshape(1, -1),
+    "every other of a diagonal": lambda x: np.diagonal(x)[::2].reshape(-1, 1),
+    "a diagonal by einsum": lambda x: np.einsum("ii->i", x).reshape(1, -1),
+    "a repeated row": lambda x: np.broadcast_to(x[1], (1, x.shape[1])).reshape(-1),
+    "repeated rows": lambda x: np.broadcast_to(x[1], (2, x.shape[1])).reshape(-1),
+    "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x[0], 2).reshape(2, -1),
+    "one window": lambda x: np.lib.stride_tricks.sliding_window_view(x, (1, x.shape[1]))[:, 0, 0].reshape(-1),
+}
+
+
+@pytest.mark.parametrize("layout", [np.copy, np.asfortranarray, records])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=[*VIEWS])
+def test_reshapes_of_other_views_see_later_writes_where_numpys_do(
+    view: Callable[[Any], Any], layout: Callable[[Any], Any]
+) -> None:
+    def f(x: Any) -> Any:
+        y = view(x)
+        x += 100
+        return y
+
+    ours, theirs = (layout(np.arange(9.0).reshape(3, 3)) for _ in range(2))
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    assert_array_equal(made, wanted)
+    assert np.shares_memory(made, ours) == np.shares_memory(wanted, theirs)
+    assert_array_equal(ours, theirs)

@@ -185,7 +185,8 @@ class StridedLens(Lens):
         return gather(whole, self.index())
 
     def numpy(self, whole: Any) -> Any:
-        raise AssertionError("the caller's own array is looked at instead")
+        steps = [s * whole.itemsize for s in self.strides]
+        return as_strided(whole[self.offset :], self.shape, steps, writeable=self.is_injective)
 
     def put(self, whole: Value, part: Value) -> Value:
         if not self.is_injective:

@@ -11,22 +11,25 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from pliant.core.types import itemsize
+from pliant.frontend.alias import StridedLens
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.order import UNSURE, Later, settle
 from pliant.frontend.tracing import strides_of as array_strides
 from pliant.frontend.view import (
+    DiagonalLens,
     DTypeLens,
     DynamicLens,
     ImagLens,
     Lens,
     PermuteLens,
+    ReadOnlyLens,
     RealLens,
     ReshapeLens,
     SliceLens,
@@ -34,6 +37,7 @@ from pliant.frontend.view import (
 )
 
 Extents: TypeAlias = "tuple[int, ...]"
+WIDEST: Final = 16  # bytes of an element
 
 
 def contiguous(shape: Extents) -> Extents:
@@ -81,7 +85,18 @@ def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Ext
         return shape, tuple(2 * s for s in strides)
     if isinstance(lens, DTypeLens):
         return _rescaled(shape, strides, itemsize(lens.before), itemsize(lens.dtype))
+    if isinstance(lens, StridedLens):
+        return lens.shape, tuple(s * strides[0] for s in lens.strides)
+    if isinstance(lens, DiagonalLens | ReadOnlyLens):
+        return _asked(lens, shape, strides)
     return None
+
+
+def _asked(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents]:
+    """Shape and strides of a view as NumPy makes it of such an array, whose elements nobody looks at."""
+    steps = [round(s * WIDEST) for s in strides]  # parts of records lie a fraction of their elements apart
+    seen = lens.numpy(as_strided(np.empty(1, np.int8), shape, steps, writeable=False))
+    return seen.shape, tuple([s // WIDEST if s % WIDEST == 0 else s / WIDEST for s in seen.strides])
 
 
 def _rescaled(shape: Extents, strides: Extents, old: int, new: int) -> tuple[Extents, Extents] | None:

@@ -12,6 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of
+from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.common import (
     array_of,
     inexact,
@@ -30,7 +31,6 @@ from pliant.ops.compare import isnan
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 from pliant.ops.shape import concatenate as put_together
-from pliant.ops.shape import reshape as reshape_value
 
 Scan = Callable[[Value, int], Value]
 
@@ -39,14 +39,14 @@ def _cumulative(name: str, scan: Scan, skip_nan: float | None = None) -> Callabl
     """np.cumsum or np.cumprod; the nan versions put `skip_nan` for NaN."""
 
     def cumulative(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        array = as_traced(a)
-        x = widened(array, dtype, out)
+        array = solid(a)
+        if axis is None or (not array.ndim and axis in (0, -1)):
+            array, axis = array if array.ndim == 1 else ravel(array), 0
+        x, owner, at = widened(array, dtype, out), array, axis_of(axis, array.ndim)
         if skip_nan is not None and x.type.is_float:
-            x = select(isnan(x), const(skip_nan, x.dtype), x)
-        if axis is None or (not x.type.rank and axis in (0, -1)):
-            x, axis = reshape_value(x, (x.type.size,)), 0
-        made = scan(x, axis_of(axis, x.type.rank)) if x.type.size else x
-        return store_out(made, out, f"np.{name}", is_array=True, casting="unsafe")
+            x, owner = select(isnan(x), const(skip_nan, x.dtype), x), None
+        made = scan(x, at) if x.type.size else x
+        return store_accumulated(made, owner, at, out, f"np.{name}")
 
     cumulative.__name__ = name
     return cumulative
@@ -91,8 +91,9 @@ def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
     def accumulated(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         x = as_traced(array)
         value = widened(x, dtype, out) if is_sum or dtype is not None else x.value
-        made = scan(value, axis_of(axis, x.ndim)) if x.size else value
-        return store_out(made, out, "accumulate", is_array=True, casting="unsafe")
+        at = axis_of(axis, x.ndim)
+        made = scan(value, at) if x.size else value
+        return store_accumulated(made, x, at, out, "accumulate")
 
     return accumulated
 

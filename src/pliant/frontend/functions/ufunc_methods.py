@@ -18,6 +18,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_value, cast_value, short, value_of
+from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.at import update_of
 from pliant.frontend.functions.common import NO_VALUE, array_of, store_out
 from pliant.frontend.functions.reduce import kept
@@ -91,7 +92,7 @@ def in_steps(ufunc: np.ufunc) -> Callable[..., Any]:
             rows = to_front(x, at)
             _, later = folded(ufunc, rows)
             x = from_front(concatenate((slice_axis(rows, 0, 0, 1), later), 0), at)
-        return store_out(x, out, f"np.{ufunc.__name__}.accumulate", is_array=True, casting="unsafe")
+        return store_accumulated(x, as_traced(array), at, out, f"np.{ufunc.__name__}.accumulate")
 
     return accumulated
 
