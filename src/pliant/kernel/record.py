@@ -35,6 +35,7 @@ from pliant.kernel.ir import (
     offset_of,
     strides_of,
 )
+from pliant.kernel.limits import is_below
 from pliant.ops.base import Elementwise
 from pliant.ops.compare import Less
 from pliant.ops.ranges import Range, Ranges
@@ -191,29 +192,10 @@ class Recorder:
 
     def simplified(self, op: Op, args: tuple[Scalar, ...]) -> Scalar | None:
         """What a primitive gives where the limits of loops decide it."""
-        if isinstance(op, Less) and self.is_below(*args):
+        if isinstance(op, Less) and is_below(args[0], args[1], self.region, self.spans):
             return self.const(True, "bool")
         if isinstance(op, Select) and isinstance(args[0], Literal):
             return args[1] if args[0].value else args[2]
-        return None
-
-    def is_below(self, x: Scalar, limit: Scalar) -> bool:
-        """Whether an index is less than a limit, as far as the limits of loops and ranges tell."""
-        away = affine(x) - affine(limit)
-        for atom, factor in away.terms:
-            end = self.end_of(atom) if isinstance(atom, Var) and factor > 0 else None
-            if end:  # at most end - 1
-                away = away + (affine(end) - 1 - Affine(0, ((atom, 1),))) * factor
-        span = away.range(self.spans)
-        return span is not None and span[1] < 0
-
-    def end_of(self, var: Var) -> Scalar | None:
-        """Where a loop ends, if that is before its extent."""
-        region: Region | None = self.region
-        while region is not None:
-            if var in region.below:
-                return region.below[var]
-            region = region.parent
         return None
 
     def const(self, number: Number, dtype: str) -> Scalar:
