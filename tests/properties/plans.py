@@ -17,6 +17,7 @@ import numpy as np
 from pliant.backends import backend_named, llvm
 from pliant.backends.llvm.jit import Code
 from pliant.compiled import Compiled, Entry
+from pliant.errors import UnsupportedError
 from pliant.frontend.signature import flatten
 from pliant.pipeline import optimise
 from tests.properties.programs import Effects, Program, call
@@ -43,6 +44,7 @@ PLANS: Final[dict[str, Plan]] = {
 }
 QUICK: Final = tuple(name for name in PLANS if name != OPTIMISED)
 EVERY: Final = 4
+REFUSED: Final = "refused: "
 
 
 def plans_of(batch: int) -> tuple[str, ...]:
@@ -63,10 +65,12 @@ def environment(plan: Plan) -> Iterator[None]:
 
 
 def plans_agree(program: Program, plans: tuple[str, ...] = tuple(PLANS)) -> str | None:
-    """What is wrong, or None."""
+    """What is wrong, or None; a text that begins with REFUSED if the program is one that Pliant says it does not take."""
     wanted = call(program.function(), program.inputs())
     try:
         traced = by_plan(program)
+    except UnsupportedError as error:
+        return f"{REFUSED}{error.message}"
     except Exception as error:
         return f"tracing raised {type(error).__name__}: {error}"
     for name in plans:
