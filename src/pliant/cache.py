@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pliant.backends.store import Store
 
 

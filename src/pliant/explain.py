@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pliant.backends import backend_named
@@ -45,7 +44,8 @@ class Explanation:
 
     def memory_picture(self, path: str | os.PathLike[str]) -> None:
         """Write an SVG: every array as a rectangle, over the steps of its life, at its address."""
-        Path(path).write_text(self.picture, encoding="utf-8")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.picture)
 
 
 def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: Any) -> Explanation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 import linecache
+import os
 import re
 import sys
 import threading
@@ -12,12 +13,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Protocol, cast, final
 
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*)\s*=(?!=)\s*")
-_PLIANT = str(Path(__file__).parents[1])
+_PLIANT = os.path.dirname(os.path.dirname(__file__))  # `pathlib` would take a twentieth of `import pliant`
 
 
 class Origin(Protocol):
@@ -125,11 +125,11 @@ class CodeOrigin:
 
     @property
     def short(self) -> str:
-        return f"{Path(self.code.co_filename).name}:{self.span[0]}"
+        return f"{os.path.basename(self.code.co_filename)}:{self.span[0]}"
 
     def render(self, label: str) -> str:
         line, start, stop = self.span
-        where = f"  --> {Path(self.code.co_filename).name}:{line}, in {self.code.co_name}"
+        where = f"  --> {os.path.basename(self.code.co_filename)}:{line}, in {self.code.co_name}"
         where += f": {label}" if label else ""
         text = self.text
         if not text:
@@ -152,7 +152,7 @@ class ParameterOrigin:
 
     @property
     def short(self) -> str:
-        return f"{Path(self.code.co_filename).name}:{self.code.co_firstlineno}" if self.code else "an argument"
+        return f"{os.path.basename(self.code.co_filename)}:{self.code.co_firstlineno}" if self.code else "an argument"
 
     def render(self, label: str) -> str:
         what = f"parameter {self.names[0]!r}" if self.names else "a parameter"

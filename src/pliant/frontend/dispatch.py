@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import operator
 import re
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -185,7 +185,9 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 def _meant(message: str, found: Callable[..., Any]) -> str:
     """A hint for a keyword that a function does not have: one that is written almost like it."""
     wrong = re.search("unexpected keyword argument '(.*)'", message)
-    close = difflib.get_close_matches(wrong[1], inspect.signature(found).parameters) if wrong else []
+    close: list[str] = (
+        import_module("difflib").get_close_matches(wrong[1], inspect.signature(found).parameters) if wrong else []
+    )
     return f"did you mean {close[0]}=?" if close else ""
 
 

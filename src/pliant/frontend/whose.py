@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import sysconfig
 import types
 from typing import Final
 
-_STANDARD: Final = sysconfig.get_path("stdlib")
+_STANDARD: Final = os.path.dirname(os.__file__)
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _PLACES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in LIBRARIES)
 
