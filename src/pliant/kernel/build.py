@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Op, Value, nodes
+from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Can, Fusion
@@ -67,7 +68,10 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
-    fn = by_parts(together(by_lanes(thinned(expand(fn, can)))), owned)
+    def has_code(op: Op, types: tuple[Type, ...]) -> bool:
+        return can(op, types) or (calls is not None and calls(op, types))
+
+    fn = by_parts(together(by_lanes(thinned(expand(fn, has_code)))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 

@@ -281,7 +281,7 @@ class Routine:
     @property
     def work(self) -> int:
         """About how many scalar operations it takes."""
-        return self.args[0].type.size * self.outs[0].type.shape[-1]
+        return self.args[0].type.size * self.args[-1].type.shape[-1]
 
 
 @final

@@ -1,4 +1,4 @@
-"""Factorisations and triangular systems by LAPACK, on memory as it lies.
+"""Factorisations and triangular systems by LAPACK, on memory as it lies; those of small matrices are written out.
 
 Our matrices are row-major, LAPACK's column-major: it sees each one transposed. For Cholesky and
 triangular systems that only exchanges sides; an LU factorisation is made from a transposed copy.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.blas import LETTER, address_of, call_text
+from pliant.backends.llvm.small_matrices import emit_small, is_small
 from pliant.core.ir import Op
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
 
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
-    """Whether LAPACK has a routine for a primitive on operands of these types."""
+    """Whether there is a routine for a primitive on operands of these types."""
     fits = all(t.dtype in LETTER and max(t.shape, default=0) < 2**31 for t in types)
-    return isinstance(op, Cholesky | TriangularSolve | Lu) and fits
+    return fits and (isinstance(op, Cholesky | TriangularSolve | Lu) or is_small(op, types))
 
 
 def emit_routine(e: Emitter, step: Routine) -> None:
     """A call, or several, for each matrix of the stack."""
     lead, n = step.args[0].type.shape[:-2], step.args[0].type.shape[-1]
     if 0 in (*lead, n) or 0 in step.outs[0].type.shape:
+        return
+    if is_small(step.node.op, [a.type for a in step.args]):
+        emit_small(e, step)
         return
     e.begin_step(())
     loops = tuple([Var(extent) for extent in lead])

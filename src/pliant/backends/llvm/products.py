@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, final
 
+from pliant.backends.llvm.lanes import BYTES, Lanes
 from pliant.backends.llvm.values import llvm_type
-from pliant.kernel.ir import Affine, Buffer, Product, Var, root_of
+from pliant.kernel.ir import Affine, Product, Var
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -26,7 +27,6 @@ LARGEST: Final = 64  # rows or columns, whichever are fewer
 UNROLLED: Final = 8  # terms that need no loop
 TALLEST: Final = 8  # rows at a time
 REGISTERS: Final = {16: 8, 32: 12, 64: 24}  # vectors of the result, by their bytes
-BYTES: Final = {"f32": 4, "f64": 8}
 
 
 def is_small(step: Product) -> bool:
@@ -90,20 +90,22 @@ class Block:
 
     def rows(self, first: Affine, count: int) -> None:
         """`count` rows from `first` on."""
-        _, n, k = self.step.sizes
-        places = [(self.out + (first + i) * n + at, lanes) for i in range(count) for at, lanes in self.pieces]
-        totals = [self.load(self.step.out, at, lanes) if self.step.start else "zeroinitializer" for at, lanes in places]
+        (_, n, k), out = self.step.sizes, self.step.out
+        places = [
+            (self.out + (first + i) * n + at, self.vector(lanes)) for i in range(count) for at, lanes in self.pieces
+        ]
+        totals = [v.load(out, at) if self.step.start else "zeroinitializer" for at, v in places]
         if k <= UNROLLED:
             for t in range(k):
                 totals = self.added(totals, first, count, Affine(t))
         else:
             totals = self.looped(totals, first, count)
-        for (at, lanes), total in zip(places, totals, strict=True):
-            self.store(self.step.out, at, lanes, total)
+        for (at, v), total in zip(places, totals, strict=True):
+            v.store(out, at, total)
 
     def looped(self, totals: Sequence[str], first: Affine, count: int) -> list[str]:
         """The totals with all terms, by a loop."""
-        e, kinds = self.e, [self.vector(lanes) for _ in range(count) for _, lanes in self.pieces]
+        e, kinds = self.e, [self.vector(lanes).kind for _ in range(count) for _, lanes in self.pieces]
         slots = [e.alloca(kind) for kind in kinds]
 
         def put(values: Sequence[str]) -> None:
@@ -120,33 +122,23 @@ class Block:
     def added(self, totals: Sequence[str], first: Affine, count: int, t: Affine) -> list[str]:
         """The totals with the products of term t."""
         left, old, new = self.step.left, iter(totals), list[str]()
-        rights = [self.part_of_row(t, at, lanes) for at, lanes in self.pieces]
+        rights = [(self.vector(lanes), self.part_of_row(t, at, lanes)) for at, lanes in self.pieces]
         for i in range(count):
             x = str(self.e.load(left.buffer, self.left + (first + i) * left.row + t * left.column))
-            for (_, lanes), y in zip(self.pieces, rights, strict=True):
-                new.append(self.multiplied(x, y, next(old), lanes))
+            new += [v.plus_product(next(old), v.all(x), y) for v, y in rights]
         return new
-
-    def multiplied(self, x: str, y: str, total: str, lanes: int) -> str:
-        """A number times a vector, added to another vector."""
-        e, kind, dtype = self.e, self.vector(lanes), self.step.out.type.dtype
-        one = e.op(f"insertelement {kind} poison, {llvm_type(dtype)} {x}, i64 0")
-        many = e.op(f"shufflevector {kind} {one}, {kind} poison, <{lanes} x i32> zeroinitializer")
-        function = f"@llvm.fmuladd.v{lanes}{dtype}"
-        e.module.declared[function] = f"declare {kind} {function}({kind}, {kind}, {kind})"
-        return e.op(f"call {kind} {function}({kind} {many}, {kind} {y}, {kind} {total})")
 
     def part_of_row(self, t: Affine, at: int, lanes: int) -> str:
         """Some elements of row t of the right operand."""
-        e, right, kind = self.e, self.step.right, self.vector(lanes)
+        right, v = self.step.right, self.vector(lanes)
         if self.copy:
-            return e.op(f"load {kind}, ptr {self.in_copy(t, Affine(at))}, align {BYTES[self.step.out.type.dtype]}")
+            return v.load_at(self.in_copy(t, Affine(at)))
         if right.column == 1:
-            return self.load(right.buffer, self.right + t * right.row + at, lanes)
+            return v.load(right.buffer, self.right + t * right.row + at)
         row = "poison"
         for j in range(lanes):
-            x = e.load(right.buffer, self.right + t * right.row + (at + j) * right.column)
-            row = e.op(f"insertelement {kind} {row}, {llvm_type(self.step.out.type.dtype)} {x}, i64 {j}")
+            x = self.e.load(right.buffer, self.right + t * right.row + (at + j) * right.column)
+            row = v.set(row, j, str(x))
         return row
 
     def packed(self) -> Block:
@@ -166,17 +158,6 @@ class Block:
         index = self.e.affine(row * self.width + column)
         return self.e.op(f"getelementptr {llvm_type(self.step.out.type.dtype)}, ptr {self.copy}, i64 {index}")
 
-    def vector(self, lanes: int) -> str:
-        """The LLVM type of so many elements."""
-        return f"<{lanes} x {llvm_type(self.step.out.type.dtype)}>"
-
-    def load(self, buffer: Buffer, offset: Affine, lanes: int) -> str:
-        """Adjacent elements of a buffer."""
-        meta = self.e.written.get(root_of(buffer), self.e.others)
-        place = self.e.address(buffer, offset)
-        return self.e.op(f"load {self.vector(lanes)}, ptr {place}, align {BYTES[buffer.type.dtype]}{meta}")
-
-    def store(self, buffer: Buffer, offset: Affine, lanes: int, value: str) -> None:
-        """Write adjacent elements of a buffer."""
-        meta, place = self.e.written.get(root_of(buffer), ""), self.e.address(buffer, offset)
-        self.e.line(f"store {self.vector(lanes)} {value}, ptr {place}, align {BYTES[buffer.type.dtype]}{meta}")
+    def vector(self, lanes: int) -> Lanes:
+        """Vectors of so many elements."""
+        return Lanes(self.e, self.step.out.type.dtype, lanes)

@@ -1,0 +1,77 @@
+"""LLVM vectors of adjacent elements: what is written out for small matrices works on these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+from pliant.backends.llvm.values import llvm_type
+from pliant.kernel.ir import Affine, Buffer, root_of
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+BYTES: Final = {"f32": 4, "f64": 8}
+"""The dtypes that matrices may have here."""
+
+
+@final
+@dataclass(frozen=True)
+class Lanes:
+    """Operations on vectors of `count` numbers of one dtype."""
+
+    e: Emitter
+    dtype: str
+    count: int
+
+    @property
+    def kind(self) -> str:
+        """Their LLVM type."""
+        return f"<{self.count} x {llvm_type(self.dtype)}>"
+
+    def load(self, buffer: Buffer, offset: Affine) -> str:
+        """Adjacent elements of a buffer."""
+        meta = self.e.written.get(root_of(buffer), self.e.others)
+        return self.load_at(self.e.address(buffer, offset), meta)
+
+    def load_at(self, place: str, meta: str = "") -> str:
+        """Adjacent elements from an address on."""
+        return self.e.op(f"load {self.kind}, ptr {place}, align {BYTES[self.dtype]}{meta}")
+
+    def store(self, buffer: Buffer, offset: Affine, x: str) -> None:
+        """Write adjacent elements of a buffer."""
+        meta, place = self.e.written.get(root_of(buffer), ""), self.e.address(buffer, offset)
+        self.e.line(f"store {self.kind} {x}, ptr {place}, align {BYTES[self.dtype]}{meta}")
+
+    def op(self, name: str, x: str, y: str) -> str:
+        """One instruction on two vectors."""
+        return self.e.op(f"{name} {self.kind} {x}, {y}")
+
+    def less_product(self, x: str, y: str, z: str) -> str:
+        """x - y·z, each rounded: what cancels exactly in NumPy does here."""
+        return self.op("fsub", x, self.op("fmul", y, z))
+
+    def plus_product(self, x: str, y: str, z: str) -> str:
+        """x + y·z, rounded once if the processor can."""
+        function = f"@llvm.fmuladd.v{self.count}{self.dtype}"
+        self.e.module.declared[function] = f"declare {self.kind} {function}({self.kind}, {self.kind}, {self.kind})"
+        return self.e.op(f"call {self.kind} {function}({self.kind} {y}, {self.kind} {z}, {self.kind} {x})")
+
+    def all(self, x: str) -> str:
+        """A vector of one number."""
+        one = self.set("poison", 0, x)
+        return self.e.op(f"shufflevector {self.kind} {one}, {self.kind} poison, <{self.count} x i32> zeroinitializer")
+
+    def get(self, x: str, at: int) -> str:
+        """An element."""
+        return self.e.op(f"extractelement {self.kind} {x}, i64 {at}")
+
+    def set(self, x: str, at: int, number: str) -> str:
+        """The vector with another element."""
+        return self.e.op(f"insertelement {self.kind} {x}, {llvm_type(self.dtype)} {number}, i64 {at}")
+
+    def joined(self, x: str, y: str, count: int) -> str:
+        """The first `count` elements of x, and the others of y."""
+        places = [n if n < count else self.count + n for n in range(self.count)]
+        mask = ", ".join([f"i32 {n}" for n in places])
+        return self.e.op(f"shufflevector {self.kind} {x}, {self.kind} {y}, <{self.count} x i32> <{mask}>")
