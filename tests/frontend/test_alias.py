@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,13 +237,43 @@ def test_a_local_write_that_would_miss_the_other_array_is_refused():
 
     np.testing.assert_array_equal(pliant.grad(loss)(x, x + 0), 2 * x)
     for transformed in (pliant.grad(loss), pliant.jit(lambda x, y: pliant.grad(loss)(x, y))):
-        with pytest.raises(UnsupportedError, match=r"shares memory with another|overlaps another"):
+        with pytest.raises(UnsupportedError, match="shares memory with another"):
             transformed(x, x)
     with pytest.raises(UnsupportedError, match="shares memory with another"):
         pliant.vmap(scales)(x.reshape(2, 2), x.reshape(2, 2))
     with pytest.raises(UnsupportedError, match="read from the enclosing scope"):
         pliant.jit(lambda x: pliant.grad(lambda y: loss(y, x))(x))(x)
     np.testing.assert_array_equal(x, np.arange(4.0))
+
+
+def test_a_tangent_may_be_the_array_itself():
+    def doubled(x: Any) -> Any:
+        x[0] = 2 * x[1]
+        x *= x
+        return np.sum(x)
+
+    buffer = np.arange(1.0, 5.0)
+    for x, dx in ((buffer, buffer), (buffer[1:], buffer[:-1]), (buffer[::-1], buffer), (buffer[:2], buffer[2:])):
+        pushed, second = partial(_pushed, doubled), pliant.hvp(doubled)
+        for derivative in (pushed, pliant.jit(pushed), second, pliant.jit(second)):
+            np.testing.assert_array_equal(derivative(x, dx), derivative(x.copy(), dx.copy()))
+        np.testing.assert_array_equal(buffer, np.arange(1.0, 5.0))
+
+
+def _pushed(f: Any, x: Any, dx: Any) -> Any:
+    return pliant.jvp(f, (x,), (dx,))
+
+
+def test_a_captured_array_that_shares_memory_with_what_is_written_is_refused():
+    buffer = np.arange(4.0)
+
+    def loss(x: Any) -> Any:
+        x *= 2
+        return np.sum(x * buffer[1:])
+
+    with pytest.raises(UnsupportedError, match="read from the enclosing scope"):
+        pliant.grad(loss)(buffer[:-1])
+    np.testing.assert_array_equal(pliant.grad(loss)(np.ones(3)), 2 * buffer[1:])
 
 
 def test_many_arrays_are_swept_by_address():

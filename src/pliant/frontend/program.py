@@ -229,9 +229,6 @@ def _watched(given: Sequence[Any], trace: Trace) -> tuple[int, ...]:
     by_place: dict[int, Storage] = {i: g.storage for i, g in enumerate(given) if type(g) is TracedArray}
     for j, array in enumerate(trace.met.values()):
         by_place[len(given) + j] = trace.enter(array)[0]
-    for storage in by_place.values():
-        if storage.is_touched and not storage.is_written and isinstance(storage.source, Shared):
-            raise _local_write("an array that overlaps another in memory")
     return tuple(i for i, storage in by_place.items() if storage.is_touched)
 
 
@@ -311,7 +308,7 @@ def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Seque
         if not storage.is_touched:
             continue
         leaf.storage.is_touched = True
-        if isinstance(leaf.storage.source, Shared) or sum(leaf.storage is other for other in storages) > 1:
+        if sum(leaf.storage is other for other in storages) > 1:
             raise _local_write("an argument that shares memory with another one")
 
 
