@@ -26,7 +26,8 @@ def schedule(nest: Nest, keep: int = 0) -> None:
 
 
 def ordered(loops: list[Var], nest: Nest) -> list[Var]:
-    """The loops in their given order, but the one that walks memory best innermost."""
+    """The loops in their given order, but the one that walks memory best innermost, and around it the one that walks
+    best what it walks across: tiles of these two have whole lines of cache of both."""
     stores = [root.offset for root in nest.roots if root.buffer]
     loads = [load.offset for load in scalars(nest.body) if isinstance(load, Load)]
 
@@ -35,7 +36,12 @@ def ordered(loops: list[Var], nest: Nest) -> list[Var]:
         return strided * 16 + (8 if loop.extent < 8 else 0)
 
     best = min(reversed(loops), key=penalty)
-    return [v for v in loops if v is not best] + [best]
+    rest = [v for v in loops if v is not best]
+    across = [x for x in loads if abs(x.factor(best)) > 1]
+    second = [v for v in rest if any([abs(x.factor(v)) == 1 for x in across])][:1]
+    if any([root.folded for root in nest.roots]):
+        second = []  # sums are made in the given order
+    return [v for v in rest if v not in second] + second + [best]
 
 
 def mergeable(outer: Var, inner: Var, nest: Nest, uses: list[Affine]) -> bool:

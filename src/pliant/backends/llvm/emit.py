@@ -242,16 +242,16 @@ class Emitter:
 
     def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
         """Run a body for the first and the last plus one of each block of a loop's steps."""
-        outer, end = Var(-(-var.extent // size)), self.ends.get(var, str(var.extent))
+        outer, begin, end = Var(-(-var.extent // size)), "0", self.ends.get(var, str(var.extent))
         if var in self.ends:
             self.ends[outer] = self.op(f"sdiv i64 {self.op(f'add nsw i64 {end}, {size - 1}')}, {size}")
-        elif var in self.part:  # which begins with a block
+        elif var in self.part:
             begin, end = self.part[var]
-            last = self.op(f"udiv i64 {self.op(f'add nuw nsw i64 {end}, {size - 1}')}, {size}")
-            self.part[outer] = self.op(f"udiv exact i64 {begin}, {size}"), last
+            count = self.op(f"add nuw nsw i64 {self.op(f'sub nuw nsw i64 {end}, {begin}')}, {size - 1}")
+            self.part[outer] = "0", self.op(f"udiv i64 {count}, {size}")
 
         def block() -> None:
-            first = self.op(f"mul nuw nsw i64 {self.env[outer]}, {size}")
+            first = self.op(f"add nuw nsw i64 {self.op(f'mul nuw nsw i64 {self.env[outer]}, {size}')}, {begin}")
             last = self.op(f"add nuw nsw i64 {first}, {size}")
             body(first, self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {end})"))
 

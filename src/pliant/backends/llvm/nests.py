@@ -10,13 +10,20 @@ from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.math import LIBM, combine
 from pliant.backends.llvm.own import is_inlined
+from pliant.backends.llvm.tiles import SIZES, turner, turner_text
 from pliant.backends.llvm.values import literal, llvm_type
-from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, writes
+from pliant.core.types import Type, itemsize
+from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
-TILE = 32  # steps of both loops where one array is walked along and another across
+TILE = 64  # steps of both loops where one array is walked along and another across
+MOST_TURNED = 4  # arrays whose tiles are turned over first
+PITCH = TILE + 8  # elements from row to row of a tile: with a power of two, a column would lie in a few lines of cache
+    TILE + 8
+)  # elements from row to row of a tile: with a power of two, they would all fall into a few lines of cache
+LOCAL = -2  # the slot of local memory
 FEW = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED = 4  # vectors
 
@@ -94,6 +101,7 @@ class NestEmitter:
         self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
         self.limits = nest.limits
         self.held: dict[Root, tuple[Buffer, Affine]] = {}  # where roots wait
+        self.turned_over: dict[Load, tuple[Buffer, Affine]] = {}  # where tiles lie of what is walked across
         self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
         depths: dict[Scalar, int] = {}
         places = {v: n + 1 for n, v in enumerate(self.loops)}
@@ -189,29 +197,64 @@ class NestEmitter:
 
     def crosses(self, outer: Var, inner: Var) -> bool:
         """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
-        if self.folds or self.is_swept or self.limits or min(outer.extent, inner.extent) < 2 * TILE:
+        if self.folds or self.is_swept or self.limits or min(outer.extent, inner.extent) < TILE:
             return False
         loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
         return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
 
     def tiled(self, level: int) -> None:
-        """The two innermost loops, the inner one in strips that lie outermost."""
-        e, (outer, inner) = self.e, self.loops[level:]
+        """The two innermost loops in tiles. What is walked across is read from tiles that are turned over first."""
+        e, (outer, inner), corner = self.e, self.loops[level:], Var(2)
+        place = Affine(0, ((outer, PITCH), (inner, 1), (corner, 1)))
+        for s in self.turned(level):
+            self.turned_over[s] = tile_for(e, s.buffer.type.dtype), place
 
-        def strip(first: str, end: str) -> None:
-            e.loop(outer, lambda: part(first, end))
+        def across(top: str, bottom: str) -> None:
+            e.blocks(inner, TILE, lambda left, right: tile(top, bottom, left, right))
 
-        def part(first: str, end: str) -> None:
+        def tile(top: str, bottom: str, left: str, right: str) -> None:
+            e.env[outer], e.env[inner] = top, left
+            sizes = e.op(f"sub i64 {right}, {left}"), e.op(f"sub i64 {bottom}, {top}")
+            for s, (buffer, _) in self.turned_over.items():
+                turn(e, s, s.offset.factor(inner), buffer, sizes)
+            del e.env[outer], e.env[inner]
+            first = e.op(f"add i64 {e.op(f'mul i64 {top}, {PITCH}')}, {left}")
+            e.env[corner] = e.op(f"sub i64 0, {first}")
+            e.loop(outer, lambda: part(left, right), (top, bottom))
+
+        def part(left: str, right: str) -> None:
             self.begin(level + 1)
-            e.loop(inner, lambda: self.level(level + 2), (first, end))
+            e.loop(inner, lambda: self.level(level + 2), (left, right))
             self.end(level + 1)
 
-        e.blocks(inner, TILE, strip)
+        e.blocks(outer, TILE, across)
+        self.turned_over = {}
+
+    def turned(self, level: int) -> list[Load]:
+        """Loads of elements that lie side by side along the outer one of the two innermost loops, and of no array
+        that is written here."""
+        outer, inner = self.loops[level:]
+        if {outer, inner} & self.e.backward:
+            return []
+        written = {root_of(root.buffer) for root in self.roots if root.buffer}
+        found = [
+            s
+            for s in self.levels[level + 2]
+            if isinstance(s, Load)
+            and s.offset.factor(outer) == 1 < s.offset.factor(inner)
+            and itemsize(s.buffer.type.dtype) in SIZES
+            and all([isinstance(atom, Var) for atom, _ in s.offset.terms])
+            and root_of(s.buffer) not in written
+        ]
+        return found[:MOST_TURNED]
 
     def begin(self, level: int) -> None:
         """What comes before the loop of a level."""
         for s in self.levels[level]:
-            self.e.scalar(s)
+            if isinstance(s, Load) and s in self.turned_over:
+                self.e.values[s] = self.e.load(*self.turned_over[s])
+            else:
+                self.e.scalar(s)
         if not level:
             self.e.limited(self.limits.items())
         for root in self.ending_at(level):
@@ -289,3 +332,19 @@ class NestEmitter:
             before = self.e.load(root.buffer, root.offset)
             value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
         self.e.store(root.buffer, root.offset, value)
+
+
+def tile_for(e: Emitter, dtype: str) -> Buffer:
+    """Local memory for a tile."""
+    buffer = Buffer(Type(dtype, (TILE * PITCH,)), None)
+    buffer.slot, buffer.offset = LOCAL, buffer.number  # like no other's
+    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
+    return buffer
+
+
+def turn(e: Emitter, load: Load, stride: int, tile: Buffer, sizes: tuple[str, str]) -> None:
+    """Fill a tile from where a load reads its first element; sizes: of the inner loop, and the outer one."""
+    item = itemsize(load.buffer.type.dtype)
+    name = e.module.helper(turner(item, PITCH), lambda name: turner_text(name, item, PITCH))
+    source, (inner, outer) = e.address(load.buffer, load.offset), sizes
+    e.line(f"call void {name}(ptr {source}, i64 {stride}, ptr {e.base(tile)}, i64 {inner}, i64 {outer})")

@@ -1,0 +1,91 @@
+"""Arrays that are walked along and across at once are read in tiles: whatever their dtype, shape and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
+
+DTYPES = ("bool", "int8", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128")
+SHAPES = ((64, 64), (65, 97), (64, 300), (300, 64), (127, 129), (63, 200))
+
+
+def drawn(shape: tuple[int, ...], dtype: str) -> Any:
+    rng = np.random.default_rng(sum(shape))
+    x = rng.integers(0, 100, shape) + 1j * rng.integers(0, 100, shape)
+    return (x if dtype[0] == "c" else x.real).astype(dtype)
+
+
+@pytest.mark.parametrize("item", SIZES)
+def test_three_rounds_of_shuffles_turn_a_block_over(item: int):
+    lines = list[str]()
+    rows = [f"%row{r}" for r in range(BLOCK)]
+    known = {row: [(r, c) for c in range(BLOCK)] for r, row in enumerate(rows)}
+    columns = turned(lines, rows, "v", item)
+    for line in lines:
+        name, text = line.strip().split(" = shufflevector v ")
+        first, second, lanes = text.replace(" v %", " %").split(", ", 2)
+        both = known[first] + known[second]
+        known[name] = [both[int(lane.split()[-1])] for lane in lanes.split("<")[-1].rstrip(">").split(", ")]
+    assert [known[c] for c in columns] == [[(r, c) for r in range(BLOCK)] for c in range(BLOCK)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_transposed_array_beside_another(dtype: str, shape: tuple[int, int]):
+    x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
+    np.testing.assert_array_equal(pliant.jit(lambda x, y: np.where(y != 0, x.T, y))(x, y), np.where(y != 0, x.T, y))
+
+
+def add_to_itself(x: Any, y: Any) -> Any:
+    x += x.T
+    return x
+
+
+def add_other(x: Any, y: Any) -> Any:
+    x += y.T
+    return x
+
+
+def windows(x: Any, y: Any) -> Any:
+    x[3:100, 5:90] = y[20:105, 10:107].T + x[3:100, 5:90]
+    return x
+
+
+def every_other(x: Any, y: Any) -> Any:
+    return x[::2, ::-1].T + y[:, ::2]
+
+
+def several(x: Any, y: Any) -> Any:
+    return x.T * y.T + x, x.T - y, (x + y).T
+
+
+@pytest.mark.parametrize("fn", [add_to_itself, add_other, windows, every_other, several], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tiles_of_what_is_written_and_of_windows(fn: Callable[..., Any], dtype: str):
+    x, y = drawn((130, 130), dtype), drawn((130, 130), dtype) * 3
+    got, wanted = pliant.jit(fn)(x.copy(), y), fn(x.copy(), y)
+    for a, b in zip(np.atleast_3d(got), np.atleast_3d(wanted), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("axes", [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str)
+def test_axes_in_any_order(axes: tuple[int, ...]):
+    x = drawn((70, 80, 90), "float64")
+    np.testing.assert_array_equal(pliant.jit(lambda x: np.transpose(x, axes) * 2.0)(x), np.transpose(x, axes) * 2.0)
+
+
+def test_tiles_by_several_threads():
+    x, y = drawn((1501, 1501), "float32"), drawn((1501, 1501), "float32")
+    f, before = pliant.jit(lambda x, y: x.T + y), pliant.threads()
+    try:
+        for count in (1, 2, 3):
+            pliant.threads(count)
+            np.testing.assert_array_equal(f(x, y), x.T + y)
+    finally:
+        pliant.threads(before)
