@@ -20,9 +20,7 @@ from pliant.kernel.spill import compact
 
 TILE = 64  # steps of both loops where one array is walked along and another across
 MOST_TURNED = 4  # arrays whose tiles are turned over first
-PITCH = TILE + 8  # elements from row to row of a tile: with a power of two, a column would lie in a few lines of cache
-    TILE + 8
-)  # elements from row to row of a tile: with a power of two, they would all fall into a few lines of cache
+PITCH = TILE + 8  # elements from row to row of a tile: a column of a power of two would lie in a few lines of cache
 LOCAL = -2  # the slot of local memory
 FEW = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED = 4  # vectors

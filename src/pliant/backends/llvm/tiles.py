@@ -11,6 +11,7 @@ from typing import Final
 
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
+WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
 """Bytes of elements → how the first of two rows is made in each of three rounds, each one instruction; the second is
 made of what the first leaves. Other sizes exchange blocks of 1, 2 and 4."""
 
