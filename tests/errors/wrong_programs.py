@@ -108,6 +108,31 @@ def math_of_a_traced_number(x: Any) -> Any:
     return math.gamma(x[0])
 
 
+def math_of_a_whole_array(x: Any) -> Any:
+    return math.sqrt(x)
+
+
+def c_function_of_a_traced_number(x: Any) -> Any:
+    return next(map(math.sqrt, x))
+
+
+def returned_indexer(x: Any) -> Any:
+    return x.at[0]
+
+
+class Summary:
+    def __init__(self, mean: Any) -> None:
+        self.mean = mean
+
+
+def returned_object_that_holds_arrays(x: Any) -> Any:
+    return Summary(np.mean(x))
+
+
+def histogram_of_complex_numbers(x: Any) -> Any:
+    return np.histogram(x + 1j)
+
+
 def index_out_of_range(x: Any) -> Any:
     return x[3]
 
@@ -300,6 +325,8 @@ WRONG: dict[str, Any] = CONTROL | {
         shapes_that_do_not_fit, matrix_product_of_wrong_shapes, reshape_to_another_size, assignment_of_a_wrong_shape,
         concatenation_of_different_ranks, float_added_into_integers, bitwise_and_of_floats, subtraction_of_booleans,
         write_to_a_broadcast_view, branch_on_a_traced_number, truth_of_a_whole_array, math_of_a_traced_number,
+        math_of_a_whole_array, c_function_of_a_traced_number, returned_indexer, returned_object_that_holds_arrays,
+        histogram_of_complex_numbers,
         index_out_of_range, index_array_out_of_range, too_many_indices, float_index, mask_of_a_wrong_shape,
         unknown_number_of_elements, unsupported_function, unsupported_keyword, axis_out_of_range,
         random_numbers_while_tracing, a_string_among_the_operands, iteration_over_a_number, maximum_of_nothing,

@@ -233,9 +233,10 @@ class TracedArray:
 
     def _known(self, convert: Callable[[Any], Any], wanted: str, hint: str) -> Any:
         if self.size != 1 and not (wanted == "a bool" and self.concrete is not None):
-            raise TracedValueError(f"only an array of one element can become {wanted}, this is {self.type}").at(
-                ("here", here())
-            )
+            raise TracedValueError(
+                f"only an array of one element can become {wanted}, this is {self.type}",
+                hint="math.* takes numbers, np.* whole arrays" if wanted == "a float" else "",
+            ).at(("here", here()))
         if self.concrete is None:
             raise self._needs_value(wanted, hint)
         return convert(self.concrete)
@@ -254,7 +255,9 @@ class TracedArray:
         return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or pass this number as static")
 
     def __float__(self) -> float:
-        return self._known(lambda a: float(a.reshape(())), "a float", "use x.astype(float); math.* needs np.*")
+        return self._known(
+            lambda a: float(a.reshape(())), "a float", "use x.astype(float); np.sqrt(x) for math.sqrt(x)"
+        )
 
     def __complex__(self) -> complex:
         return self._known(lambda a: complex(a.reshape(())), "a complex number", "use x.astype(complex)")

@@ -14,13 +14,14 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import Origin
 from pliant.core.types import Type
-from pliant.errors import IndexRangeError, out_of_range
+from pliant.errors import IndexRangeError, UnsupportedError, out_of_range
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
+from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
@@ -182,8 +183,10 @@ class _Returned:
             raise m.refused(is_returned=True)
         if isinstance(m, Bounded):
             raise m.returned()
+        if isinstance(m, At | AtIndexer):
+            raise m.refused()
         if type(m) is not TracedArray:
-            return Output("static", m)
+            return Output("static", _without_arrays(m))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
             return Output(kind, self.result(m.value), (), m.type)
@@ -237,6 +240,18 @@ class _Returned:
         """The lens for the caller's array, whose starts are results."""
         places = tuple([self.result(start) for start in lens.starts])
         return Window(places, lens.length, tuple([s.origin for s in lens.starts]))
+
+
+def _without_arrays(m: Any) -> Any:
+    """A returned object that is no number, if it holds no traced array: these end with the call."""
+    for name, held in getattr(m, "__dict__", {}).items():
+        if type(held) is TracedArray and not isinstance(m, type):
+            kind = type(m).__name__
+            raise UnsupportedError(
+                f"returning an object of class {kind}, whose .{name} is a traced array {held.type}",
+                hint='return its arrays, in a tuple or a dict; or register the class with optree, namespace="pliant"',
+            ).at(("made here", held.value.origin))
+    return m
 
 
 def _source(x: TracedArray) -> Any:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import DTypeError
+from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.convert import value_of
@@ -60,32 +61,105 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     return number(FUNCTIONS.rint(x), "i64")
 
 
-def _math(plain: Any, numpy: Callable[..., Any], dtype: str) -> Callable[..., Any]:
-    """A function of `math` by NumPy's."""
+def _math(plain: Any, numpy: Callable[..., Any], dtype: str, *, is_float: bool = True) -> Callable[..., Any]:
+    """A function of `math` by NumPy's; whether it makes floats of what it is given."""
 
     def made(*args: Any, **options: Any) -> Any:
         if not any(map(is_open, args)):
             return plain(*args, **options)
-        return number(numpy(*[number(x, "f64") if is_open(x) else x for x in args], **options), dtype)
+        return number(numpy(*[number(x, "f64") if is_float and is_open(x) else x for x in args], **options), dtype)
+
+    return made
+
+
+def _of_rows(plain: Any, numpy: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `math` of whole sequences."""
+
+    def made(*rows: Any) -> Any:
+        rows = tuple([list(row) if not isinstance(row, TracedArray) else row for row in rows])
+        if not any([type(x) is TracedArray or any(map(is_open, x)) for x in rows]):
+            return plain(*rows)
+        return number(numpy(*[x if type(x) is TracedArray else FUNCTIONS.stack(x) for x in rows]), "f64")
+
+    return made
+
+
+def _refused(plain: Any, instead: str) -> Callable[..., Any]:
+    """A function of `math` that NumPy does not have."""
+
+    def made(*args: Any, **options: Any) -> Any:
+        for x in filter(is_open, args):
+            raise UnsupportedError(f"math.{plain.__name__} of a traced number {x.type}", hint=f"use {instead}").at(
+                ("here", here())
+            )
+        return plain(*args, **options)
 
     return made
 
 
 def _log(x: Any, base: Any = None) -> Any:
     """`log(x, base)`."""
-    return FUNCTIONS.log(x) if base is None else FUNCTIONS.log(x) / FUNCTIONS.log(base)
+    parts = [FUNCTIONS.log(v) if is_open(v) else math.log(v) for v in (x, base) if v is not None]
+    return parts[0] / parts[1] if base is not None else parts[0]
+
+
+def _hypot(*xs: Any) -> Any:
+    """`hypot` of any number of coordinates."""
+    return FUNCTIONS.sqrt(_squares(FUNCTIONS.stack(xs))) if len(xs) != 2 else FUNCTIONS.hypot(*xs)
+
+
+def _squares(x: Any) -> Any:
+    return FUNCTIONS.sum(x * x)
+
+
+def _dist(p: Any, q: Any) -> Any:
+    """`dist` of two points."""
+    return FUNCTIONS.sqrt(_squares(p - q))
+
+
+def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    """`isclose`, whose tolerance is relative to the larger number."""
+    larger = FUNCTIONS.maximum(FUNCTIONS.abs(a), FUNCTIONS.abs(b))
+    near = FUNCTIONS.abs(a - b) <= FUNCTIONS.maximum(rel_tol * larger, abs_tol)
+    return FUNCTIONS.where(FUNCTIONS.isinf(larger), FUNCTIONS.equal(a, b), near)
+
+
+def _modf(x: Any) -> Any:
+    """`modf`: fraction and whole part."""
+    return tuple([number(part, "f64") for part in FUNCTIONS.modf(x)]) if is_open(x) else math.modf(x)
+
+
+def _frexp(x: Any) -> Any:
+    """`frexp`: mantissa and exponent."""
+    if not is_open(x):
+        return math.frexp(x)
+    mantissa, exponent = FUNCTIONS.frexp(x)
+    return number(mantissa, "f64"), number(exponent, "i64")
+
+
+def _special(name: str) -> Callable[..., Any]:
+    """A function of `scipy.special`, which takes as long to import as all of Pliant."""
+
+    def made(x: Any) -> Any:
+        return getattr(import_module("scipy.special"), name)(x)
+
+    return made
 
 
 _SAME: Final = (
-    "sin cos tan sinh cosh tanh exp exp2 expm1 log1p log2 log10 sqrt cbrt fabs hypot copysign fmod degrees radians "
-    "nextafter"
+    "sin cos tan sinh cosh tanh exp exp2 expm1 log1p log2 log10 sqrt cbrt fabs copysign fmod degrees radians nextafter"
 ).split()
 _RENAMED: Final = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh",
     "atanh": "arctanh", "pow": "power",
 }  # fmt: skip
 
-_TESTS: Final = ("isnan", "isinf", "isfinite")
+_SPECIAL: Final = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}
+_REFUSED: Final = {
+    "gamma": "np.exp(scipy.special.gammaln(x)) for x > 0", "factorial": "np.prod(np.arange(1, n + 1)) of a known n",
+    "comb": "scipy.special.gammaln", "perm": "scipy.special.gammaln", "isqrt": "np.floor(np.sqrt(n))",
+    "remainder": "x - y * np.rint(x / y)", "ulp": "np.spacing(np.abs(x))",
+}  # fmt: skip
 
 NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.float: _converter(builtins.float, "f64"),
@@ -99,6 +173,16 @@ NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     **{
         getattr(math, n): _math(getattr(math, n), getattr(FUNCTIONS, n), "bool") for n in ("isnan", "isinf", "isfinite")
     },
+    **{getattr(math, n): _math(getattr(math, n), getattr(FUNCTIONS, n), "i64", is_float=False) for n in ("gcd", "lcm")},
+    **{getattr(math, n): _math(getattr(math, n), _special(m), "f64") for n, m in _SPECIAL.items()},
+    **{getattr(math, n): _refused(getattr(math, n), instead) for n, instead in _REFUSED.items()},
     math.log: _math(math.log, _log, "f64"),
+    math.hypot: _math(math.hypot, _hypot, "f64"),
+    math.isclose: _math(math.isclose, _isclose, "bool"),
+    math.ldexp: _math(math.ldexp, FUNCTIONS.ldexp, "f64", is_float=False),
+    math.modf: _modf,
+    math.frexp: _frexp,
+    math.fsum: _of_rows(math.fsum, FUNCTIONS.sum),
+    math.dist: _of_rows(math.dist, _dist),
 }
 """What a traced function calls instead."""

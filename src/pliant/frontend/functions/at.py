@@ -13,7 +13,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, const, current_scope, nodes
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import ArgumentError, DTypeError
+from pliant.errors import ArgumentError, DTypeError, PliantError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
 from pliant.frontend.functions.common import solid, unsupported
@@ -124,6 +124,12 @@ class AtIndexer:
 
     x: TracedArray
 
+    def refused(self) -> PliantError:
+        """The error where it is returned."""
+        return ArgumentError(
+            "returning x.at: it is no array", hint="x.at[i].set(y) and x.at[i].add(y) return new arrays"
+        ).at(("made here", self.x.value.origin))
+
     def __getitem__(self, key: Any) -> At:
         return At(self.x, key)
 
@@ -138,6 +144,12 @@ class At:
 
     x: TracedArray
     key: Any
+
+    def refused(self) -> PliantError:
+        """The error where it is returned."""
+        return ArgumentError(
+            "returning x.at[i]: it is no array", hint="x.at[i].get() returns the elements, x.at[i].set(y) a new array"
+        ).at(("made here", self.x.value.origin))
 
     def get(self) -> TracedArray:
         """The elements, as a copy."""
