@@ -41,6 +41,7 @@ from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
 from pliant.kernel.split import split
+from pliant.kernel.stacked import stacked
 from pliant.kernel.thin import thinned
 from pliant.kernel.together import together
 from pliant.ops.block import BlockWrite
@@ -71,7 +72,7 @@ def build(
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
         return can(op, types) or (calls is not None and calls(op, types))
 
-    fn = by_parts(together(by_lanes(thinned(expand(fn, has_code)))), owned)
+    fn = by_parts(together(by_lanes(stacked(thinned(expand(fn, has_code))))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
 

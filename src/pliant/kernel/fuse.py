@@ -41,6 +41,7 @@ CHEAP = frozenset(
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
 LONGEST_NEST = 400
+SHORT_FOLD = 7  # elements that are folded where their sum is read, although they lie apart: LLVM unrolls that loop
 GROWN = 1 << 22  # bytes that are no longer near the processor
 COSTLY = 100  # simple operations that take longer than a trip to memory
 LONGEST_SCALAR_NEST = 1000
@@ -202,7 +203,8 @@ class Fusion:
         if fold:
             inner = math.prod(fold.space) // max(value.type.size, 1)
             alone = len(users) == 1 and isinstance(users[0].op, Elementwise | Reduction | ArgExtremum)
-            return not (alone and inner <= 64 and value.type.size >= 4096)
+            is_near = fold.order[-1] < 0 or inner <= SHORT_FOLD
+            return not (alone and is_near and inner <= 64 and value.type.size >= 4096)
         others = [u for u in users if not reads_once(u, value)]
         again = [u for u in others if u.types[0].size > value.type.size]
         dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
