@@ -11,6 +11,7 @@ import pytest
 from pliant.tools.bench import adbench, elementwise, models, networks
 from pliant.tools.bench.case import Case, leaves, moved
 from pliant.tools.bench.growth import by_length, draw
+from pliant.tools.bench.in_numba import by_numba
 from pliant.tools.bench.measure import interleaved
 from pliant.tools.bench.sides import by_pliant, calls
 from pliant.tools.bench.table import Row, duration, line, summary
@@ -21,6 +22,13 @@ SHORT = [case for module in (networks, models, adbench) for case in module.cases
 @pytest.mark.parametrize("case", list(elementwise.cases((50,))), ids=lambda case: case.title)
 def test_kernels_agree_with_numpy(case: Case):
     assert set(calls(case, ["pliant", "numpy"])) == {"pliant", "numpy"}
+
+
+def test_numba_takes_the_same_source():
+    pytest.importorskip("numba")
+    case = next(case for case in elementwise.cases((50,)) if case.name == "row_sums")
+    assert set(calls(case, ["pliant", "numba"])) == {"pliant", "numba"}
+    assert by_numba(next(case for case in SHORT if case.name == "softmax")) is None
 
 
 @pytest.mark.parametrize("case", [c for c in SHORT if c.kind == "value"], ids=lambda case: case.title)

@@ -124,7 +124,7 @@ ONE_ARRAY: Final = (leaky, exponential, softplus, gelu, neighbours, total, varia
 
 def square(x: Array) -> Array:
     """The longest beginning of a vector that is a square matrix."""
-    n = math.isqrt(x.shape[0])
+    n = int(math.sqrt(x.shape[0]))  # numba knows no isqrt
     return x[: n * n].reshape(n, n)
 
 

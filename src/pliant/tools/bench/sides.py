@@ -14,6 +14,7 @@ import optree
 
 import pliant
 from pliant.tools.bench.case import Case, Function, leaves
+from pliant.tools.bench.in_numba import by_numba
 
 Call = Callable[[], Any]
 
@@ -126,6 +127,7 @@ SIDES: Final[dict[str, Callable[[Case], Call | None]]] = {
     "numpy": by_numpy,
     "jax": by_jax,
     "torch": by_torch,
+    "numba": by_numba,
     "pytensor": by_pytensor,
     "keops": by_keops,
 }

@@ -9,7 +9,9 @@ from typing import Final, final
 
 from pliant.kernel.work import amount
 
-NAMES: Final = {"numpy": "NumPy", "jax": "JAX", "torch": "torch", "pytensor": "PyTensor", "keops": "KeOps"}
+NAMES: Final = {
+    "numpy": "NumPy", "jax": "JAX", "torch": "torch", "numba": "numba", "pytensor": "PyTensor", "keops": "KeOps",
+}  # fmt: skip
 BAR: Final = 0.95
 """No slower than this times the best other library."""
 
