@@ -29,6 +29,7 @@ from pliant.ops import outward
 from pliant.ops.at_once import at_once
 from pliant.ops.base import Elementwise
 from pliant.ops.boxes import add_in_boxes
+from pliant.ops.columns import columns_as_rows
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.ops.elide import elide
 from pliant.ops.hoist import hoist
@@ -73,6 +74,7 @@ RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
+COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, is_derived=False))
@@ -80,8 +82,10 @@ UNSTACK = Pass("unstack", lambda fn, log: unstack(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, HOIST, SINK, DEAD)
-COMPILE = (INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, BOXES, ELIDE, HOIST, AT_ONCE, OUTWARD, SINK, DEAD)
+BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, COLUMNS, HOIST, SINK, DEAD)
+COMPILE = (
+    INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE, OUTWARD, SINK, DEAD,
+)  # fmt: skip
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

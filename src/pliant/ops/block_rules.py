@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pliant.core.ir import Const, Value
 from pliant.ops.block import AddBlock, Agree, Block, BlockWrite, ReadBlock, UpdateBlock
 from pliant.ops.elementwise import Add, Sub, neg
@@ -112,22 +114,26 @@ def block_of_permute(value: Value) -> Value | None:
     permuted, op = value.args[0], value.op
     if not isinstance(permuted.op, Permute) or not isinstance(op, Block) or op.shared:
         return None
-    order, rank = permuted.op.order, len(op.step)
+    order = permuted.op.order
+    return permute(block_where_it_lies(op, [permuted.args[0], *value.args[1:]], order), order)
+
+
+def block_where_it_lies(op: Block, args: Sequence[Value], order: Sequence[int]) -> Value:
+    """What a block primitive makes of `permute(x, order)`, permuted back: the first operand is x, the others are
+    those it has."""
+    x, rank = args[0], len(op.step)
     back = tuple(sorted(range(rank), key=lambda k: order[k]))
-    bounds = value.args[len(value.args) - 2 * rank :]
+    bounds = args[len(args) - 2 * rank :]
     moved = [bounds[k] for k in (*back, *(rank + k for k in back))]
     step = tuple([op.step[k] for k in back])
-    (x,) = permuted.args
     match op:
         case ReadBlock(shape=shape):
-            made = ReadBlock(tuple([shape[k] for k in back]), step)(x, *moved)
+            return ReadBlock(tuple([shape[k] for k in back]), step)(x, *moved)
         case UpdateBlock():
-            made = UpdateBlock(step)(x, permute(value.args[1], back), *moved)
-        case AddBlock():
-            made = AddBlock(step)(x, permute(value.args[1], back), *moved)
+            return UpdateBlock(step)(x, permute(args[1], back), *moved)
         case _:
-            return None
-    return permute(made, order)
+            assert isinstance(op, AddBlock)
+            return AddBlock(step)(x, permute(args[1], back), *moved)
 
 
 RULES = (
