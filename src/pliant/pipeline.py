@@ -32,6 +32,7 @@ from pliant.ops.boxes import add_in_boxes
 from pliant.ops.columns import columns_as_rows
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.ops.elide import elide
+from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.hoist import hoist
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
@@ -74,6 +75,7 @@ RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
+FEWER_ROWS = Pass("fewer-rows", lambda fn, log: fewer_rows(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
@@ -82,9 +84,10 @@ UNSTACK = Pass("unstack", lambda fn, log: unstack(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, COLUMNS, HOIST, SINK, DEAD)
+BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, COLUMNS, HOIST, SINK, DEAD)
 COMPILE = (
-    INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE, OUTWARD, SINK, DEAD,
+    INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE, OUTWARD,
+    SINK, DEAD,
 )  # fmt: skip
 
 
