@@ -4,13 +4,14 @@
 #   make check   style, types, layering, doctests
 #   make systems pliant.diff over every differentiation system (2.5 GB); SCENARIOS=all for the whole matrix
 #   make bench   the table against JAX and NumPy (JSON in out/); benchmarks/loops asks for numba too
-#   make fuzz    random programs, COUNT of them, and WRITES that write in place
+#   make fuzz    random programs, COUNT of them, FLOWS of loops and branches, and WRITES that write in place
 #   make docs    write the generated pages of docs/
 .PHONY: demo test check systems bench fuzz docs format clean
 .DEFAULT_GOAL := demo
 
 PYTHON ?= python3
 COUNT ?= 2000
+FLOWS ?= 2000
 WRITES ?= 100000
 BIN := .venv/bin
 READY = .venv/.ready-
@@ -48,6 +49,7 @@ bench: $(READY)bench
 
 fuzz: $(READY)test
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --count $(COUNT)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --count $(FLOWS)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_writes --count $(WRITES)
 
 docs: $(READY)docs

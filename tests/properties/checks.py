@@ -219,12 +219,12 @@ def differences(f: Any, xs: list[Any], dxs: list[Any], step: float) -> tuple[lis
     return slopes, [np.abs(b - 2 * m + c) / step for _, b, m, c, _ in points]
 
 
-def _is_smooth(coarse: Any, fine: Any, rtol: float, atol: float) -> bool:
+def is_smooth(coarse: Any, fine: Any, rtol: float, atol: float) -> bool:
     """Whether differences tell the derivative: nearer points say the same, and both sides' slopes meet."""
     (a, kink), (b, smaller) = coarse, fine
     if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
         return False
-    return _near(a, b, rtol, atol) and bool(np.all(smaller <= 0.7 * kink + 1e-7 * (1 + np.abs(b))))
+    return near(a, b, rtol, atol) and bool(np.all(smaller <= 0.7 * kink + 1e-7 * (1 + np.abs(b))))
 
 
 def _moved(x: Any, d: Any) -> Any:
@@ -236,7 +236,7 @@ def _moved(x: Any, d: Any) -> Any:
     return type(x)(x + d)
 
 
-def _near(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
+def near(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-6) -> bool:
     scale = 1 + (np.max(np.abs(b)) if np.size(b) else 0)
     return bool(np.all(np.abs(a - b) <= rtol * np.abs(b) + atol * scale))
 
@@ -269,7 +269,7 @@ def derivatives_agree(program: Program, backend: str) -> str | None:
     except Exception as error:
         return f"jvp raised {type(error).__name__}: {error}"
     for n, (dy, *a, b, kink) in enumerate(zip(dys, *coarse, *fine, strict=True)):
-        if _is_smooth(a, (b, kink), 1e-6, 1e-7) and np.all(np.isfinite(dy)) and not _near(dy, b):
+        if is_smooth(a, (b, kink), 1e-6, 1e-7) and np.all(np.isfinite(dy)) and not near(dy, b):
             return f"jvp of float result {n} along {dxs}: got {dy!r}, differences {b!r}"
     is_spectral = any(t in program.source() for t in ("eigvalsh", "svd", "pinv", "det("))  # may be degenerate
     return _reverse(g, xs, dxs, ys, dys, rng) or _second(g, xs, dxs, ys, rng, is_spectral)
@@ -321,7 +321,7 @@ def _second(g: Any, xs: Any, dxs: Any, ys: Any, rng: Any, is_spectral: bool) -> 
     except Exception as error:
         return f"second derivatives raised {type(error).__name__}: {error}"
     for n, (dy, *a, b, kink) in enumerate(zip(got, *coarse, *fine, strict=True)):
-        if _is_smooth(a, (b, kink), 1e-5, 1e-6) and np.all(np.isfinite(dy)) and not _near(dy, b, 1e-4, 1e-5):
+        if is_smooth(a, (b, kink), 1e-5, 1e-6) and np.all(np.isfinite(dy)) and not near(dy, b, 1e-4, 1e-5):
             return f"second derivative in argument {n}: got {dy!r}, differences {b!r}"
     return None
 
@@ -360,7 +360,7 @@ def transformations_nest(program: Program, backend: str) -> str | None:
     for law, a, b in laws:
         if np.shape(a) != np.shape(b):
             return f"{law}: shape {np.shape(a)}, wanted {np.shape(b)}"
-        if np.all(np.isfinite(b)) and not _near(a, b, 1e-8, 1e-10):
+        if np.all(np.isfinite(b)) and not near(a, b, 1e-8, 1e-10):
             return f"{law}: got {a!r}, wanted {b!r}"
     return None
 

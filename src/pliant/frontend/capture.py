@@ -125,7 +125,9 @@ class Reader:
         self.own: dict[int, Any] = {}  # containers that the function has made, which need no guards, by id
 
     def born(self, container: Any) -> Any:
-        """A list or dict that the function makes."""
+        """What may be a list or dict that the function makes."""
+        if not _is(container, list | dict | set):
+            return container
         self.own[id(container)] = container
         return CALLS["born"](container)
 
@@ -173,7 +175,8 @@ class Reader:
             value = item(holder, key)
             if _is(key, slice | TracedArray) or _is(holder, tuple):
                 self.counted(holder)
-                return _of_element(value, self.trace)
+                made = _of_element(value, self.trace)
+                return self.born(made) if _is(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
         kind = _kind_of(holder)
         method = getattr(kind, "__getitem__", None)

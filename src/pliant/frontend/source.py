@@ -216,6 +216,7 @@ class _Rewriter(ast.NodeTransformer):
         return _call("item", node, node.value, _index(node.slice))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        is_copy = isinstance(node.func, ast.Attribute) and node.func.attr == "copy"
         self.generic_visit(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name.startswith("__pliant_"):
@@ -230,7 +231,7 @@ class _Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             if keyword.arg is None:
                 keyword.value = _call("each", keyword.value, keyword.value)
-        return _call("born", node, node) if name in _MAKERS else node
+        return _call("born", node, node) if name in _MAKERS or is_copy else node
 
     def visit_List(self, node: ast.List) -> ast.expr:
         self.generic_visit(node)
@@ -243,6 +244,10 @@ class _Rewriter(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         self.generic_visit(node)
         return _call("born", node, node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("born", node, node) if isinstance(node.op, ast.Add | ast.Mult) else node  # of lists, a new one
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)

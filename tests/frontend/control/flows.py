@@ -317,11 +317,22 @@ def left_in_one_of_two_ways(x: Any, n: int) -> Any:
     return s + x[1]
 
 
+def bound_by_a_step_that_surely_runs(x: Any, n: int) -> Any:
+    v, before = x, 0.0
+    while True:
+        norm = np.sqrt(np.sum(v * v))
+        v = 0.5 * np.cos(v)
+        if abs(norm - before) < 1e-10:
+            break
+        before = norm
+    return norm, v
+
+
 FLOWS = (
     running_sum_in_place, last_names_of_a_loop, swapped_arrays, rotated_arrays, previous_and_current,
     branch_with_names, branch_in_a_loop, break_and_else, continue_and_while, early_return, data_dependent_while,
     newton, copy_or_itself, swapped_until_close, swapped_n_times, rebound_n_times, rows_and_pairs, triangle,
     same_index_twice, slices_by_index, bound_at_run_time, counter_stays_known, state_in_containers, items_in_place,
     appended, list_by_index, first_is_none, and_or_not, calls_of_functions, recursion, nested_function, temporaries,
-    equal_arrays_of_a_branch_stay_two, left_in_one_of_two_ways,
+    equal_arrays_of_a_branch_stay_two, left_in_one_of_two_ways, bound_by_a_step_that_surely_runs,
 )  # fmt: skip

@@ -289,13 +289,33 @@ def text_of_the_index(x: Any, n: int) -> Any:
     return dict(zip(names, x, strict=True))["w3"] * 2
 
 
+def row_after_row(x: Any, n: int) -> Any:
+    before = list(range(7))
+    for i in range(1, 7):
+        now = [i] + [0] * 6
+        for j in range(1, 7):
+            now[j] = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + abs(x[i - 1] - x[j]))
+        before = now
+    return before[6], np.array(before)
+
+
+def queue_of_numbers(x: Any, n: int) -> Any:
+    last, s = [0.0] * 3, 0.0
+    for i in range(9):
+        last = [x[i], *last[:-1]]
+        older = last.copy()
+        older[i % 3] = 1.0
+        s = s * 0.5 + last[2] + sum(older)
+    return s, last[0]
+
+
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
     elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
     loop_over_a_list, list_of_an_object, comprehensions, folds_of_generators, folds_of_arrays,
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
     accepted_or_not, rebound_until_close, bound_to_one_of_two,
-    written_by_a_number, written_in_branches, text_of_the_index,
+    written_by_a_number, written_in_branches, text_of_the_index, row_after_row, queue_of_numbers,
 )  # fmt: skip
 UNROLLED = (written_after_it_was_appended, bound_to_one_of_two, text_of_the_index)
 """Of these, the ones whose loops have no form that a step keeps."""

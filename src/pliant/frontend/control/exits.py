@@ -167,7 +167,7 @@ class Exit:
         """How to make what the last step left in a name that each step binds anew."""
         if content is MISSING:
             return _missing
-        if not self.plan.is_static:
+        if self.plan.ran is not True:
             made = Unbound(
                 f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",
                 "give it a value before the loop that has the same type",

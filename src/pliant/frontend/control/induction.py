@@ -37,7 +37,7 @@ PERIODS = 4
 
 def captured(plan: Plan) -> Captured:
     """The step, once the plan holds; NotInductive if none does."""
-    carried = plan.live if plan.is_static else plan.live | plan.kept  # without steps names stay as they were
+    carried = plan.live if plan.ran is True else plan.live | plan.kept  # without steps names stay as they were
     for place in plan.bound:
         content = place.get()
         is_void = content is MISSING or (type(content) is Unbound and str(place.key) not in plan.live)

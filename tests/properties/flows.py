@@ -1,0 +1,124 @@
+"""A random program of loops and branches as data: a tree of statements, its source text, and what is smaller."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A line, or a head with a block, and perhaps a second head with another block."""
+
+    head: str
+    body: tuple[Statement, ...] = ()
+    other: str = ""
+    orelse: tuple[Statement, ...] = ()
+
+    def lines(self, indent: int) -> Iterator[str]:
+        """Its text."""
+        yield "    " * indent + self.head
+        for part in self.body:
+            yield from part.lines(indent + 1)
+        if self.orelse:
+            yield "    " * indent + self.other
+        for part in self.orelse:
+            yield from part.lines(indent + 1)
+
+    def smaller(self) -> Iterator[tuple[Statement, ...]]:
+        """What may stand in its place."""
+        yield ()
+        if self.body:
+            yield self.body
+        if self.orelse:
+            yield self.orelse
+            yield (replace(self, other="", orelse=()),)
+        for body in smaller_blocks(self.body):
+            if body:
+                yield (replace(self, body=body),)
+        for block in smaller_blocks(self.orelse):
+            if block:
+                yield (replace(self, orelse=block),)
+
+
+def smaller_blocks(block: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    """The block with one of its statements made smaller."""
+    for i in reversed(range(len(block))):
+        for made in block[i].smaller():
+            yield block[:i] + made + block[i + 1 :]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A function `f(x, y, a, n, z)` of two arrays of a dtype, a number and two integers. It returns `s`, or what an early
+    return says, and the results."""
+
+    dtype: str
+    statements: tuple[Statement, ...]
+    results: tuple[str, ...]
+    seed: int = 0
+
+    def source(self) -> str:
+        """The text of the function."""
+        lines = [line for statement in (*self.statements, Statement("return s")) for line in statement.lines(1)]
+        rest = ", ".join(["", *self.results]) or ","
+        lines = [line + rest if line.lstrip().startswith("return ") else line for line in lines]
+        return "\n".join(["def f(x, y, a, n, z):", *lines]) + "\n"
+
+    def script(self) -> str:
+        """What to paste to see a failure."""
+        made = [f"x = {_text(self.dtype, 0)}", f"y = {_text(self.dtype, 1)}", "args = x, y, 0.3, 4, 0"]
+        calls = ["print(f(*args))", *made, "print(pliant.jit(f)(*args))"]
+        return "\n".join(["import numpy as np, pliant", "", self.source(), *made, *calls])
+
+    def function(self) -> Callable[..., Any]:
+        """The function itself, whose text Python can show."""
+        text, name = self.source(), f"<random flow {next(_numbers)}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        scope: dict[str, Any] = {"np": np}
+        exec(compile(text, name, "exec"), scope)
+        return scope["f"]
+
+    def inputs(self, which: int = 0) -> list[Any]:
+        """The arguments, made anew; `which` of several."""
+        arrays = [_array(self.dtype, i + 2 * which) for i in range(2)]
+        return [*arrays, 0.3 - 0.45 * which, 4, 0]
+
+    def smaller(self) -> Iterator[Flow]:
+        """Programs with something left out."""
+        for made in smaller_blocks(self.statements):
+            yield replace(self, statements=made)
+        for i in range(len(self.results)):
+            yield replace(self, results=self.results[:i] + self.results[i + 1 :])
+
+
+def _array(dtype: str, which: int) -> Any:
+    return eval(_text(dtype, which), {"np": np})
+
+
+def _text(dtype: str, which: int) -> str:
+    if np.dtype(dtype).kind in "iu":
+        return f"(np.arange(6) * {which + 3} % 7 - 2).astype('{dtype}')"
+    return f"np.cos(np.arange(6.0) * {1.3 + which} + {which}).astype('{dtype}')"
+
+
+def shrunk(flow: Flow, fails: Callable[[Flow], bool], limit: int = 300) -> Flow:
+    """The smallest program found that still fails."""
+    tried, changed = 0, True
+    while changed:
+        changed = False
+        for smaller in flow.smaller():
+            tried += 1
+            if tried > limit:
+                return flow
+            if fails(smaller):
+                flow, changed = smaller, True
+                break
+    return flow

@@ -1,0 +1,48 @@
+"""Random programs of loops and branches: compiled, differentiated and batched they do what Python does.
+
+A failure prints a script to paste. `make fuzz` runs many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.flow_grammar import flow
+from tests.properties.fuzz_flows import CHECKS, is_failure, outcome, smallest
+
+SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+
+
+def holds(name: str, seed: int) -> None:
+    """Fails with the smallest program found that breaks the law."""
+    made = flow(seed)
+    wrong = outcome(CHECKS[name], made)
+    if wrong is not None and is_failure(wrong):
+        small, wrong = smallest(CHECKS[name], made, wrong)
+        pytest.fail(f"seed {seed}\n{small.script()}\n{wrong}", pytrace=False)
+
+
+@settings(max_examples=40)
+@given(SEEDS)
+def test_a_program_does_what_python_does(seed: int) -> None:
+    holds("reference", seed)
+
+
+@settings(max_examples=12)
+@given(SEEDS)
+def test_native_code_does_what_python_does(seed: int) -> None:
+    holds("llvm", seed)
+
+
+@settings(max_examples=10)
+@given(SEEDS)
+def test_derivatives_agree_with_differences_and_each_other(seed: int) -> None:
+    holds("derivatives", seed)
+
+
+@settings(max_examples=10)
+@given(SEEDS)
+def test_a_batch_is_a_loop(seed: int) -> None:
+    holds("vmap", seed)
