@@ -319,9 +319,35 @@ CONTROL: dict[str, Any] = {
     )
 }  # fmt: skip
 
+
+def integer_stored_in_narrow_elements(x: Any) -> Any:
+    n = np.zeros(3, np.uint8)
+    n[1:] = x.shape[0] + 300
+    return n
+
+
+def shape_changed_under_a_condition(x: Any) -> Any:
+    y = x.copy()
+    if x[0] > 0:
+        y.shape = (3, 1)
+    return y
+
+
+def resize_of_an_argument(x: Any) -> Any:
+    x.resize(2)
+    return x
+
+
+def resize_of_a_view(x: Any) -> Any:
+    y = x.copy()[1:]
+    y.resize(4)
+    return y
+
+
 WRONG: dict[str, Any] = CONTROL | {
     f.__name__: (pliant.jit(f), (X.copy(),))
     for f in (
+        integer_stored_in_narrow_elements, shape_changed_under_a_condition, resize_of_an_argument, resize_of_a_view,
         shapes_that_do_not_fit, matrix_product_of_wrong_shapes, reshape_to_another_size, assignment_of_a_wrong_shape,
         concatenation_of_different_ranks, float_added_into_integers, bitwise_and_of_floats, subtraction_of_booleans,
         write_to_a_broadcast_view, branch_on_a_traced_number, truth_of_a_whole_array, math_of_a_traced_number,

@@ -25,6 +25,16 @@ def left(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return run
 
 
+def resized(x: Any, *shape: Any) -> Any:
+    """A copy that is resized, written and resized again."""
+    y = x.copy()
+    y.resize(*shape, refcheck=False)
+    y += 1
+    z = y[:1]
+    y.resize((3, 3), refcheck=False)
+    return y, z.shape
+
+
 CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "sum": [lambda x: x.sum(), lambda x: x.sum(0), lambda x: x.sum(axis=1, keepdims=True)],
     "prod": [lambda x: x.prod(1)],
@@ -59,6 +69,12 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "copy": [lambda x: x.copy(), lambda x: x[0, 0].copy()],
     "fill": [left(lambda x: x.fill(3)), left(lambda x: x[1].fill(x[0, 0]))],
     "sort": [left(lambda x: x.sort()), left(lambda x: x.T.sort(axis=0))],
+    "resize": [
+        lambda x: resized(x, 2, 3),
+        lambda x: resized(x, (4, 5)),
+        lambda x: resized(x, 0),
+        lambda x: resized(x[1], 7),
+    ],
     "partition": [left(lambda x: (x.partition(1), x.sort()))],
     "compress": [lambda x: x.compress([True, False, True], axis=0)],
     "clip": [lambda x: x.real.clip(0, 1), lambda x: x.real.clip(None, 1)],
@@ -78,7 +94,6 @@ REFUSED = {
     "tofile",
     "dump",
     "dumps",
-    "resize",
     "setflags",
 }
 
@@ -123,7 +138,7 @@ def test_attribute_about_memory_is_refused(name: str) -> None:
         traced(lambda x: getattr(x, name), np.ones(3))
 
 
-@pytest.mark.parametrize("name", ["byteswap", "tobytes", "resize", "nonzero", "ptp"])
+@pytest.mark.parametrize("name", ["byteswap", "tobytes", "nonzero", "ptp"])
 def test_method_that_needs_the_numbers_is_refused(name: str) -> None:
     with pytest.raises(PliantError, match=name):
         traced(lambda x: getattr(x, name)(), np.ones(3))

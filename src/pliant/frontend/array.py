@@ -146,16 +146,25 @@ class TracedArray:
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        if not self.lenses and (self.storage.index is not None or self.storage.source is not None):
-            raise UnsupportedError(
-                "x.shape = … of an array of the caller would change that array", hint="x = x.reshape(...)"
-            ).at(("here", here()))
+        self.check_own("x.shape = …", "x = x.reshape(...)")
         made = self.reshape(shape)
         if made.storage is not self.storage:
             raise LayoutError(
                 "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
             ).at(("here", here()))
         self.lenses, self.memo = made.lenses, (None, None)
+
+    def check_own(self, what: str, instead: str) -> None:
+        """Refuse what would change an object of the caller, or one from outside of a branch or loop."""
+        storage = self.storage
+        if not self.lenses and (storage.index is not None or storage.source is not None):
+            raise UnsupportedError(f"{what} of an array of the caller would change that array", hint=instead).at(
+                ("here", here())
+            )
+        if storage.trace is not current():
+            raise UnsupportedError(
+                f"{what} in a block that may run any number of times, of an array from outside of it", hint=instead
+            ).at(("here", here()))
 
     @property
     def dtype(self) -> np.dtype[Any]:

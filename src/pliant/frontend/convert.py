@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ArgumentError, AxisRangeError, DTypeError, ShapeError
+from pliant.errors import ArgumentError, AxisRangeError, DTypeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
 from pliant.frontend.rows import rows_of
@@ -77,25 +77,60 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
     traced = as_traced(x)
     array = traced.concrete
     if dtype is not None and array is not None and array.ndim == 0:
-        return const(literal(array[()].item(), dtype), dtype)
+        return const(literal(array[()].item(), dtype) if traced.is_weak else cast_number(array, dtype), dtype)
     if (
         traced.is_weak
         and dtype is not None
         and dtype[0] in "iu"
         and dtype != "i64"
+        and traced.type.kind == "i"
         and traced.storage.index is not None
     ):
         current().outermost.narrowed.add((traced.storage.index, dtype))
     return cast_value(traced.value, dtype) if dtype else traced.value
 
 
+def stored(x: Any, dtype: str) -> Value:
+    """The value that assigning x to elements of a dtype puts there: arrays are cast, Python's numbers have to fit."""
+    if is_sequence(x) and has_numbers_only(x):
+        return fresh_concrete(_fitting(lambda: np.array(x, DTYPES[dtype]))).value
+    return value_of(x, dtype)
+
+
+def has_numbers_only(xs: Sequence[Any]) -> bool:
+    """Whether nested lists hold nothing but numbers."""
+    return all([has_numbers_only(x) if is_sequence(x) else isinstance(x, (*NUMBERS, np.generic)) for x in xs])
+
+
 def literal(x: Any, dtype: str) -> Any:
-    """A Python number as a number of `dtype`; OverflowError where NumPy has one."""
-    return (
-        np.dtype(DTYPES[dtype]).type(x).item()
-        if not (dtype[0] in "iub" and isinstance(x, float | complex))
-        else int(x.real)
-    )
+    """A Python number as a number of `dtype`; NumberRangeError where NumPy has an OverflowError."""
+    place = np.empty((), DTYPES[dtype])
+
+    def fitting() -> Any:
+        place[()] = x
+        return place.item()
+
+    return _fitting(fitting)
+
+
+def _fitting(made: Callable[[], Any]) -> Any:
+    """What NumPy makes of Python's numbers, or its refusal at the user's line."""
+    try:
+        return made()
+    except OverflowError as error:
+        raise NumberRangeError(str(error), hint="convert the array to a wider dtype with .astype(...)").at(
+            ("here", here())
+        ) from None
+    except TypeError as error:
+        raise DTypeError(str(error)).at(("here", here())) from None
+    except ValueError as error:
+        raise ShapeError(str(error)).at(("here", here())) from None
+
+
+def cast_number(x: Any, dtype: str) -> Any:
+    """A NumPy number as one of another dtype."""
+    with np.errstate(all="ignore"):
+        return np.asarray(x if dtype[0] in "cb" else x.real).astype(DTYPES[dtype]).item()
 
 
 def cast_value(x: Value, dtype: str) -> Value:

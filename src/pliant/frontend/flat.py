@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import IndexRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.convert import stored, value_of
 from pliant.frontend.kinds import as_tuple
 from pliant.ops.shape import reshape
 
@@ -39,7 +39,8 @@ class Flat:
         return fresh(part.value, is_array=True) if part.shape else part
 
     def __setitem__(self, key: Any, y: Any) -> None:
-        elements, key, new = self.copy(), _key(key), as_traced(y)
+        elements, key = self.copy(), _key(key)
+        new = fresh(stored(y, self.base.type.dtype), is_array=True)
         shape = elements[key].shape
         if not shape and new.shape:
             raise ShapeError("Error setting single item of array.").at(("written here", here()))

@@ -12,7 +12,7 @@ from pliant.errors import ShapeError
 from pliant.frontend import bounded
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.blocks import has_traced_bound
-from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, cast_value, value_of
+from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, stored, value_of
 from pliant.frontend.keys import (
     Key,
     Window,
@@ -76,7 +76,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     if parsed.is_basic:
         _set_window(x, window_of(parsed, x.shape), y)
     else:
-        x.replace(scattered(x.value, parsed, cast_value(value_of(y), x.type.dtype)))
+        x.replace(scattered(x.value, parsed, stored(y, x.type.dtype)))
 
 
 def without_bools(x: TracedArray, key: Any) -> tuple[TracedArray, Any]:
@@ -102,9 +102,7 @@ def _set_window(x: TracedArray, window: Window, y: Any) -> None:
     part = view(x, *window.lenses)
     if type(y) is TracedArray and y.storage is x.storage and y.lenses == part.lenses and not y.is_scalar:
         return  # `x[key] op= z` has written through the view already
-    dtype = x.type.dtype
-    value = value_of(y, dtype) if type(y) is float and dtype[0] == "f" else cast_value(value_of(y), dtype)
-    part.replace(broadcast_value(value, window.shape))
+    part.replace(broadcast_value(stored(y, x.type.dtype), window.shape))
 
 
 def arrange(x: Value, key: Key) -> tuple[Value, tuple[int, ...], tuple[Value, ...]]:

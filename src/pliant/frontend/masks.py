@@ -11,7 +11,7 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, value_of, with_type
+from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
 from pliant.frontend.ranks import dealt
 from pliant.frontend.selection import Selection, spread
@@ -69,7 +69,7 @@ def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
                 ("here", here())
             )
         return select(wide, with_type(y.whole.value, x.type), x)
-    value = at_places(mask, cast_value(value_of(y), x.dtype), x.shape, axis)
+    value = at_places(mask, stored(y, x.dtype), x.shape, axis)
     return select(wide, broadcast_value(value, x.shape), x)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import axis_of, broadcast_value, value_of
+from pliant.frontend.convert import axis_of, broadcast_value, stored
 from pliant.frontend.functions.common import array_of, known, solid, xp
 from pliant.frontend.functions.join import along
 from pliant.frontend.functions.shape import moveaxis, ravel
@@ -27,7 +27,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> TracedArray:
     x = ravel(solid(arr)) if axis is None else array_of(arr)
     at = axis_of(0 if axis is None else axis, x.ndim)
     where, n = known(obj, "where np.insert inserts"), x.shape[at]
-    new = value_of(solid(values), x.type.dtype)
+    new = stored(values, x.type.dtype)
     is_one = type(where) is not slice and np.ndim(where) == 0
     if is_one:  # NumPy puts the first axis of the values along `axis`
         while new.type.rank < x.ndim:

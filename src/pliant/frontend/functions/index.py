@@ -19,6 +19,7 @@ from pliant.frontend.convert import (
     broadcast_value,
     cast_value,
     result_dtype,
+    stored,
     value_of,
     with_type,
 )
@@ -182,11 +183,18 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not xp.can_cast(made, x.dtype, casting):
         message = f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}"
         raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
-    value = with_type(cast_value(y.value, x.type.dtype), x.type)
+    value = broadcast_value(
+        stored(src, x.type.dtype) if y.type.kind == "i" else cast_value(y.value, x.type.dtype), x.shape
+    )
     if where is not True:
         mask = broadcast_value(value_of(where, "bool"), x.shape)
         value = choice(mask, value, x.value)
     x.replace(value)
+
+
+def _stored(values: Any, x: TracedArray) -> TracedArray:
+    """What becomes of values that are assigned to elements of x."""
+    return fresh(stored(values, x.type.dtype), is_array=True)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -194,7 +202,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     x, places = as_traced(a), as_traced(ind)
     flat = reshape(x, -1)
     i = ravel(in_mode(places, x.size, mode))
-    values = ravel(solid(v))
+    values = ravel(_stored(v, x))
     if not i.size or not values.size:
         return
     if values.size != i.size:
@@ -211,6 +219,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     x, y = as_traced(a), solid(values)
     if hasattr(values, "shape") and not y.is_scalar and not np.can_cast(y.dtype, x.dtype):
         raise DTypeError(f"np.putmask: cannot cast values {y.type} safely to {x.type}").at(("here", here()))
+    y = _stored(values, x) if not hasattr(values, "shape") else y
     if y.size != x.size and y.size:
         y = xp.resize(y, x.shape)
     full = reshape(y, x.shape)
@@ -221,12 +230,12 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """np.place: writes into `arr`; fewer values than places are used again from the first."""
-    x, y = as_traced(arr), ravel(solid(vals))
+    x, y = as_traced(arr), ravel(_stored(vals, as_traced(arr)))
     which = reshape(as_traced(mask), x.shape) if as_traced(mask).shape != x.shape else as_traced(mask)
     if not y.size:
         raise unsupported("np.place: an empty `vals` fits only a mask that selects nothing")
     chosen = value_of(which, "bool")
-    x.replace(choice(chosen, repeated(chosen, value_of(y, x.type.dtype)), x.value))
+    x.replace(choice(chosen, repeated(chosen, y.value), x.value))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
@@ -238,7 +247,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     end = x.size if x.ndim > 2 or wrap else min(x.size, x.shape[1] ** 2)
     flat = reshape(x, -1)
     count = len(range(0, end, step))
-    y = solid(val)
+    y = _stored(val, x)
     if y.size != 1:
         y = xp.resize(ravel(y), count)
     part = sliced(flat, 0, 0, count, step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -11,12 +12,12 @@ from pliant.core.origin import here
 from pliant.core.types import itemsize
 from pliant.errors import ReadOnlyError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import cast_value, short
+from pliant.frontend.convert import cast_value, shape_of, short
 from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
-from pliant.frontend.strides import settled
+from pliant.frontend.strides import is_row_major, settled
 from pliant.frontend.view import DTypeLens
 
 Method = Callable[..., Any]
@@ -81,8 +82,17 @@ def clip(x: TracedArray, min: Any = None, max: Any = None, out: Any = None, **op
 
 
 def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
-    """ndarray.resize would change the array's own shape."""
-    raise unsupported("ndarray.resize is not supported", "np.resize(x, shape) and np.pad make a new array")
+    """ndarray.resize of an array that owns its memory: the first elements stay, new ones are zero."""
+    x.check_own("ndarray.resize", "np.resize(x, shape) and np.pad make a new array")
+    if x.lenses or x.is_scalar:
+        raise ShapeError("cannot resize this array: it does not own its data").at(("here", here()))
+    if not is_row_major(x):
+        raise unsupported("ndarray.resize of an array that is not row-major", "x = x.copy() first")
+    wanted = shape_of(new_shape[0] if len(new_shape) == 1 else new_shape)
+    size, flat = math.prod(wanted), shape.ravel(x)
+    if size > x.size:
+        flat = xp.concatenate([flat, np.zeros(size - x.size, x.dtype)])
+    x.storage, x.memo = fresh(shape.reshape(flat[:size], wanted).value, is_array=True).storage, (None, None)
 
 
 def view(x: TracedArray, dtype: Any = None, type: Any = None) -> TracedArray:

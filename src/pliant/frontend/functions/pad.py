@@ -50,7 +50,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     if options:
         raise ArgumentError(f"unsupported keyword arguments for mode {mode!r}: {set(options)}").at(("here", here()))
     if mode in ("constant", "empty"):
-        return fresh(_constant(x, widths, option or 0), is_array=True)
+        return fresh(_constant(x, widths, 0 if option is None else option), is_array=True)
     made = x
     for axis, width in enumerate(widths):
         if any(width):
