@@ -32,6 +32,21 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "dot": lambda x: x.dot(x.T),
     "einsum": lambda x: np.einsum("ij,jk->ik", x, x.T),
     "max": lambda x: np.max(np.stack([x, x], 2), 2),
+    "np.array": np.array,
+    "np.array of the transposed": lambda x: np.array(x.T),
+    "np.array column-major": lambda x: np.array(x, order="F"),
+    "np.array row-major": lambda x: np.array(x, order="C"),
+    "np.array of more axes": lambda x: np.array(x, ndmin=3),
+    "np.copy column-major": lambda x: np.copy(x, order="F"),
+    "x.copy column-major": lambda x: x.copy(order="F"),
+    "x.copy kept": lambda x: x.copy("K"),
+    "astype column-major": lambda x: x.astype(np.float32, order="F"),
+    "zeros_like column-major": lambda x: np.zeros_like(x, order="F") + x[0, 0],
+    "zeros column-major": lambda x: np.zeros(x.shape, order="F") + 0 * x[0, 0],
+    "written zeros": lambda x: (y := np.zeros(x.shape, order="F"), y.__setitem__(..., x))[0],
+    "full column-major": lambda x: np.full(x.shape, x[0, 0], order="F"),
+    "empty_like, a sum": lambda x: np.empty_like(x) * 0 + x,
+    "reshape column-major": lambda x: x.copy().reshape(2, 6, order="F"),
     "linalg.inv": lambda x: np.linalg.inv(x @ x.T + np.eye(x.shape[0])),
 }
 
@@ -63,6 +78,52 @@ def test_a_reshape_is_a_view_where_it_is_numpys(make: Callable[[Any], Any], layo
     for i in range(3):
         assert [np.shares_memory(made[i], m) for m in made] == [np.shares_memory(wanted[i], w) for w in wanted]
     assert_array_equal(ours, theirs)
+
+
+AS_THEY_ARE: dict[str, Callable[[Any], Any]] = {
+    "asarray": np.asarray,
+    "asarray of a dtype": lambda x: np.asarray(x, np.float64),
+    "asarray of another dtype": lambda x: np.asarray(x, np.float32),
+    "asarray copied": lambda x: np.asarray(x, copy=True),
+    "asarray column-major": lambda x: np.asarray(x, order="F"),
+    "asarray row-major": lambda x: np.asarray(x, order="C"),
+    "asarray in either order": lambda x: np.asarray(x, order="A"),
+    "asanyarray": np.asanyarray,
+    "ascontiguousarray": np.ascontiguousarray,
+    "ascontiguousarray of the transposed": lambda x: np.ascontiguousarray(x.T),
+    "asfortranarray": np.asfortranarray,
+    "asfortranarray of the transposed": lambda x: np.asfortranarray(x.T),
+    "array if needed": lambda x: np.array(x, copy=None),
+    "array if needed, column-major": lambda x: np.array(x, copy=None, order="F"),
+    "array if needed, of more axes": lambda x: np.array(x, copy=None, ndmin=3),
+    "array never copied": lambda x: np.array(x, copy=False),
+    "array of a name": lambda x: np.array(object=x),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=[*LAYOUTS])
+@pytest.mark.parametrize("make", AS_THEY_ARE.values(), ids=[*AS_THEY_ARE])
+def test_arrays_of_arrays_are_copies_where_numpys_are(make: Callable[[Any], Any], layout: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        y = make(x)
+        if layout is not LAYOUTS["broadcast"]:
+            y[..., 0] = 50
+        z = y.reshape(-1)
+        return y, z
+
+    x = np.arange(12.0).reshape(3, 4) + 1
+    ours, theirs = layout(x), layout(x)
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    for m, w in zip((*made, ours), (*wanted, theirs), strict=True):
+        assert m.dtype == w.dtype
+        assert_array_equal(m, w)
+        assert [np.shares_memory(m, n) for n in (*made, ours)] == [np.shares_memory(w, v) for v in (*wanted, theirs)]
+
+
+def test_a_copy_that_must_not_be_made_is_refused() -> None:
+    for call in (lambda x: np.asarray(x, np.float32, copy=False), lambda x: np.array(x.T, order="C", copy=False)):
+        with pytest.raises(ValueError, match="Unable to avoid copy"):
+            pliant.jit(call)(np.ones((2, 3)))
 
 
 def records(x: Any) -> Any:

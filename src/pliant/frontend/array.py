@@ -14,7 +14,7 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
-from pliant.frontend.tracing import Storage, current, type_of
+from pliant.frontend.tracing import Storage, current, strides_of, type_of
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look, read, write
 
 
@@ -408,7 +408,8 @@ def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
     """A new array with content known while tracing; the array must not be written by others."""
     is_scalar = not isinstance(array, np.ndarray)
     type_of(np.asarray(array))  # refuses dtypes that Pliant does not have
-    return TracedArray(Storage(current(), concrete=np.asarray(array)), is_scalar=is_scalar, is_weak=is_weak)
+    storage = Storage(current(), concrete=np.asarray(array), strides=strides_of(array))
+    return TracedArray(storage, is_scalar=is_scalar, is_weak=is_weak)
 
 
 def view(x: TracedArray, *lenses: Lens) -> TracedArray:

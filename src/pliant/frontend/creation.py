@@ -21,32 +21,60 @@ from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
-from pliant.frontend.strides import is_row_major, is_unsure, separate
+from pliant.frontend.strides import (
+    contiguous,
+    has_order,
+    is_column_major,
+    is_row_major,
+    is_unsure,
+    later_order,
+    separate,
+)
 from pliant.frontend.tracing import is_tracing
 
 
-def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-    """np.asarray, np.asanyarray, np.ascontiguousarray: no copy of what is an array already."""
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Any:
+    """np.asarray, np.asanyarray: no copy of what is such an array already."""
     x = as_traced(a)
-    if dtype is not None and short(dtype) != x.type.dtype:
-        return array(a, dtype)
-    return array(a) if x.is_scalar or x.is_weak else x
+    is_such = (dtype is None or short(dtype) == x.type.dtype) and not (x.is_scalar or x.is_weak)
+    if order in ("C", "F") and is_such and not copy and is_unsure(x):
+        return separate(x, array(x, order=order))
+    if is_such and not copy and _is_in(order, x):
+        return x
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return array(a, dtype, order=order or "K")
 
 
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
-    """np.ascontiguousarray: a copy of what is not row-major."""
-    x = asarray(a, dtype)
-    x = x if x.ndim else x.reshape(1)
-    if is_unsure(x):
-        return separate(x, array(x))
-    return x if is_row_major(x) else array(x)
+def _is_in(order: Any, x: TracedArray) -> bool:
+    """Whether the elements of x lie in an order that a call asks for."""
+    return is_row_major(x) if order == "C" else order != "F" or is_column_major(x)
 
 
-def array(a: Any, dtype: Any = None, *args: Any, copy: Any = True, ndmin: int = 0, **options: Any) -> Any:
-    """np.array: always a new array."""
-    x = as_traced(a)
-    value = cast_value(x.value, short(dtype)) if dtype is not None else x.value
-    made = fresh(value, is_array=True)
+def ascontiguousarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """np.ascontiguousarray: a copy of what is not row-major, of one axis at least."""
+    x = asarray(a, dtype, "C")
+    return x if x.ndim else x.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """np.asfortranarray: a copy of what is not column-major, of one axis at least."""
+    x = asarray(a, dtype, "F")
+    return x if x.ndim else x.reshape(1)
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """np.array: a new array, but for `copy=None` of what is such an array already."""
+    x = as_traced(object)
+    if copy:
+        made = fresh(cast_value(x.value, short(dtype)) if dtype is not None else x.value, is_array=True)
+        if order in ("F", "A") or (order != "C" and has_order((x,))):
+            made = later_order(made, np.array, (x,), {"dtype": dtype, "order": order})
+    else:
+        made = asarray(object, dtype, order, copy=copy)
     return made[(None,) * (ndmin - made.ndim)] if ndmin > made.ndim else made
 
 
@@ -54,7 +82,10 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """np.full."""
     x = as_traced(fill_value)
     value = value_of(x, short(dtype) if dtype is not None else None)
-    return fresh(broadcast_value(value, shape_of(shape)), is_array=True)
+    made = fresh(broadcast_value(value, shape_of(shape)), is_array=True)
+    if options.get("order") == "F":
+        made.storage.strides = contiguous(made.shape[::-1])[::-1]
+    return made
 
 
 def linspace(
@@ -104,6 +135,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.asarray: asarray,
     np.asanyarray: asarray,
     np.ascontiguousarray: ascontiguousarray,
+    np.asfortranarray: asfortranarray,
     np.full: full,
     np.linspace: linspace,
     np.isscalar: isscalar,

@@ -30,7 +30,7 @@ from pliant.frontend.functions import (
     UFUNCS,
 )
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
-from pliant.frontend.strides import has_order, keep_order, later_order
+from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
 ROW_MAJOR: Final = frozenset(
     (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
@@ -109,7 +109,8 @@ class Tables:
             )
         try:
             made = found(*args, **kwargs)
-            return later_order(made, func, args, kwargs) if func not in ROW_MAJOR and has_order(args) else made
+            is_ordered = (func not in ROW_MAJOR and has_order(args)) or asks_order(args, kwargs)
+            return later_order(made, func, args, kwargs) if is_ordered else made
         except PliantError as error:
             error.at(("here", here()))
             raise
@@ -148,11 +149,16 @@ class Tables:
         if name in PROPERTIES:
             return PROPERTIES[name](x)
         found = METHODS.get(name)
-        if found is None or name in ("copy", "flatten", "ravel", "reshape", "view", "__array__") or not has_order((x,)):
-            return partial(found, x) if found is not None else None
+        if found is None:
+            return None
+        keeps_order = name not in ("copy", "flatten", "ravel", "reshape", "view", "__array__") and has_order((x,))
+        if not keeps_order and name not in ("copy", "reshape", "astype"):
+            return partial(found, x)
 
         def ordered(*args: Any, **kwargs: Any) -> Any:
             made = found(x, *args, **kwargs)
+            if not keeps_order and not asks_order(args, kwargs):
+                return made
             return later_order(made, partial(_call_method, name), (x, *args), kwargs)
 
         return ordered

@@ -16,6 +16,7 @@ from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value
 from pliant.frontend.keys import (
     Key,
     Window,
+    has_array_of_rank_0,
     index_error,
     is_mask,
     items_of,
@@ -52,7 +53,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
     if window.shape or window.has_ellipsis:
         if x.is_scalar or x.is_weak:  # a scalar cannot be written: NumPy copies it
             return fresh(part.value, is_array=True)
-        return part
+        return part.__copy__() if known is None and has_array_of_rank_0(key) else part
     concrete = part.concrete
     return fresh(part.value) if concrete is None else as_traced(concrete[()])
 

@@ -224,6 +224,12 @@ def items_of(key: Any) -> tuple[Any, ...]:
     return as_tuple(key) if isinstance(key, tuple) else (key,)
 
 
+def has_array_of_rank_0(key: Any) -> bool:
+    """Whether an integer of the key is an array: then NumPy copies what it would show."""
+    arrays = [k for k in items_of(key) if is_array(k) or (type(k) is TracedArray and not (k.is_scalar or k.is_weak))]
+    return any([not a.shape for a in arrays])
+
+
 def index_error(message: str) -> IndexRangeError:
     """The error for a key, at the user's line."""
     return IndexRangeError(message).at(("indexed here", here()))

@@ -56,27 +56,29 @@ class Later:
             return cast("Any", type(x))([self.like(y) for y in x])
         if type(x) is not TracedArray:
             return x
-        if x.concrete is not None:
-            return weak_kind(x)(x.concrete[()]) if x.is_weak else x.concrete[()] if x.is_scalar else x.concrete
         if x.is_weak or x.is_scalar:
-            return weak_kind(x)(1) if x.is_weak else x.dtype.type(1)
+            number = 1 if x.concrete is None else x.concrete[()]
+            return weak_kind(x)(number) if x.is_weak else x.dtype.type(number)
         found = self.layout(x)
         if found is None or x.size > LARGEST:
             raise _UnknownError
-        return _array(x.dtype, *found)
+        return _array(x.dtype, *found, x.concrete)
 
 
 class _UnknownError(Exception):
     """The layout of an operand is not known."""
 
 
-def _array(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    """An array of a layout: zeros if whole numbers, for they may be places, else ones, and regular matrices."""
+def _array(dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...], content: Any) -> Any:
+    """An array of a layout: if its content is not known zeros for whole numbers, which may be places, else ones, and
+    regular matrices."""
     ends = [s * (n - 1) for s, n in zip(strides, shape, strict=True) if n]
     low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends)
     memory = (np.zeros if dtype.kind in "iu" else np.ones)(high - low + 1, dtype)
     made = as_strided(memory[-low:], shape, [s * dtype.itemsize for s in strides])
-    if dtype.kind in "fc" and len(shape) > 1 and shape[-1] == shape[-2] and 0 not in strides:
+    if content is not None:
+        made[...] = content
+    elif dtype.kind in "fc" and len(shape) > 1 and shape[-1] == shape[-2] and 0 not in strides:
         np.einsum("...ii->...i", made)[...] = shape[-1] + 1
     made.flags.writeable = False
     return made

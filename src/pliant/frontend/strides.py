@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -168,6 +168,11 @@ def has_order(args: Sequence[Any]) -> bool:
         elif is_sequence(a) and has_order(a):
             return True
     return False
+
+
+def asks_order(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call names an order of axes that may not be row-major."""
+    return kwargs.get("order") in ("F", "A", "K") or any([type(a) is str and a in ("F", "A", "K") for a in args])
 
 
 def _descends(found: tuple[Extents, Extents] | None) -> bool:
