@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast, final
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError
@@ -29,7 +29,7 @@ WORK: Final = 100_000  # of NumPy's exact test of two arrays; what is not settle
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Member:
     """One array of a group. Offset, shape and strides are in elements of the group's storage: where these are bytes,
     an element of the array is a last axis of them."""
@@ -67,7 +67,7 @@ class Member:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Group:
     """Overlapping arrays, and what their storage is: elements of the arrays, or bytes if these are of different
     widths or lie crooked."""
@@ -144,7 +144,7 @@ class Group:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Shared:
     """Where a group's storage comes from: the group, and its members' views."""
 
@@ -163,7 +163,7 @@ class Shared:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class StridedLens(Lens):
     """Any strided view of a flat storage, by index arithmetic."""
 
