@@ -40,17 +40,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=60, help="turns of each side (default 60)")
     parser.add_argument("--largest", type=int, default=100_000, help="elements of x in sparse problems")
     options = parser.parse_args()
-    made: dict[str, Any] = {"overhead": overhead.rows(options.rounds)}
-    head = ("Rosenbrock, n = 100: value and gradient", "direct", "prepared", "with prep=")
-    table(head, [(name, *times.values()) for name, times in made["overhead"].items()])
+    overhead.use_one_thread()
+    calls = overhead.rows(options.rounds)
+    made: dict[str, Any] = {"overhead": [asdict(r) for r in calls]}
+    head = ("Rosenbrock, n = 100: value and gradient", "by hand", "prepared", "overhead", "with prep=")
+    table(head, [(r.name, r.direct, r.prepared, r.overhead, r.checked) for r in calls])
     rows = contexts.rows()
     made["contexts"] = [asdict(r) for r in rows]
     table(("", "naive", "pliant.diff"), [(r.name, r.naive, r.with_context) for r in rows])
     sizes = [n for n in (1_000, 5_000, 10_000, 20_000, 100_000) if n <= options.largest]
     found = [sparse.row(problem, n) for problem in sparse.PROBLEMS for n in sizes]
     made["sparse"] = [asdict(r) for r in found]
-    head = ("matrix", "n", "colours", "SciPy", "networkx", "prepare", "sparse", "dense JAX", "largest error")
-    errors = ["" if r.error is None else f"{r.error:.0e}" for r in found]
+    head = (
+        "matrix", "n", "colours", "largest first", "SciPy", "networkx", "prepare", "sparse", "JAX, our colours",
+        "dense JAX", "difference",
+    )  # fmt: skip
+    errors = [f"{r.error:.0e}" for r in found]
     table(head, [(*list(asdict(r).values())[:-1], error) for r, error in zip(found, errors, strict=True)])
     costs = benchmark_differentiation(SYSTEMS, [Scenario("gradient", "vector", "number", "Constant", prepared=True)])
     made["systems"] = [asdict(r) for r in costs.rows]

@@ -1,72 +1,80 @@
-"""Value and gradient of Rosenbrock's function, n = 100, by the interface and by the library itself."""
+"""Value and gradient of Rosenbrock's function, n = 100: by the interface, and by hand with the library itself."""
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from statistics import median
+from typing import Any, final
 
 import numpy as np
 
-import pliant
 import pliant.diff as diff
-from benchmarks.measure import Times, interleaved
+from benchmarks.diff import by_hand
+from benchmarks.diff.by_hand import rosenbrock
+from benchmarks.measure import calls_in, repeated
 from pliant.errors import UnavailableError
 
 Call = Callable[[], Any]
 
 
-def rosenbrock(x: Any, c: Any) -> Any:
-    """Σ c·(x[i+1] - x[i]²)² + (1 - x[i])², in any library's arrays."""
-    return (c * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+@final
+@dataclass(frozen=True)
+class Row:
+    """Seconds per call, the best of many turns; `added` is the median over turns of prepared - direct."""
+
+    name: str
+    direct: float
+    prepared: float
+    added: float
+    checked: float  # the operator with prep=
+
+    @property
+    def overhead(self) -> str:
+        """What a prepared call adds, by the best turns and by the median of pairs of turns."""
+        best, middle = self.prepared - self.direct, self.added
+        return f"{1e6 * best:+.2f} µs, {100 * best / self.direct:+.1f} % (median {1e6 * middle:+.2f} µs)"
 
 
-def rows(rounds: int) -> dict[str, Times]:
-    """Seconds per call: direct, the bound preparation, and the operator with prep=."""
-    made: dict[str, Times] = {}
-    for name, sides in (("Pliant", of_pliant), ("JAX, its arrays", of_jax), ("PyTorch, its tensors", of_torch)):
+def rows(rounds: int) -> list[Row]:
+    """One per system that is installed, and per kind of arrays."""
+    made: list[Row] = []
+    for name, setting in by_hand.SETTINGS.items():
         try:
-            made[name] = interleaved(sides(), rounds=rounds, seconds=0.005)
+            made.append(row(name, *setting(), rounds))
         except (ImportError, UnavailableError):
             continue
     return made
 
 
-def calls(system: Any, x: Any, c: Any) -> dict[str, Call]:
-    """The two ways to call a preparation."""
+def row(name: str, system: Any, x: Any, c: Any, by: Callable[[Any, Any], Any], rounds: int) -> Row:
+    """One system: `by` is the same by hand. The sides take turns, each time in the other order."""
     prep, constant = diff.prepare_gradient(rosenbrock, system, x, diff.Constant(c)), diff.Constant(c)
-    return {
-        "prepared": lambda: prep.value_and(x, c),
-        "prep=": lambda: diff.value_and_gradient(rosenbrock, system, x, constant, prep=prep),
-    }
+    call, wait = prep.value_and, by_hand.waiting(system)
+    sides: list[Call] = [
+        lambda: by(x, c),
+        lambda: call(x, c),
+        lambda: diff.value_and_gradient(rosenbrock, system, x, constant, prep=prep),
+    ]
+    sides = sides if wait is None else [lambda side=side: wait(side()) for side in sides]
+    expected = np.asarray(sides[0]()[1], float)
+    for side in sides[1:]:
+        np.testing.assert_allclose(np.asarray(side()[1], float), expected, rtol=1e-4, atol=1e-3)
+    turns: list[list[float]] = [[] for _ in sides]
+    count = max(calls_in(side, 0.004, time.thread_time) for side in sides)
+    for turn in range(rounds):
+        order = range(len(sides))
+        for n in order if turn % 2 else reversed(order):
+            turns[n].append(repeated(sides[n], count, time.thread_time))
+    direct, prepared, checked = turns
+    added = median([b - a for a, b in zip(direct, prepared, strict=True)])
+    return Row(name, min(direct), min(prepared), added, min(checked))
 
 
-def of_pliant() -> dict[str, Call]:
-    """Beside `pliant.value_and_grad`."""
-    x, c = np.linspace(0.1, 1, 100), 100.0
-    direct = pliant.value_and_grad(rosenbrock)
-    return {"direct": lambda: direct(x, c), **calls(diff.Pliant(), x, c)}
-
-
-def of_jax() -> dict[str, Call]:
-    """Beside `jax.jit(jax.value_and_grad(f))`, waiting for the result."""
-    jax = import_module("jax")
-    jax.config.update("jax_enable_x64", True)
-    x, c = jax.numpy.linspace(0.1, 1, 100), jax.numpy.asarray(100.0)
-    direct = jax.jit(jax.value_and_grad(rosenbrock))
-    sides = {"direct": lambda: direct(x, c), **calls(diff.JAX(), x, c)}
-    return {name: (lambda call=call: jax.block_until_ready(call())) for name, call in sides.items()}
-
-
-def of_torch() -> dict[str, Call]:
-    """Beside PyTorch's tape, its fastest way."""
-    torch = import_module("torch")
-    torch.set_num_threads(1)
-    x, c = torch.linspace(0.1, 1, 100, dtype=torch.float64), torch.tensor(100.0, dtype=torch.float64)
-
-    def direct() -> Any:
-        point = x.detach().requires_grad_()
-        y = rosenbrock(point, c)
-        return y.detach(), torch.autograd.grad(y, point)[0]
-
-    return {"direct": direct, **calls(diff.PyTorch(), x, c)}
+def use_one_thread() -> None:
+    """PyTorch's threads would be measured too."""
+    with contextlib.suppress(ImportError):
+        import_module("torch").set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: colours beside other colourings, time beside dense JAX."""
+"""Sparse Jacobians and Hessians: colours beside other colourings, time beside JAX, compressed by hand and dense."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy.optimize._numdiff import group_columns
 
 import pliant.diff as diff
 from benchmarks.measure import once, repeated
+from pliant.diff.sparsity import hessian_sparsity, jacobian_sparsity
 
 MEMORY = 4e9  # bytes of a dense matrix up to which JAX is asked for one; it works with three or four times as many
 
@@ -30,18 +31,23 @@ class Problem:
 @final
 @dataclass(frozen=True)
 class Row:
-    """Colours, seconds to prepare and per matrix, and the largest error beside the dense matrix, or its size if it
-    is not made."""
+    """Colours, seconds to prepare and per matrix, and the largest difference from JAX's.
+
+    scipy, networkx: colours of columns alone; of a Hessian too, whose symmetry they do not use. None where their
+    steps grow as n². compressed: by JAX alone, along our colours. dense: by JAX; its size where that is too much.
+    """
 
     problem: str
     n: int
-    colors: int
+    natural: int
+    largest: int
     scipy: int | None
     networkx: int | None
     prepare: float
     sparse: float
+    compressed: float
     dense: float | str
-    error: float | None
+    error: float
 
 
 def banded(x: Any) -> Any:
@@ -90,37 +96,72 @@ def row(problem: Problem, n: int) -> Row:
     prepare = getattr(diff, f"prepare_{problem.operator}")
     made: list[Any] = []
     seconds = once(lambda: made.append(prepare(problem.f, diff.Sparse(diff.Pliant()), x)))
-    prep = made[0]
+    prep, pattern = made[0], made[0].sparsity.pattern
+    is_jacobian = problem.operator == "jacobian"
+    recolored = jacobian_sparsity(pattern, "largest", "both") if is_jacobian else hessian_sparsity(pattern, "largest")
     matrix = prep(x)
     sparse = min(repeated(lambda: prep(x), 3) for _ in range(5))
-    is_jacobian = problem.operator == "jacobian"
-    others = (by_scipy(prep.sparsity.pattern), by_networkx(prep.sparsity.pattern)) if is_jacobian else (None, None)
+    compressed, error = by_compressed_jax(problem, x, prep.sparsity, matrix)
     size = 8.0 * matrix.shape[0] * matrix.shape[1]
-    dense, error = by_jax(problem, x, matrix) if size <= MEMORY else (f"({size / 1e9:.0f} GB)", None)
-    return Row(f"{problem.name} {problem.operator}", n, prep.sparsity.ncolors, *others, seconds, sparse, dense, error)
+    dense: float | str = f"({size / 1e9:.0f} GB)"
+    if size <= MEMORY:
+        dense, other = by_jax(problem, x, matrix)
+        error = max(error, other)
+    others = by_scipy(pattern), by_networkx(pattern)
+    colors = prep.sparsity.ncolors, recolored.ncolors
+    return Row(f"{problem.name} {problem.operator}", n, *colors, *others, seconds, sparse, compressed, dense, error)
+
+
+def has_long_row(pattern: Any) -> bool:
+    """Whether the graph of columns that meet has about n² edges, and n is large."""
+    return int(np.diff(pattern.indptr).max()) > 100 and pattern.shape[1] > 10_000
 
 
 def by_scipy(pattern: Any) -> int | None:
-    """Groups of columns that SciPy finds; its greedy takes n² steps for an arrowhead."""
-    if pattern.shape[1] > 10_000:
+    """Groups of columns that SciPy finds."""
+    if has_long_row(pattern):
         return None
     return int(group_columns(pattern.astype(np.int8).tocsc()).max()) + 1
 
 
 def by_networkx(pattern: Any) -> int | None:
     """Colours that networkx finds on the graph of columns that meet."""
-    if find_spec("networkx") is None or pattern.shape[1] > 10_000 or np.diff(pattern.indptr).max() > 100:
+    if find_spec("networkx") is None or np.diff(pattern.indptr).max() > 100:
         return None
     networkx = import_module("networkx")
     graph = networkx.from_scipy_sparse_array((pattern.T.astype(int) @ pattern.astype(int)) != 0)
-    graph.remove_edges_from(networkx.selfloop_edges(graph))
+    graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
     return max(networkx.greedy_color(graph, "largest_first").values()) + 1
+
+
+def by_compressed_jax(problem: Problem, x: Any, sparsity: Any, matrix: Any) -> tuple[float, float]:
+    """Seconds of a matrix that JAX makes from products with our colours' seeds, and the largest difference."""
+    jax = import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+    of = jax.grad(problem.f) if problem.operator == "hessian" else problem.f
+    columns, rows = sparsity.seeds
+
+    @jax.jit
+    def entries(x: Any, columns: Any, rows: Any, take: Any) -> Any:
+        parts: list[Any] = []
+        if len(columns):
+            parts.append(jax.vmap(jax.linearize(of, x)[1])(columns).reshape(-1))
+        if len(rows):
+            parts.append(jax.vmap(jax.vjp(of, x)[1])(rows)[0].reshape(-1))
+        return jax.numpy.concatenate(parts)[take]
+
+    given = [jax.numpy.asarray(a) for a in (columns, rows, sparsity.take)]
+
+    def call() -> Any:
+        return np.array(entries(x, *given))
+
+    error = float(np.max(np.abs(call() - matrix.data)))
+    return min(repeated(call, 3) for _ in range(5)), error
 
 
 def by_jax(problem: Problem, x: Any, matrix: Any) -> tuple[float, float]:
     """Seconds of JAX's dense matrix, and the largest error of the sparse one."""
     jax = import_module("jax")
-    jax.config.update("jax_enable_x64", True)
     make = jax.hessian if problem.operator == "hessian" else jax.jacfwd
     compiled = jax.jit(make(problem.f))
     dense = np.asarray(compiled(x))

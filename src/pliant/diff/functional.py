@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
+
+import numpy as np
 
 from pliant.diff.captured import NOTHING, Outside, outside, rebound
 from pliant.diff.emitted import Emitted, emit
@@ -34,6 +37,11 @@ class Returned:
     aux_statics: tuple[Any, ...] = ()
     is_aux_array: tuple[bool, ...] = ()
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one leaf."""
+        return self is SINGLE or self.structure == SINGLE.structure
+
     def value(self, leaves: Sequence[Any]) -> Any:
         """Leaves like those of y, in y's structure."""
         return unflatten(self.structure, leaves)
@@ -42,6 +50,9 @@ class Returned:
         """The auxiliary object of one run."""
         array, static = iter(arrays), iter(self.aux_statics)
         return unflatten(self.aux_structure, [next(array if is_array else static) for is_array in self.is_aux_array])
+
+
+SINGLE: Final = Returned(flatten(0.0)[1])  # one array or number
 
 
 class _Local(threading.local):
@@ -64,10 +75,16 @@ class Functional:
     found: Outside | None = None
     local: _Local = field(default_factory=_Local)
 
-    @property
+    @functools.cached_property
     def is_plain(self) -> bool:
         """Whether f takes single arrays and numbers, and returns its value only."""
         return self.layout.is_flat and not self.has_aux and self.y is None
+
+    @functools.cached_property
+    def is_direct(self) -> bool:
+        """Whether, beside that, f itself runs at every call, on NumPy's arrays, which can be made read-only."""
+        able, is_numpy = self.system.abilities, self.system.namespace is np
+        return self.is_plain and is_numpy and not (self.system.plain or able.is_traced) and able.mutation == "error"
 
     @property
     def returned(self) -> Returned:
@@ -78,9 +95,28 @@ class Functional:
 
     def bind(self, constants: Arrays) -> Flat:
         """The flat function for these constants."""
+        if self.is_direct:
+            return self._single(constants)
 
         def flat(xs: Arrays) -> tuple[Arrays, Arrays]:
             return self._run(xs, constants)
+
+        return flat
+
+    def _single(self, constants: Arrays) -> Flat:
+        """The same with nothing taken apart, as `is_direct` says."""
+        system, f, local, guard = self.system, self.f, self.local, self.system.guard
+        fixed = tuple(map(guard, constants))
+
+        def flat(xs: Arrays) -> tuple[Arrays, Arrays]:
+            args = (*map(guard, xs), *fixed)
+            y = system.call(f, args, args)
+            if y.__class__ is np.float64 or y.__class__ is np.ndarray:
+                local.returned = SINGLE
+                return (y,), ()
+            leaves, structure = flatten(y)
+            local.returned = Returned(structure)
+            return tuple(map(self._result, leaves)), ()
 
         return flat
 
@@ -132,7 +168,8 @@ class Functional:
         aux_leaves, aux_structure = flatten(aux if self.has_aux else ())
         is_array = tuple([hasattr(a, "dtype") for a in aux_leaves])
         statics = tuple([a for a, is_ in zip(aux_leaves, is_array, strict=True) if not is_])
-        self.shared = self.local.returned = Returned(structure, aux_structure, statics, is_array)
+        returned = SINGLE if self.is_plain and structure == SINGLE.structure else None
+        self.shared = self.local.returned = returned or Returned(structure, aux_structure, statics, is_array)
         return ys, tuple([a for a, is_ in zip(aux_leaves, is_array, strict=True) if is_])
 
     def _parted(self, made: Any) -> tuple[Any, Any]:
@@ -143,13 +180,11 @@ class Functional:
 
     def _result(self, leaf: Any) -> Any:
         """A leaf of y as an array of the system."""
+        if hasattr(leaf, "dtype"):
+            return self.system.array(leaf)
         if isinstance(leaf, int) and not isinstance(leaf, bool):
             leaf = float(leaf)  # `return 0` in a function that is constant here
-        if (
-            isinstance(leaf, str | bytes)
-            or leaf is None
-            or not (hasattr(leaf, "dtype") or isinstance(leaf, float | complex))
-        ):
+        if not isinstance(leaf, float | complex):
             raise DifferentiationError(
                 f"expected a function that returns arrays, this one returns {type(leaf).__name__}"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
@@ -47,7 +48,7 @@ class Layout:
         """Whether x is the only differentiated argument."""
         return "Active" not in self.activities
 
-    @property
+    @functools.cached_property
     def is_flat(self) -> bool:
         """Whether arguments are single arrays and numbers, differentiated or constant."""
         return (
@@ -63,6 +64,8 @@ class Layout:
 
     def arguments(self, actives: Sequence[Any], constants: Sequence[Any], caches: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments of f, with these leaves."""
+        if self.is_flat:
+            return (*actives, *constants)
         sources = {
             "active": iter(actives),
             "constant": iter(constants),

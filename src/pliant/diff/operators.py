@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from pliant.diff.calls import call
+from pliant.diff.keywords import keywords
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepared
 from pliant.diff.same_point import PointPrep
@@ -42,6 +43,7 @@ class FillOptions(Options, total=False):
     y: Any
 
 
+@keywords(FillOptions)
 def pushforward(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """Tangents of y, one for each tangent of x in the tuple t.
 
@@ -52,11 +54,13 @@ def pushforward(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: 
     return _last(_results("pushforward", f, system, x, t, contexts, options), options)
 
 
+@keywords(FillOptions)
 def value_and_pushforward(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """`(y, pushforward)`; see `pushforward`."""
     return _results("pushforward", f, system, x, t, contexts, options)
 
 
+@keywords(FillOptions)
 def pullback(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """Cotangents of x, one for each cotangent of y in the tuple t: the sum over i of t[i]·conj(∂y[i]/∂x).
 
@@ -67,11 +71,13 @@ def pullback(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unp
     return _last(_results("pullback", f, system, x, t, contexts, options), options)
 
 
+@keywords(FillOptions)
 def value_and_pullback(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """`(y, pullback)`; see `pullback`."""
     return _results("pullback", f, system, x, t, contexts, options)
 
 
+@keywords(FillOptions)
 def derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """The derivative of y in one number x, like y.
 
@@ -82,11 +88,13 @@ def derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Fi
     return _last(_results("derivative", f, system, x, None, contexts, options), options)
 
 
+@keywords(FillOptions)
 def value_and_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """`(y, derivative)`; see `derivative`."""
     return _results("derivative", f, system, x, None, contexts, options)
 
 
+@keywords(Options)
 def gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """The gradient of a function that returns one real number, like x.
 
@@ -99,11 +107,13 @@ def gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Opti
     return _last(_results("gradient", f, system, x, None, contexts, options), options)
 
 
+@keywords(Options)
 def value_and_gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """`(y, gradient)`; see `gradient`."""
     return _results("gradient", f, system, x, None, contexts, options)
 
 
+@keywords(FillOptions)
 def jacobian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """All first derivatives: shape `y.shape + x.shape`; for containers y's of x's.
 
@@ -115,11 +125,13 @@ def jacobian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Fill
     return _last(_results("jacobian", f, system, x, None, contexts, options), options)
 
 
+@keywords(FillOptions)
 def value_and_jacobian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[FillOptions]) -> Any:
     """`(y, jacobian)`; see `jacobian`."""
     return _results("jacobian", f, system, x, None, contexts, options)
 
 
+@keywords(Options)
 def second_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """The second derivative of y in one number x, like y.
 
@@ -130,6 +142,7 @@ def second_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Un
     return _last(_results("second_derivative", f, system, x, None, contexts, options), options)
 
 
+@keywords(Options)
 def value_derivative_and_second_derivative(
     f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]
 ) -> Any:
@@ -137,6 +150,7 @@ def value_derivative_and_second_derivative(
     return _results("second_derivative", f, system, x, None, contexts, options)
 
 
+@keywords(Options)
 def hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """Products of the Hessian of a scalar function with the tangents in the tuple t.
 
@@ -147,17 +161,20 @@ def hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[O
     return _last(_results("hvp", f, system, x, t, contexts, options), options)
 
 
+@keywords(Options)
 def gradient_and_hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """`(gradient, products)`; see `hvp`."""
     value, *parts = _results("hvp", f, system, x, t, contexts, options)
     return (*parts, value[1]) if options.get("has_aux") else tuple(parts)
 
 
+@keywords(Options)
 def value_gradient_and_hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """`(y, gradient, products)`; see `hvp`."""
     return _results("hvp", f, system, x, t, contexts, options)
 
 
+@keywords(Options)
 def hessian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """All second derivatives of a scalar function: shape `x.shape + x.shape`.
 
@@ -169,6 +186,7 @@ def hessian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Optio
     return _last(_results("hessian", f, system, x, None, contexts, options), options)
 
 
+@keywords(Options)
 def value_gradient_and_hessian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[Options]) -> Any:
     """`(y, gradient, hessian)`; out= receives the last."""
     return _results("hessian", f, system, x, None, contexts, options)
@@ -198,9 +216,9 @@ def _results(
     operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], options: Any
 ) -> tuple[Any, ...]:
     """What the operator's `value_and_` form returns: y or (y, aux), and the derivatives."""
-    if len(options) == 1:
-        prep = options.get("prep")
-        made = None if prep is None else prep.quick(operator, f, system, x, t, contexts)
+    prep = options.get("prep")
+    if prep is not None and len(options) == 1:
+        made = prep.quick(operator, f, system, x, t, contexts)
         if made is not None:
             return made
     return _checked_results(operator, f, system, x, t, contexts, **options)

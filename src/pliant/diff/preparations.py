@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from pliant.diff.calls import Call, call
+from pliant.diff.keywords import keywords
 from pliant.diff.prepare import Mismatch, Prep, prepare
 from pliant.diff.same_point import PointPrep, prepare_at
 
@@ -41,6 +42,7 @@ class PrepareFillOptions(PrepareOptions, PointFillOptions, total=False):
     """The same where functions may fill their result."""
 
 
+@keywords(PrepareFillOptions)
 def prepare_pushforward(
     f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]
 ) -> Prep:
@@ -48,6 +50,7 @@ def prepare_pushforward(
     return _prepared("pushforward", f, system, x, t, contexts, **options)
 
 
+@keywords(PrepareFillOptions)
 def prepare_pullback(
     f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]
 ) -> Prep:
@@ -55,11 +58,13 @@ def prepare_pullback(
     return _prepared("pullback", f, system, x, t, contexts, **options)
 
 
+@keywords(PrepareFillOptions)
 def prepare_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]) -> Prep:
     """A preparation of `derivative` for arguments like these."""
     return _prepared("derivative", f, system, x, None, contexts, **options)
 
 
+@keywords(PrepareOptions)
 def prepare_gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
     """A preparation of `gradient` for arguments like these.
 
@@ -73,26 +78,31 @@ def prepare_gradient(f: Any, system: Any, x: Any, *contexts: Any, **options: Unp
     return _prepared("gradient", f, system, x, None, contexts, **options)
 
 
+@keywords(PrepareFillOptions)
 def prepare_jacobian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareFillOptions]) -> Prep:
     """A preparation of `jacobian` for arguments like these."""
     return _prepared("jacobian", f, system, x, None, contexts, **options)
 
 
+@keywords(PrepareOptions)
 def prepare_second_derivative(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
     """A preparation of `second_derivative` for arguments like these."""
     return _prepared("second_derivative", f, system, x, None, contexts, **options)
 
 
+@keywords(PrepareOptions)
 def prepare_hvp(f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
     """A preparation of `hvp` for arguments like these."""
     return _prepared("hvp", f, system, x, t, contexts, **options)
 
 
+@keywords(PrepareOptions)
 def prepare_hessian(f: Any, system: Any, x: Any, *contexts: Any, **options: Unpack[PrepareOptions]) -> Prep:
     """A preparation of `hessian` for arguments like these."""
     return _prepared("hessian", f, system, x, None, contexts, **options)
 
 
+@keywords(PointFillOptions)
 def prepare_pushforward_same_point(
     f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointFillOptions]
 ) -> PointPrep:
@@ -100,6 +110,7 @@ def prepare_pushforward_same_point(
     return prepare_at(_call("pushforward", f, system, x, t, contexts, **options))
 
 
+@keywords(PointFillOptions)
 def prepare_pullback_same_point(
     f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointFillOptions]
 ) -> PointPrep:
@@ -107,6 +118,7 @@ def prepare_pullback_same_point(
     return prepare_at(_call("pullback", f, system, x, t, contexts, **options))
 
 
+@keywords(PointOptions)
 def prepare_hvp_same_point(
     f: Any, system: Any, x: Any, t: Any, *contexts: Any, **options: Unpack[PointOptions]
 ) -> PointPrep:

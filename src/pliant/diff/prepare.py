@@ -18,7 +18,7 @@ from pliant.diff.routine import Routine
 from pliant.diff.second_order import parts_of
 from pliant.diff.sparse import Sparse, sparse_program
 from pliant.diff.sparsity import Sparsity
-from pliant.diff.system import Arrays, System, Way
+from pliant.diff.system import Arrays, System, Way, kind
 from pliant.errors import ArgumentError, PreparationError
 
 Mismatch = Literal["error", "reprepare", "convert"]
@@ -62,19 +62,19 @@ class Prep:
 
     def quick(self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any]) -> Any:
         """(y, *derivatives) for a call that plainly is the prepared one; None if a closer look is due."""
-        if f is not self.f or (operator, system) != self.asked:
+        asked, its_system = self.asked
+        if f is not self.f or operator != asked or (system is not its_system and system != its_system):
             return None
         given = [x]
         for context in contexts:
             if context.__class__ is not Constant:
                 return None
             given.append(context.value)
-        if list(map(_kind, given)) != self.kinds:
+        if not _are_of(given, self.kinds):
             return None
         if t is None:
             return self.every(*given)
-        is_same = t.__class__ is tuple and list(map(_kind, t)) == self.seed_kinds
-        return self.every(x, t, *given[1:]) if is_same else None
+        return self.every(x, t, *given[1:]) if t.__class__ is tuple and _are_of(t, self.seed_kinds) else None
 
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
@@ -146,7 +146,9 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
 def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
     """The calls of a preparation in the shortest form that its system has for them."""
     spec = routine.operator
-    every = outer.direct(spec.name, program, routine.functional, routine.call)
+    is_single = routine.functional.is_plain and not spec.seeds
+    way = routine.single if is_single else routine.call
+    every = outer.direct(spec.name, program, routine.functional, way) if is_single else way
     return _selected(every, spec, _as_it_is if routine.signature.layout.statics else outer.bind)
 
 
@@ -168,9 +170,14 @@ def _as_it_is(way: Way) -> Way:
     return way
 
 
-def _kind(x: Any) -> Any:
-    """The type of a leaf, in a form that is made and compared quickly."""
-    return (x.__class__, x.dtype, x.shape) if hasattr(x, "dtype") else x.__class__
+def _are_of(given: Sequence[Any], kinds: Sequence[Any]) -> bool:
+    """Whether leaves are plainly of these kinds: false also where a closer look would find that they are."""
+    if len(given) != len(kinds):
+        return False
+    for x, (type_, dtype, shape) in zip(given, kinds, strict=False):
+        if x.__class__ is not type_ or (dtype is not None and (x.dtype is not dtype or x.shape != shape)):
+            return False
+    return True
 
 
 def _kinds(of: Call) -> tuple[list[Any], list[Any]]:
@@ -178,8 +185,8 @@ def _kinds(of: Call) -> tuple[list[Any], list[Any]]:
     is_flat = of.given.layout.is_flat and all([len(seed) == 1 for seed in of.seeds])
     if not is_flat or of.has_aux or of.y is not None:
         return [], []
-    given = [_kind(a) for a in (*of.given.actives, *of.given.constants)]
-    return given, [_kind(seed[0]) for seed in of.seeds]
+    given = [kind(a) for a in (*of.given.actives, *of.given.constants)]
+    return given, [kind(seed[0]) for seed in of.seeds]
 
 
 def _template(x: Any) -> Template:

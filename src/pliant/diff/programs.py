@@ -7,20 +7,14 @@ or once per signature if the system traces.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from pliant.diff.functional import Functional
-from pliant.diff.system import Arrays, Flat, Pushed, System, dtype_name, shape
+from pliant.diff.system import Arrays, Flat, Pushed, System, dtype_name, shape, size, units
 from pliant.errors import DifferentiationError, ShapeError, UnsupportedError
 
 Program = Callable[[Arrays, Any, Arrays], tuple[Arrays, Arrays, tuple[Any, ...]]]
-
-
-def size(x: Any) -> int:
-    """How many elements an array has."""
-    return math.prod(shape(x))
 
 
 def is_complex(x: Any) -> bool:
@@ -28,22 +22,14 @@ def is_complex(x: Any) -> bool:
     return "complex" in dtype_name(x)
 
 
-def units(system: System, xs: Arrays, i: int, scale: Any = None) -> Arrays:
-    """All unit tangents of leaf i, stacked: zeros in the other leaves."""
-    n = size(xs[i])
-    eye = system.namespace.reshape(system.eye(n, xs[i]), (n, *shape(xs[i])))
-    eye = eye if scale is None else eye * scale
-    return tuple([eye if j == i else system.zeros((n, *shape(x)), x) for j, x in enumerate(xs)])
-
-
-def columns(system: System, fn: Flat, xs: Arrays, scale: Any = None) -> tuple[Arrays, Arrays, list[Arrays]]:
+def columns(system: System, fn: Flat, xs: Arrays, scale: complex = 1) -> tuple[Arrays, Arrays, list[Arrays]]:
     """ys, aux, and per leaf of xs the derivatives [size of x, *y] of all ys along its unit vectors."""
     made: list[Arrays] = []
     ys, aux = (), ()
     found = False
     for i, x in enumerate(xs):
         if size(x):
-            ys, aux, dys = system.pushforward(fn, xs, units(system, xs, i, scale), True)
+            ys, aux, dys = system.columns(fn, xs, i, scale)
             found = True
         else:
             ys, aux = (ys, aux) if found else fn(xs)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
 from pliant.diff.calls import OPERATORS, Operator, Signature
 from pliant.diff.functional import Functional
 from pliant.diff.layout import flatten
@@ -36,10 +38,26 @@ class Routine:
         y, _, parts = self.apply(actives, seeds, constants)
         return y, *parts
 
+    def single(self, x: Any, *constants: Any) -> tuple[Any, ...]:
+        """The same for one array or number and constants of that kind, and no seeds."""
+        actives = (x if hasattr(x, "dtype") else np.asarray(x)[()],)
+        constants, key = self.functional.inputs(actives, constants)
+        made = self.run(actives, (), constants, key)
+        if not self.functional.returned.is_single:
+            y, _, parts = self._finished(actives, *made)
+            return y, *parts
+        leaves = [made[0][0], *[part[0] for part in made[2]]]
+        if self.outer.owns(x):
+            return tuple(leaves)
+        return tuple([leaf if is_sparse(leaf) else self.outer.numpy(leaf) for leaf in leaves])
+
     def apply(self, actives: Arrays, seeds: tuple[Arrays, ...], constants: Arrays) -> tuple[Any, Any, tuple[Any, ...]]:
         """(y, aux, derivatives) for leaves of this signature."""
         constants, key = self.functional.inputs(actives, constants)
-        ys, aux, parts = self.run(actives, seeds, constants, key)
+        return self._finished(actives, *self.run(actives, seeds, constants, key))
+
+    def _finished(self, actives: Arrays, ys: Any, aux: Any, parts: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+        """(y, aux, derivatives) of leaves, in NumPy's arrays unless x is in the system's."""
         system = self.outer
         if not any([system.owns(x) for x in actives]):
             numpy = system.numpy

@@ -7,10 +7,11 @@ and a tuple of auxiliary objects.
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, final
+from typing import Any, Literal, cast, final
 
 import numpy as np
 
@@ -24,7 +25,6 @@ Bound = Callable[[Arrays], Flat]  # constants to the flat function for them
 Way = Callable[..., Any]  # a call of a preparation, with arguments as users give them
 Linear = Callable[[Arrays], Arrays]  # a derivative at one point, of the leaves of one seed
 Mode = Literal["forward", "reverse", "both"]
-SEEDED: Final = ("pushforward", "pullback", "hvp")  # operators that take a tuple of seeds
 
 
 def is_ndarray(x: Any) -> bool:
@@ -53,6 +53,11 @@ def dtype_name(x: Any) -> str:
 def is_sparse(x: Any) -> bool:
     """Whether x is a compressed sparse matrix."""
     return hasattr(x, "indptr")
+
+
+def kind(x: Any) -> tuple[Any, Any, Any]:
+    """The type of a leaf, in a form that is made and compared quickly."""
+    return (x.__class__, x.dtype, x.shape) if hasattr(x, "dtype") else (x.__class__, None, None)
 
 
 def unboxed(x: Any) -> Any:
@@ -138,6 +143,11 @@ class System(ABC):
         summed over i; leading axes as for `pushforward`."""
         raise NotImplementedError
 
+    def columns(self, fn: Flat, xs: Arrays, i: int, scale: complex = 1) -> Pushed:
+        """`pushforward` for all unit tangents of leaf i, times scale. Systems that take one tangent at a time
+        need not make them."""
+        return self.pushforward(fn, xs, units(self, xs, i, scale), True)
+
     # --- calls of f, and of programs made of it
 
     def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
@@ -151,9 +161,9 @@ class System(ABC):
 
     def guard(self, x: Any) -> Any:
         """An array whose value matters, as f is given it: read-only, or a copy."""
-        if not is_ndarray(x):
+        if not isinstance(x, np.ndarray):
             return x
-        view = x.view()
+        view = cast("Any", x).view()
         view.flags.writeable = False
         return view
 
@@ -171,7 +181,8 @@ class System(ABC):
         return xs, seeds, constants
 
     def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
-        """A shorter way to call a preparation where there is one, the given way otherwise."""
+        """A shorter way than the given one to call a preparation without seeds, of a function of single arrays and
+        numbers that returns its value only; for what it does not cover it goes the given way."""
         return way
 
     def bind(self, way: Way) -> Way:
@@ -221,6 +232,19 @@ class System(ABC):
     def read(self, buffer: Any) -> Any:
         """What was written to a buffer."""
         return buffer
+
+
+def size(x: Any) -> int:
+    """How many elements an array has."""
+    return math.prod(shape(x))
+
+
+def units(system: System, xs: Arrays, i: int, scale: complex = 1) -> Arrays:
+    """All unit tangents of leaf i, times scale, stacked: zeros in the other leaves."""
+    n = size(xs[i])
+    eye = system.namespace.reshape(system.eye(n, xs[i]), (n, *shape(xs[i])))
+    eye = eye if scale == 1 else eye * scale
+    return tuple([eye if j == i else system.zeros((n, *shape(x)), x) for j, x in enumerate(xs)])
 
 
 def entered(own: Callable[[Any], Any], xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:

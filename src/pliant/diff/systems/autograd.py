@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
+from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System, Way
 
 
 @final
@@ -52,6 +52,38 @@ class Autograd(System):
         made = [pull((*_part(cts, n, ys), none)) for n in range(len(cts[0]))] if is_many else [pull((*cts, none))]
         gradients = [tuple([_conj(g) for g in _known(gs, xs)]) for gs in made]
         return ys, tuple(aux), tuple(map(np.stack, zip(*gradients, strict=True))) if is_many else gradients[0]
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """`make_vjp` of f itself, for gradients of real arrays."""
+        if operator != "gradient":
+            return way
+        pullback, box = self.module("autograd.core").make_vjp, self.module("autograd.tracer").Box
+
+        def run(x: Any, *constants: Any) -> Any:
+            if x.__class__ is not np.ndarray or x.dtype.kind != "f":
+                return way(x, *constants)
+            fixed = tuple(map(self.guard, constants))
+
+            def of(x: Any) -> Any:
+                y = self.call(functional.f, (x, *fixed), ())
+                if not isinstance(y, box) or y._trace != x._trace:
+                    raise _IndependentError
+                return y
+
+            try:
+                pull, y = pullback(of, x)
+            except _IndependentError:
+                return way(x, *constants)
+            return (y, pull(_ONE)) if y.__class__ is np.float64 else way(x, *constants)
+
+        return run
+
+
+class _IndependentError(Exception):
+    """f does not depend on x."""
+
+
+_ONE: Final = np.float64(1)
 
 
 def _conj(x: Any) -> Any:

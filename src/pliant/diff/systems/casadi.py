@@ -98,19 +98,22 @@ class CasADi(OnExpressions):
         """A CasADi function, called through memory of its own in each thread."""
         flat = [_vector(list(np.asarray(a).flat)) for a in (*symbols, *results)]
         function = _package().Function("program", flat[: len(symbols)], flat[len(symbols) :])
-        local, shapes = threading.local(), [np.shape(r) for r in results]
+        local, count = threading.local(), len(symbols)
+        shapes = [np.shape(a) for a in (*symbols, *results)]
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
-            if not hasattr(local, "buffer"):
-                local.buffer, local.call = function.buffer()
-            arrays = [np.ascontiguousarray(x, np.float64).reshape(-1) for x in given]
-            made = [np.empty(shape) for shape in shapes]
-            for n, array in enumerate(arrays):
-                local.buffer.set_arg(n, array.data)
-            for n, array in enumerate(made):
-                local.buffer.set_res(n, array.reshape(-1).data)
+            if not hasattr(local, "call"):
+                local.buffer, call = function.buffer()
+                local.memory = [np.empty(shape) for shape in shapes]
+                for n, array in enumerate(local.memory):
+                    data = array.reshape(-1).data
+                    local.buffer.set_arg(n, data) if n < count else local.buffer.set_res(n - count, data)
+                local.call = call
+            memory = local.memory
+            for array, x in zip(memory, given, strict=False):
+                array[...] = x
             local.call()
-            return made
+            return [array.copy() for array in memory[count:]]
 
         return run
 

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System
+from pliant.diff.systems.steps import cast, moved, tables
 from pliant.errors import DifferentiationError
 
 STEP: Final = {"float64": 1e-100, "float32": 1e-18, "float16": 1e-3}
@@ -31,17 +32,33 @@ class ComplexStep(System):
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """One evaluation per tangent; y itself comes with a zero tangent."""
-        for x in xs:
-            if x.dtype.kind == "c":
-                raise DifferentiationError(
-                    f"ComplexStep: expected real x, got {x.dtype}", hint="use Pliant() or another system"
-                )
+        self._check(xs)
         if is_many:
             zeros = tuple([np.zeros(x.shape, x.dtype) for x in xs])
             ys, aux, _ = self._step(fn, xs, zeros)
             made = [self._step(fn, xs, tuple([dx[n] for dx in dxs]))[2] for n in range(len(dxs[0]))]
             return ys, aux, tuple([np.stack(parts) for parts in zip(*made, strict=True)])
         return self._step(fn, xs, dxs)
+
+    def columns(self, fn: Flat, xs: Arrays, i: int, scale: complex = 1) -> Pushed:
+        """One evaluation per element of x, at points where only that has moved."""
+        self._check(xs)
+        h = min(STEP[x.dtype.name] for x in xs)
+        points = tuple([x.astype(_COMPLEX[x.dtype.name]) for x in xs])
+        values, aux = fn(points)
+        ys = tuple([np.array(np.real(y).astype(_real(y)))[()] for y in values])
+        made = tables(xs[i].size, ys)
+        for n, point in enumerate(moved(points, i, [1j * h] * xs[i].size)):
+            for table, y in zip(made, fn(point)[0], strict=True):
+                table[n] = y.imag
+        return ys, tuple(map(_without_step, aux)), tuple([cast(t / h, y) for t, y in zip(made, ys, strict=True)])
+
+    def _check(self, xs: Arrays) -> None:
+        for x in xs:
+            if x.dtype.kind == "c":
+                raise DifferentiationError(
+                    f"ComplexStep: expected real x, got {x.dtype}", hint="use Pliant() or another system"
+                )
 
     def _step(self, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:
         h = min(STEP[x.dtype.name] for x in xs)

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import SEEDED, Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way, unboxed
+from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way, unboxed
 from pliant.diff.systems import jax_calls, jax_control
 
 
@@ -71,8 +71,7 @@ class OnJAX(System):
 
     def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of what `jax.jit` made; JAX's arrays in give JAX's arrays."""
-        is_plain = functional.is_plain and operator not in SEEDED
-        return jax_calls.direct(self, program, functional, way) if is_plain else way
+        return jax_calls.direct(self, program, functional, way)
 
     def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
         """The linear function that `jax.linearize` or `jax.vjp` returns, compiled."""

@@ -17,7 +17,8 @@ class _NestedError(Exception):
 
 def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) -> Way:
     """`(x, *constants) → (y, *derivatives)` of single arrays; the given way for all else."""
-    jax, own = system.jax, cast("Any", type(system.jnp.zeros(())))
+    jax, own, numpy = system.jax, cast("Any", type(system.jnp.zeros(()))), system.numpy
+    config = jax.config
     made: dict[Any, Callable[..., Any]] = {}  # by the numbers that f reads from outside
     latest: list[Any] = [(None, None)]  # what f read at the last call, and the program for it
     is_nested = False
@@ -30,8 +31,11 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
 
     def run(x: Any, *constants: Any) -> Any:
         reads, call = latest[0]
-        if reads is not None and x.__class__ is own and reads.holds():
-            return call(x, *constants, *reads.arrays)
+        if reads is not None and reads.holds():
+            if x.__class__ is own:
+                return call(x, *constants, *reads.arrays)
+            if x.__class__ is np.ndarray and config.jax_enable_x64:
+                return tuple([a if a.ndim else a[()] for a in map(np.array, call(x, *constants, *reads.arrays))])
         return renewed(x, *constants)
 
     def renewed(x: Any, *constants: Any) -> Any:
@@ -45,7 +49,7 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
             if isinstance(x, own):
                 return call(x, *constants, *reads.arrays)
             with jax.enable_x64(True):
-                return tuple([system.numpy(a) for a in call(x, *constants, *reads.arrays)])
+                return tuple([numpy(a) for a in call(x, *constants, *reads.arrays)])
         except _NestedError:
             is_nested, latest[0] = True, (None, None)
             return way(x, *constants)

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, entered, is_numpy, unboxed
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, Way, entered, is_numpy, unboxed
 
 
 @final
@@ -53,6 +53,27 @@ class MLX(System):
 
         cts = seed(ys)
         return ys, aux, tuple(self.namespace.vmap(pull)(*cts) if is_many else pull(*cts))
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """`mx.value_and_grad`, which runs f once."""
+        if operator != "gradient":
+            return way
+        own, pull = self.namespace.array, self.namespace.value_and_grad(functional.f)
+
+        def run(x: Any, *constants: Any) -> Any:
+            is_own = x.__class__ is own
+            try:
+                if is_own:
+                    y, gradient = pull(x, *constants)
+                else:
+                    y, gradient = pull(own(x), *[own(c) if is_numpy(c) else c for c in constants])
+            except ValueError:
+                return way(x, *constants)  # which says what is wrong with y
+            if y.__class__ is not own:
+                return way(x, *constants)
+            return (y, gradient) if is_own else (self.numpy(y), self.numpy(gradient))
+
+        return run
 
     def entered(self, xs: Arrays, seeds: Any, constants: Arrays) -> tuple[Arrays, Any, Arrays]:
         """NumPy's arrays as MLX's; programs run anew at every call, on lazy arrays."""

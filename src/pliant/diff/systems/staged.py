@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.diff.layout import leaf_type
-from pliant.diff.system import Arrays, System
+from pliant.diff.system import Arrays, System, Way, kind
 from pliant.errors import DifferentiationError
 
 Compiled = Callable[[Sequence[Any]], Sequence[Any]]
@@ -40,6 +40,31 @@ class Staged(System):
             results = iter([self._like(r, xs[0]) for r in function([x for x in given if self.is_symbolic(x)])])
             ys, aux, *parts = [tuple([next(results) for _ in range(n)]) for n in counts]
             return ys, aux, tuple(parts)
+
+        return run
+
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """One call of the compiled function, for arrays of 64 bits."""
+        latest: list[Any] = [(None, [], None)]  # what f read at the last call, the types of that, its function
+
+        def run(x: Any, *constants: Any) -> Any:
+            reads, kinds, function = latest[0]
+            if reads is None or not reads.holds():
+                return renewed(x, *constants)
+            given = (x, *constants, *reads.arrays)
+            if list(map(kind, given)) != kinds:
+                return renewed(x, *constants)
+            return tuple([a if a.shape else a[()] for a in function(given)])
+
+        def renewed(x: Any, *constants: Any) -> Any:
+            made = way(x, *constants)
+            reads = functional.reads((x,), constants)
+            given = (x, *constants, *reads.arrays)
+            is_usual = functional.returned.is_single and all(map(self.is_symbolic, given))
+            if is_usual and x.__class__ is np.ndarray and x.dtype == np.float64:
+                function, _ = self._staged(program, (x,), (), given[1:])
+                latest[0] = reads, list(map(kind, given)), function
+            return made
 
         return run
 

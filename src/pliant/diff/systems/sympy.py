@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -99,11 +101,12 @@ class SymPy(OnExpressions):
         values = [_smooth(e) for a in results for e in np.asarray(a).flat]
         function = _package().lambdify(names, values, modules="numpy", cse=True)
         shapes = [np.shape(r) for r in results]
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
+        parts = [(slice(*pair), shape) for pair, shape in zip(itertools.pairwise(ends), shapes, strict=True)]
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
-            flat = np.array(function(*[e for x in given for e in np.asarray(x).flat]), np.float64)
-            return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+            flat = np.array(function(*itertools.chain.from_iterable(map(np.ravel, given))), np.float64)
+            return [flat[part].reshape(shape) for part, shape in parts]
 
         return run
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, entered, unboxed
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, Way, entered, unboxed
 
 
 @final
@@ -77,8 +77,31 @@ class TensorFlow(System):
 
         return run
 
+    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """One call of a graph whose arguments are single tensors."""
+        latest: list[Any] = [(None, None)]  # what f read at the last call, and the graph for it
+
+        def flat(x: Any, *constants: Any) -> Any:
+            ys, _, parts = program((x,), (), constants)
+            return ys[0], *[part[0] for part in parts]
+
+        def run(x: Any, *constants: Any) -> Any:
+            reads, graph = latest[0]
+            if reads is None or not reads.holds():
+                made = way(x, *constants)
+                if functional.returned.is_single:
+                    graph = self.tf.function(flat, autograph=False, reduce_retracing=False)
+                    latest[0] = functional.reads((x,), constants), graph
+                return made
+            made = graph(*map(self.array, (x, *constants, *reads.arrays)))
+            return made if self.owns(x) else tuple(map(self.numpy, made))
+
+        return run
+
     def array(self, x: Any) -> Any:
         """A tensor; a Python number as one of 64 bits."""
+        if isinstance(x, self.tf.Tensor):
+            return x
         return self.tf.constant(x, self.tf.float64) if type(x) is float else self.tf.convert_to_tensor(x)
 
     def numpy(self, x: Any) -> Any:

@@ -106,8 +106,8 @@ class PyTorch(System):
 
     def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """PyTorch's tape, for gradients of tensors: it does less per operation than `torch.func`."""
-        is_short = operator == "gradient" and functional.is_plain and not self.plain
-        return torch_tape.direct(self.torch, self.name, functional.f, way) if is_short else way
+        is_short = operator == "gradient" and not self.plain
+        return torch_tape.direct(self, functional.f, way) if is_short else way
 
     def array(self, x: Any) -> Any:
         """A tensor; NumPy's memory is shared where PyTorch can."""
@@ -119,7 +119,7 @@ class PyTorch(System):
 
     def numpy(self, x: Any) -> Any:
         """A NumPy array or scalar."""
-        return unboxed(x.detach().resolve_conj().numpy())
+        return unboxed(x.detach().resolve_conj().contiguous().numpy())
 
     def owns(self, x: Any) -> bool:
         """Whether x is a tensor."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from pliant.diff.system import Arrays, Bound, Linear, Way, mutation_error
 
@@ -21,37 +24,43 @@ def is_nested(torch: Any) -> bool:
     return _local.is_taping or torch._C._functorch.peek_interpreter_stack() is not None
 
 
-def direct(torch: Any, name: str, f: Callable[..., Any], way: Way) -> Way:
-    """`(x, *constants) → (y, gradient)`; the given way for what the tape's short one does not cover."""
-    differentiate, tensor = torch.autograd.grad, torch.Tensor
+def direct(system: Any, f: Callable[..., Any], way: Way) -> Way:
+    """`(x, *constants) → (y, gradient)` of tensors or NumPy's arrays; the given way for what the tape's short one does
+    not cover, and once at first: it gives f copies, so that a function that writes to them is found out."""
+    torch, array, is_checked = system.torch, system.array, False
+    differentiate, tensor, peek = torch.autograd.grad, torch.Tensor, torch._C._functorch.peek_interpreter_stack
+    version = operator.attrgetter("_version")
 
     def run(x: Any, *constants: Any) -> Any:
-        if x.__class__ is not tensor or is_nested(torch):
-            return way(x, *constants)
-        before = [c._version for c in constants if c.__class__ is tensor]
-        point = x.detach().requires_grad_()
+        nonlocal is_checked
+        is_own = x.__class__ is tensor
+        if not is_checked or _local.is_taping or peek() is not None or not (is_own or x.__class__ is np.ndarray):
+            made = way(x, *constants)
+            is_checked = True
+            return made
+        given = constants if is_own else [array(c) if c.__class__ is np.ndarray else c for c in constants]
+        tensors = [c for c in given if c.__class__ is tensor]
+        before = list(map(version, tensors))
+        point = (x.detach() if is_own else array(x)).requires_grad_()
         try:
-            y = _taped(f, point, *constants)
-            if y.__class__ is not tensor or y.ndim:
+            _local.is_taping = True
+            try:
+                y = f(point, *given)
+            finally:
+                _local.is_taping = False
+            if y.__class__ is not tensor or y.ndim or y._base is not None:
                 return way(x, *constants)
             (gradient,) = differentiate(y, point)
         except RuntimeError as error:
             if "leaf Variable" in str(error):
-                raise mutation_error(name, error) from error
+                raise mutation_error(system.name, error) from error
             return way(x, *constants)  # which says what is wrong, or makes zeros
-        if before and before != [c._version for c in constants if c.__class__ is tensor]:
-            raise mutation_error(name)
-        return y.detach(), gradient
+        if before != list(map(version, tensors)):
+            raise mutation_error(system.name)
+        y, gradient = y.detach(), gradient.contiguous()
+        return (y, gradient) if is_own else (y.numpy()[()], gradient.numpy())
 
     return run
-
-
-def _taped(f: Callable[..., Any], *args: Any) -> Any:
-    _local.is_taping = True
-    try:
-        return f(*args)
-    finally:
-        _local.is_taping = False
 
 
 def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear:
