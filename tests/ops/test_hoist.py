@@ -15,7 +15,7 @@ from pliant.ops.contract import dot_general
 from pliant.ops.hoist import hoist
 from pliant.ops.index import gather
 from pliant.ops.loop import Loop
-from pliant.ops.shape import broadcast
+from pliant.ops.shape import broadcast, concatenate, reshape
 from pliant.ops.transcendental import exp, sin
 from pliant.ops.while_loop import WhileLoop
 from pliant.testing import run
@@ -99,3 +99,15 @@ def test_what_may_fail_stays_in_a_loop_that_may_not_run() -> None:
     assert pliant.jit(f)(0, 9, np.ones(3)) == 0.0
     with pytest.raises(IndexError):
         pliant.jit(f)(1, 9, np.ones(3))
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_what_is_joined_of_constants_moves_out(count: int) -> None:
+    def step(i: Value, *parts: Value) -> tuple[Value, ...]:
+        return (gather(concatenate(tuple([reshape(p, (1,)) for p in parts]), 0), i),)
+
+    scalars = [Type("f64")] * count
+    loop = Loop(count, ("const",) * count, ("stack",), trace(step, I64, *scalars))
+    fn = trace(lambda *parts: loop(*parts), *scalars)
+    same(fn, hoist(fn))
+    assert "concatenate" not in names(body_of(hoist(fn)))

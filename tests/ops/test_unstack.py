@@ -134,3 +134,16 @@ def test_rows_that_are_needed_stay() -> None:
     after = eliminate_dead(unstack(less))
     assert not has_rows(after)
     verify(after)
+
+
+@pytest.mark.parametrize("picked", [3, 20])
+def test_more_than_a_few_rows_are_stored_rather_than_picked(picked: int) -> None:
+    def f(x: Any) -> Any:
+        y = scanned(x)[:, 0]
+        return sum(y[k * 40 // picked] for k in range(picked)) / y[1]
+
+    text = str(pliant.explain(f, X))
+    program = text[text.index("after the passes") : text.index("arrays captured")]
+    assert ("stack %" in program) == (picked > 8)
+    y = appended(X)[:, 0]
+    np.testing.assert_allclose(pliant.jit(f)(X), sum(y[k * 40 // picked] for k in range(picked)) / y[1], rtol=1e-13)

@@ -32,13 +32,13 @@ from pliant.ops.custom import pick
 from pliant.ops.index import Indexed
 from pliant.ops.loop import Loop
 from pliant.ops.region import CHEAP
-from pliant.ops.shape import Iota
+from pliant.ops.shape import Concatenate, Iota
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.replace import replaced
 
 AnyLoop: TypeAlias = Loop | WhileLoop
 
-GROWTH: Final = 4  # times the largest operand: what is larger is not kept
+GROWTH: Final = 4  # times the largest operand: what is larger is not kept, unless it is several of them
 
 
 def hoist(fn: Function) -> Function:
@@ -103,7 +103,8 @@ def invariants(fn: Function, fixed: Sequence[Value], *, is_sure: bool) -> Values
         value = todo.pop()
         if value not in heavy or value in found:
             continue
-        if isinstance(value.op, Movement) or value.type.size > GROWTH * largest:
+        grows = value.type.size > GROWTH * largest and not isinstance(value.op, Concatenate)
+        if isinstance(value.op, Movement) or grows:
             todo.extend(value.args)
         else:
             found[value] = None

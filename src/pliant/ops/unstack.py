@@ -43,6 +43,7 @@ Env: TypeAlias = "dict[Value, Value]"
 
 SMALLER: Final = 2  # how many times smaller than the rows what is kept of them must be
 LARGE: Final = 1 << 24  # bytes of rows that are not worth a slower loop
+MOST: Final = 8  # states that a step brings up to date; more take longer than rows that are stored
 WIDE: Final = 8  # elements of a row that are computed together
 
 
@@ -120,7 +121,9 @@ class Flow:
         self.kept = dict.fromkeys(left)
         size = sum([s.type.bytes for s in gone if s in needed])
         is_slow = any(map(self.is_slow, (*self.made, *self.folds)))
-        return bool(self.folds or left) and sum([v.type.bytes for v in left]) * SMALLER <= size - LARGE * is_slow
+        held = [type for fold in self.folds.values() for type in fold.states]
+        small = sum([t.bytes for t in [*(v.type for v in left), *held]]) * SMALLER <= size - LARGE * is_slow
+        return bool(self.folds or left) and small and len(held) <= MOST
 
     def is_slow(self, value: Value) -> bool:
         """Whether something takes longer inside the loop: what processors do for several elements at a time."""
