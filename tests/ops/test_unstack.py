@@ -64,6 +64,13 @@ FOLDS: dict[str, Callable[[Any], Any]] = {
     "with a weight": lambda y: (W @ y).sum() + (y[:, 0] * W).sum(),
     "error": lambda y: ((y - TABLE) ** 2).sum(),
     "two at once": lambda y: (y * 2).sum() / y.max(axis=0).sum(),
+    "all but the first": lambda y: y[1:].sum(),
+    "error after a burn-in": lambda y: ((y[7:] - TABLE[7:]) ** 2).mean(),
+    "the middle with a weight": lambda y: (y[3:20] * TABLE[3:20]).sum() + y[3:20].max(),
+    "every third": lambda y: y[1:30:3].sum() + y[::2][1:].prod(),
+    "reversed": lambda y: (y[::-1] * TABLE).sum() + (y[20:4:-1] * TABLE[:16]).sum() + y[20:4:-2].sum(),
+    "all products": lambda y: np.einsum("ti,ti->", y, TABLE) + np.einsum("ti,ti->", y[4:], TABLE[4:]),
+    "one of some": lambda y: y[3:][4].sum() + y[3:].sum(),
 }
 
 
@@ -88,6 +95,14 @@ def test_rows_that_are_only_folded_are_not_made(make: Callable[[Any], Any], fold
     way, h = np.sin(np.arange(40.0)), 1e-6
     slope = (FOLDS[fold](appended(X + h * way)) - FOLDS[fold](appended(X - h * way))) / (2 * h)
     assert pliant.grad(f)(X) @ way == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def test_what_a_row_that_is_left_out_would_make_is_not_in_the_gradient() -> None:
+    def f(x: Any) -> Any:
+        ys = np.stack([np.full(16, x) * i for i in range(40)])
+        return np.log(ys[1:]).sum()
+
+    assert pliant.grad(f)(2.0) == pytest.approx(39 * 16 / 2.0, rel=1e-13)
 
 
 @pytest.mark.parametrize("reverse", [False, True])

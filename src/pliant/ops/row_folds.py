@@ -9,9 +9,9 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Node, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or
-from pliant.ops.compare import equal, greater, less, not_equal
+from pliant.ops.compare import equal, greater, greater_equal, less, less_equal, not_equal
 from pliant.ops.contract import Dot
-from pliant.ops.elementwise import mul
+from pliant.ops.elementwise import mul, sub
 from pliant.ops.folds import filled, start_of
 from pliant.ops.loop_form import Out
 from pliant.ops.reduce import (
@@ -25,6 +25,7 @@ from pliant.ops.reduce import (
     ReduceSum,
     Reduction,
 )  # fmt: skip
+from pliant.ops.rounding import Remainder
 from pliant.ops.row_wise import row_of
 from pliant.ops.select import select
 from pliant.ops.shape import Slice, broadcast, reshape
@@ -51,9 +52,39 @@ class RowFold:
         """What the states start from."""
         return [filled(number, type) for number, type in zip(self.numbers, self.states, strict=True)]
 
+    def within(self, span: range, count: int) -> RowFold | None:
+        """The fold over some of the `count` steps; None if its state says which step it is at."""
+        if self.states:
+            return None
+
+        def step(i: Value, rows: Sequence[Value], states: Sequence[Value]) -> Values:
+            is_in = inside(i, span, count)
+            pairs = zip(self.step(i, rows, states), self.outs, strict=True)
+            return tuple([
+                select(broadcast(is_in, x.shape, ()), x, filled(start_of(kind, x.dtype), x.type)) for x, kind in pairs
+            ])  # fmt: skip
+
+        return RowFold(step, self.outs)
+
     def finish(self, type: Type, results: Values) -> Value:
         """The value that the fold stands for: its last result."""
         return reshape(results[-1], type.shape)
+
+
+def inside(i: Value, span: range, count: int) -> Value:
+    """Whether a number from 0 to count-1 is among those of a span."""
+    low, high, step = min(span), max(span), abs(span.step)
+    tests = list[Value]()
+    if low > 0:
+        tests.append(greater_equal(i, const(low, "i64")))
+    if high + step < count:
+        tests.append(less_equal(i, const(high, "i64")))
+    if step > 1:
+        tests.append(equal(Remainder()(sub(i, const(low, "i64")), const(step, "i64")), const(0, "i64")))
+    found = tests[0] if tests else const(True, "bool")
+    for test in tests[1:]:
+        found = logical_and(found, test)
+    return found
 
 
 def fold_of(node: Node, *, reverse: bool) -> RowFold | None:
@@ -66,11 +97,17 @@ def fold_of(node: Node, *, reverse: bool) -> RowFold | None:
             return _place(op, node)
         case Slice(length=length) as op if length[0] == 1:
             return _row(op, node, reverse=reverse)
-        case Dot(contract=((0,), (0,)), batch_axes=((), ())) if min([len(a.shape) for a in node.args]) == 1:
-            kind = _sum(node.types[0])
-            return RowFold(lambda i, rows, states: (mul(*rows),), (kind,)) if node.types[0].kind != "b" else None
+        case Dot(contract=((0, *xs), (0, *ys)), batch_axes=((), ())) if node.types[0].kind != "b":
+            is_one = any([len(a.shape) == 1 + len(xs) for a in node.args])  # else products are larger than the rows
+            return _products(tuple([a - 1 for a in xs]), tuple([a - 1 for a in ys]), node.types[0]) if is_one else None
         case _:
             return None
+
+
+def _products(xs: tuple[int, ...], ys: tuple[int, ...], type: Type) -> RowFold:
+    """Products of rows, summed over these axes of the two too."""
+    inner = Dot((xs, ys), ((), ()))
+    return RowFold(lambda i, rows, states: (inner(*rows) if xs else mul(*rows),), (_sum(type),))
 
 
 def _sum(term: Type) -> Out:

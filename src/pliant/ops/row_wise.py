@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.core.ir import Node, Op, Value
+from pliant.core.types import Type
 from pliant.ops.base import Elementwise
+from pliant.ops.folds import filled
 from pliant.ops.reduce import Reduction
-from pliant.ops.shape import Broadcast, Permute, Reshape, Slice
+from pliant.ops.shape import Broadcast, Permute, Reshape, Slice, concatenate
 
 
 def row_op(node: Node, count: int) -> Op | None:
@@ -41,3 +43,32 @@ def row_of(op: Op, rows: Sequence[Value]) -> Value:
         return rows[0]
     (made,) = op.apply(*rows)
     return made
+
+
+def rows_taken(node: Node) -> tuple[Op, slice] | None:
+    """Where a node takes some of the rows of its operand: what it does to one of them, and which ones."""
+    match node.op:
+        case Slice(start, step, length) if start and length[0] > 1:
+            stop = start[0] + step[0] * length[0]
+            return Slice(start[1:], step[1:], length[1:]), slice(start[0], None if stop < 0 else stop, step[0])
+        case _:
+            return None
+
+
+def taken(x: Value, rows: range) -> Value:
+    """Some of the rows."""
+    if rows == range(x.shape[0]):
+        return x
+    rest = x.shape[1:]
+    zeros, ones = (0,) * len(rest), (1,) * len(rest)
+    return Slice((rows.start, *zeros), (rows.step, *ones), (len(rows), *rest))(x)
+
+
+def among(x: Value, rows: range, count: int) -> Value:
+    """An array of `count` rows, of which those of a span without gaps are the rows of x, and the others anything."""
+    if rows.step < 0:
+        x, rows = taken(x, range(len(rows))[::-1]), rows[::-1]
+    before, after = rows.start, count - rows.stop
+    parts = [filled(0, Type(x.dtype, (n, *x.shape[1:]))) if n else None for n in (before, after)]
+    held = [part for part in (parts[0], x, parts[1]) if part is not None]
+    return concatenate(tuple(held), 0) if len(held) > 1 else x

@@ -3,9 +3,9 @@
     ys = loop { …; stack y }              s = loop { …; total y·y }
     s = reduce_sum(mul(ys, ys))
 
-A reduction over the steps becomes a fold, and the row of one step a carry. What acts on each row goes with it,
-if all that is kept of the rows is smaller than they are. An array whose rows a loop writes, one at each step,
-is a stack, too.
+A reduction over the steps, or over some of them, becomes a fold, and the row of one step a carry. What acts on each row
+goes with it, if all that is kept of the rows is smaller than they are. An array whose rows a loop writes, one at each
+step, is a stack, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.region import CHEAP
 from pliant.ops.row_folds import RowFold, fold_of
-from pliant.ops.row_wise import row_of, row_op
+from pliant.ops.row_wise import among, row_of, row_op, rows_taken, taken
 from pliant.transforms.replace import replaced
 
 Env: TypeAlias = "dict[Value, Value]"
@@ -83,10 +83,15 @@ class Flow:
     made: dict[Value, Op] = field(default_factory=dict[Value, Op])  # row by row, with the operation on one row
     folds: dict[Value, RowFold] = field(default_factory=dict[Value, RowFold])
     kept: dict[Value, None] = field(default_factory=dict[Value, None])  # rows that are needed as an array
+    spans: dict[Value, range] = field(default_factory=dict[Value, range])  # which rows, where these are not all
 
     def rowed(self, value: Value) -> bool:
         """Whether a value is an array of rows of the loop."""
         return value in self.sources or value in self.made
+
+    def span(self, value: Value) -> range:
+        """Which rows of the loop a value, or what is made of it, has."""
+        return self.spans.get(value, range(self.loop.length))
 
     def follow(self, node: Node) -> None:
         """Look at what a node, later than the loop, does with the rows."""
@@ -94,13 +99,24 @@ class Flow:
         self.after.update(node.values)
         if not rows:
             return
-        others = [a for a in node.args if a in self.after and not self.rowed(a)]
-        op = None if others else row_op(node, self.loop.length)
-        fold = None if others or op is not None else fold_of(node, reverse=self.loop.reverse)
+        spans = {self.span(a) for a in rows}
+        (span, *more), others = spans, [a for a in node.args if not self.rowed(a)]
+        if more or self.after.intersection(others) or (abs(span.step) > 1 and any([a.shape for a in others])):
+            self.kept.update(dict.fromkeys(rows))
+            return
+        value = node.values[0]
+        op, part = row_op(node, len(span)), None
+        fold = fold_of(node, reverse=self.loop.reverse) if op is None else None
+        if op is None and fold is None:
+            op, part = rows_taken(node) or (None, None)
+        span = span if part is None else span[part]
+        if span != range(self.loop.length):
+            fold = None if fold is None else fold.within(span, self.loop.length)
+            self.spans[value] = span
         if op is not None:
-            self.made[node.values[0]] = op
+            self.made[value] = op
         elif fold is not None:
-            self.folds[node.values[0]] = fold
+            self.folds[value] = fold
         else:
             self.kept.update(dict.fromkeys(rows))
 
@@ -121,9 +137,14 @@ class Flow:
         self.kept = dict.fromkeys(left)
         size = sum([s.type.bytes for s in gone if s in needed])
         is_slow = any(map(self.is_slow, (*self.made, *self.folds)))
+<<<<<<< HEAD
         held = [type for fold in self.folds.values() for type in fold.states]
         small = sum([t.bytes for t in [*(v.type for v in left), *held]]) * SMALLER <= size - LARGE * is_slow
         return bool(self.folds or left) and small and len(held) <= MOST
+=======
+        stacked = sum([v.type.row.bytes * self.loop.length for v in left])
+        return bool(self.folds or left) and stacked * SMALLER <= size - LARGE * is_slow
+>>>>>>> 2fb54b7 (w)
 
     def is_slow(self, value: Value) -> bool:
         """Whether something takes longer inside the loop: what processors do for several elements at a time."""
@@ -132,10 +153,10 @@ class Flow:
         is_smooth = value.op.name in ("reduce_prod", "reduce_max", "reduce_min") and value.type.is_float
         return is_smooth and not self.is_derived
 
-    def outside(self) -> list[Value]:
-        """What the rows are combined with, of before the loop."""
-        read = [a for v in (*self.made, *self.folds) for a in v.args]
-        return [a for a in dict.fromkeys(read) if not self.rowed(a) and not isinstance(a.op, Const)]
+    def outside(self) -> list[tuple[Value, range]]:
+        """What the rows are combined with, of before the loop, and which rows of the loop its rows belong to."""
+        read = [(a, self.span(v)) for v in (*self.made, *self.folds) for a in v.args if not isinstance(a.op, Const)]
+        return list(dict.fromkeys([(a, span) for a, span in read if not self.rowed(a)]))
 
     # --- the loop anew
 
@@ -157,9 +178,9 @@ class Flow:
         """What the new loop makes, for what it stands for."""
         loop, outside, folds = self.loop, self.outside(), self.folds.values()
         states = [type for f in folds for type in f.states]
-        kinds: list[In] = ["each" if v.shape else "const" for v in outside]
+        kinds: list[In] = ["each" if v.shape else "const" for v, _ in outside]
         kinds.extend("carry" for _ in states)
-        types = [v.type.row if v.shape else v.type for v in outside] + states
+        types = [v.type.row if v.shape else v.type for v, _ in outside] + states
         outs: list[Out] = ["stack" for _ in self.kept]
         outs.extend(kind for f in folds for kind in f.outs)
         outs.extend("last" for _ in states)
@@ -167,9 +188,10 @@ class Flow:
         body = trace(self.step(outside), *(p.type for p in loop.body.params), *types, names=names)
         starts = [start for f in folds for start in f.starts()]
         new = Loop(loop.length, (*loop.ins, *kinds), (*loop.outs, *outs), body, loop.reverse)
-        return self.named(new.apply(*[env[a] for a in (*self.node.args, *outside)], *starts))
+        given = [among(env[a], span, loop.length) if a.shape else env[a] for a, span in outside]
+        return self.named(new.apply(*[env[a] for a in self.node.args], *given, *starts))
 
-    def step(self, outside: Sequence[Value]) -> Callable[..., Values]:
+    def step(self, outside: Sequence[tuple[Value, range]]) -> Callable[..., Values]:
         """The body: that of the loop, then what is made of its rows."""
         params, outs = self.loop.body.params, len(self.loop.outs)
 
@@ -177,13 +199,17 @@ class Flow:
             inner = dict(zip(params, args, strict=False))
             given = dict(zip(outside, args[len(params) :], strict=False))
             ys = substitute((*self.loop.body.results, *self.sources.values()), inner)
-            rows = {**given, **dict(zip(self.sources, ys[outs:], strict=True))}
+            rows = dict(zip(self.sources, ys[outs:], strict=True))
+
+            def read(value: Value) -> list[Value]:
+                return [rows.get(a) or given.get((a, self.span(value))) or a for a in value.args]
+
             for value, op in self.made.items():
-                rows[value] = row_of(op, [rows.get(a, a) for a in value.args])
+                rows[value] = row_of(op, read(value))
             states, terms, ends = list(args[len(params) + len(outside) :]), list[Value](), list[Value]()
             for value, fold in self.folds.items():
                 own, states = states[: len(fold.states)], states[len(fold.states) :]
-                made = fold.step(args[0], [rows.get(a, a) for a in value.args], own)
+                made = fold.step(args[0], read(value), own)
                 terms.extend(made[: len(fold.outs)])
                 ends.extend(made[len(fold.outs) :])
             return *ys[:outs], *[rows[v] for v in self.kept], *terms, *ends
@@ -194,7 +220,8 @@ class Flow:
         """The results, for the values that they stand for."""
         count = len(self.loop.outs)
         found: Env = dict(zip(self.node.values, results[:count], strict=True))
-        found.update(zip(self.kept, results[count : count + len(self.kept)], strict=True))
+        stacks = zip(self.kept, results[count : count + len(self.kept)], strict=True)
+        found.update([(v, taken(stack, self.span(v))) for v, stack in stacks])
         terms = results[count + len(self.kept) :]
         ends = terms[sum([len(f.outs) for f in self.folds.values()]) :]
         for value, fold in self.folds.items():
