@@ -30,6 +30,7 @@ from pliant.core.ir import (
     scope,
     substitute,
 )
+from pliant.core.types import Type
 from pliant.ops.base import Elementwise
 from pliant.ops.index import ScatterSet
 from pliant.ops.loop import Loop
@@ -137,14 +138,10 @@ class Flow:
         self.kept = dict.fromkeys(left)
         size = sum([s.type.bytes for s in gone if s in needed])
         is_slow = any(map(self.is_slow, (*self.made, *self.folds)))
-<<<<<<< HEAD
         held = [type for fold in self.folds.values() for type in fold.states]
-        small = sum([t.bytes for t in [*(v.type for v in left), *held]]) * SMALLER <= size - LARGE * is_slow
+        stacked = [Type(v.dtype, (self.loop.length, *v.shape[1:])) for v in left]
+        small = sum([t.bytes for t in (*stacked, *held)]) * SMALLER <= size - LARGE * is_slow
         return bool(self.folds or left) and small and len(held) <= MOST
-=======
-        stacked = sum([v.type.row.bytes * self.loop.length for v in left])
-        return bool(self.folds or left) and stacked * SMALLER <= size - LARGE * is_slow
->>>>>>> 2fb54b7 (w)
 
     def is_slow(self, value: Value) -> bool:
         """Whether something takes longer inside the loop: what processors do for several elements at a time."""
