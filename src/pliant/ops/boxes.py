@@ -27,7 +27,7 @@ from pliant.transforms.replace import Env, changed_inside, replaced_in
 
 LEAST: Final = 3  # windows; two are as well added one after the other
 LEAST_SIZE: Final = 256  # elements of a window; a smaller array is in cache anyway
-MOST: Final = 64  # boxes of the same windows, each of which is a nest of its own to compile
+MOST: Final = 32  # boxes of the same windows, each of which is a nest of its own to compile
 
 Place: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # first element, and the one behind the last
 Box: TypeAlias = tuple[Place, tuple[int, ...]]  # and the windows that it lies in, by number
