@@ -277,6 +277,8 @@ CASES: dict[Any, Calls] = {
             lambda x: np.meshgrid(x, x[:2]),
             lambda x: np.meshgrid(x, x[:2], [1, 2, 3], indexing="ij"),
             lambda x: np.meshgrid(x, x[:2], sparse=True),
+            lambda x: np.meshgrid(x, x[:2], copy=False),
+            lambda x: np.meshgrid(x, x[:2], [1, 2], sparse=True, copy=False, indexing="ij"),
         ],
     ),
     np.ix_: ([(np.array([2, 0]), np.array([1, 1, 3]))], [lambda i, j: np.ix_(i, j), lambda i, j: np.ix_(i, j, [4])]),

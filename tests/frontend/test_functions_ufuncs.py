@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,16 @@ def test_product_agrees_with_numpy(ufunc: np.ufunc) -> None:
             compare(ufunc, filled(first, dtype), filled(second, dtype))
 
 
+def is_in_order(ufunc: np.ufunc) -> bool:
+    """Whether NumPy reduces a row in its order: some of its loops for AVX-512 do not."""
+    row = np.array([-5.3, -4.3, -3.3, -2.3])
+    return bool(np.isclose(ufunc.reduce(row), reduce(ufunc, row), equal_nan=True))
+
+
 @pytest.mark.parametrize("ufunc", REDUCTIONS, ids=name_of)
 def test_reduction_agrees_with_numpy(ufunc: np.ufunc) -> None:
+    if ufunc in (np.arctan2, np.power) and not is_in_order(np.arctan2):
+        pytest.skip("NumPy's own result is wrong")
     for dtype in ALL:
         x = filled((3, 5), dtype)
         if dtype[0] == "c" and ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):

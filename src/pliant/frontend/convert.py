@@ -174,13 +174,17 @@ def _promoted(kinds: tuple[Any, ...]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def loop_dtypes(ufunc: np.ufunc, operands: tuple[Any, ...], out: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def loop_dtypes(
+    ufunc: np.ufunc, operands: tuple[Any, ...], out: Any = None, casting: Any = "same_kind"
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """IR dtypes that a ufunc computes with, and returns, for operand dtypes or Python types."""
     given = (*operands, *(None,) * ufunc.nout)
     if out is None:
         found = ufunc.resolve_dtypes(given)
     else:
-        found = ufunc.resolve_dtypes(given, signature=(None,) * ufunc.nin + (np.dtype(out),) * ufunc.nout)
+        found = ufunc.resolve_dtypes(
+            given, signature=(None,) * ufunc.nin + (np.dtype(out),) * ufunc.nout, casting=casting
+        )
     return tuple(short(d) for d in found[: ufunc.nin]), tuple(short(d) for d in found[ufunc.nin :])
 
 
@@ -246,6 +250,14 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
     extents = as_tuple(list(shape) if isinstance(shape, range) else shape)
     return tuple(n.__index__() if type(n) is TracedArray else int(n) for n in extents)
+
+
+def extents_of(shape: Any) -> tuple[int, ...]:
+    """The shape of a new array as a tuple of ints, none of them negative."""
+    found = shape_of(shape)
+    if min(found, default=0) < 0:
+        raise ShapeError(f"negative dimensions are not allowed: {found}").at(("here", here()))
+    return found
 
 
 def with_type(x: Value, type: Type) -> Value:

@@ -16,9 +16,18 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import UnsupportedError
+from pliant.errors import DomainError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, shape_of, short, value_of
+from pliant.frontend.convert import (
+    as_traced,
+    broadcast_value,
+    cast_value,
+    extents_of,
+    result_dtype,
+    shape_of,
+    short,
+    value_of,
+)
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import (
@@ -82,7 +91,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """np.full."""
     x = as_traced(fill_value)
     value = value_of(x, short(dtype) if dtype is not None else None)
-    made = fresh(broadcast_value(value, shape_of(shape)), is_array=True)
+    made = fresh(broadcast_value(value, extents_of(shape)), is_array=True)
     if options.get("order") == "F":
         made.storage.strides = contiguous(made.shape[::-1])[::-1]
     return made
@@ -92,6 +101,8 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
 ) -> Any:
     """np.linspace between traced ends."""
+    if num < 0:
+        raise DomainError(f"np.linspace: the number of samples must not be negative, got {num}").at(("here", here()))
     a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0  # differences of unsigned numbers would wrap
     wide = np.dtype(DTYPES[result_dtype(a, b, float(num))])
     parts = max(num - 1 if endpoint else num, 1)

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.ir import Op, Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DTypeError, ShapeError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above, weak_kind
 from pliant.frontend.convert import (
     as_traced,
@@ -39,11 +39,14 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(
             ("here", here())
         )
+    if not ufunc.nin <= len(args) <= ufunc.nargs:
+        takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments"
+        raise ArgumentError(f"np.{ufunc.__name__}() {takes} but {len(args)} were given").at(("here", here()))
     args, outs = args[: ufunc.nin], args[ufunc.nin :] or (() if out is None else as_tuple(out))
     xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
     if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
-        return _concrete(ufunc, xs, dtype)
-    values = results(builders, ufunc, xs, dtype)
+        return _concrete(ufunc, xs, dtype, casting)
+    values = results(builders, ufunc, xs, dtype, casting)
     if where is not True:
         values = tuple(_where(where, v, o, ufunc) for v, o in zip(values, outs or (None,) * ufunc.nout, strict=True))
     if not any(o is not None for o in outs):
@@ -124,8 +127,9 @@ def _loop_of(
 
 
 def results(
-    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None
-) -> tuple[Value, ...]:
+    builders: dict[np.ufunc, Builder], ufunc: np.ufunc, xs: list[TracedArray], dtype: Any = None,
+    casting: str = "same_kind",
+) -> tuple[Value, ...]:  # fmt: skip
     """The values of `ufunc(*xs)`, in NumPy's loop dtypes."""
     builder = builders.get(ufunc)
     if builder is None:
@@ -136,7 +140,7 @@ def results(
         return _tuple(builder(*xs))
     if ufunc in COMPARISONS and _is_beyond(xs):
         return (_compared(builder, ufunc, xs),)
-    ins, outs = _loop(ufunc, xs, dtype)
+    ins, outs = _loop(ufunc, xs, dtype, casting)
     values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
     shapes = {v.shape for v in values if v.shape}
     if len(shapes) > 1:
@@ -150,16 +154,19 @@ def results(
     return tuple(cast_value(v, t) for v, t in zip(made, outs, strict=True))
 
 
-def _loop(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _loop(
+    ufunc: np.ufunc, xs: list[TracedArray], dtype: Any, casting: str = "same_kind"
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     samples: list[Any] = [sample(x) for x in xs]
     if all(not isinstance(s, np.dtype) for s in samples):
         samples = [np.result_type(s) for s in samples]
     operands = tuple(map(_operand, samples))
     try:
-        return loop_dtypes(ufunc, operands, dtype)
+        return loop_dtypes(ufunc, operands, dtype, casting)
     except TypeError:
         types = " and ".join(str(x.type) for x in xs)
-        raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}").at(
+        how = "" if dtype is None else f" with dtype={np.dtype(dtype)} and casting rule {casting!r}"
+        raise DTypeError(f"np.{ufunc.__name__} is not defined for {types}{how}").at(
             ("here", here()), *((str(x.type), x.value.origin) for x in xs)
         ) from None
 
@@ -205,10 +212,10 @@ def _compared(builder: Builder, ufunc: np.ufunc, xs: list[TracedArray]) -> Value
     return select(is_negative, answer(*(-1 if x is signed else 0 for x in xs)), inside)
 
 
-def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any) -> Any:
+def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any, casting: Any) -> Any:
     """Operands known while tracing: NumPy itself computes the result."""
     plain = [weak_kind(x)(x.concrete[()]) if x.is_weak else (x.concrete[()] if x.is_scalar else x.concrete) for x in xs]
-    made = ufunc(*plain, dtype=dtype) if dtype is not None else ufunc(*plain)
+    made = ufunc(*plain, dtype=dtype, casting=casting) if dtype is not None else ufunc(*plain)
     wrapped = tuple(fresh_concrete(m) for m in as_tuple(made))
     return wrapped if isinstance(made, tuple) else wrapped[0]
 

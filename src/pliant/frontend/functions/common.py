@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DTypeError, ShapeError, UnsupportedError
+from pliant.errors import DomainError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, short, value_of
 from pliant.ops.elementwise import convert
@@ -80,6 +80,13 @@ def check_out(out: Any, dtype: str, name: str, numpy: Callable[[Any, Any], Any])
 def unsupported(message: str, hint: str = "") -> UnsupportedError:
     """The error for what is not compiled, at the user's line."""
     return UnsupportedError(message, hint=hint).at(("here", here()))
+
+
+def one_of(choices: Sequence[str], given: Any, name: str) -> Any:
+    """A keyword's value, if it is one of the choices; else DomainError."""
+    if given in choices:
+        return given
+    raise DomainError(f"{name} must be one of {', '.join(map(repr, choices))}, got {given!r}").at(("here", here()))
 
 
 def only(name: str, **given: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
-from pliant.frontend.convert import as_traced, axes_of, broadcast_value, shape_of, short, value_of
+from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, short, value_of
 from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import known, refuse, xp
 
@@ -21,7 +21,7 @@ def _like(number: float) -> Callable[..., Any]:
         a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
     ) -> TracedArray:
         x = as_traced(a)
-        extents = x.shape if shape is None else shape_of(known(shape, "shape="))
+        extents = x.shape if shape is None else extents_of(known(shape, "shape="))
         to = np.dtype(DTYPES[short(dtype)]) if dtype is not None else x.dtype
         return fresh_concrete(np.full(extents, number, to))
 
@@ -37,7 +37,7 @@ def full_like(
 ) -> TracedArray:  # fmt: skip
     """np.full_like."""
     x = as_traced(a)
-    extents = x.shape if shape is None else shape_of(known(shape, "shape="))
+    extents = x.shape if shape is None else extents_of(known(shape, "shape="))
     to = short(dtype) if dtype is not None else x.type.dtype
     return fresh(broadcast_value(value_of(fill_value, to), extents), is_array=True)
 

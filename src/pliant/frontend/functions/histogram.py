@@ -9,13 +9,14 @@ import numpy as np
 
 from pliant.core.ir import const
 from pliant.core.origin import here
-from pliant.errors import ShapeError
+from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import array_of, known, real_only, solid, unsupported, xp
 from pliant.frontend.functions.order import searchsorted
 from pliant.frontend.functions.shape import ravel
+from pliant.frontend.kinds import is_traced
 from pliant.ops import bits, compare, elementwise
 from pliant.ops.base import fit
 from pliant.ops.index import scatter_add
@@ -30,10 +31,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         raise unsupported(f"np.histogram: bins={bins!r} needs the numbers", "give a number of bins, or their edges")
     edges = as_traced(bins)
     if edges.ndim:
+        if edges.concrete is not None and np.any(edges.concrete[:-1] > edges.concrete[1:]):
+            raise DomainError("`bins` must increase monotonically, when an array").at(("here", here()))
         return array_of(edges)
     count = int(known(bins, "bins="))
     if count < 1:
         raise ShapeError("`bins` must be positive, when an integer").at(("here", here()))
+    if range is not None and not any(map(is_traced, range)) and range[0] > range[1]:
+        raise DomainError("max must be larger than min in range parameter.").at(("here", here()))
     low, high = range if range is not None else (xp.min(x), xp.max(x)) if x.size else (0.0, 1.0)
     first, last = (as_traced(v) + 0.0 for v in (low, high))
     is_flat = xp.equal(first, last)  # NumPy makes a bin of width 1 around a single number

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ArgumentError, DTypeError, ShapeError
+from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import (
     as_traced,
@@ -30,6 +30,7 @@ from pliant.frontend.functions.common import (
     int_value,
     is_sequence,
     known,
+    one_of,
     solid,
     store_out,
     unsupported,
@@ -40,8 +41,9 @@ from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem
 from pliant.frontend.ranks import repeated
 from pliant.ops import compare, rounding
-from pliant.ops.index import put_along, take_along, wrap
+from pliant.ops.index import gather, put_along, take_along, wrap
 from pliant.ops.select import select as choice
+from pliant.ops.shape import iota
 from pliant.ops.shape import reshape as laid_out
 
 
@@ -75,8 +77,7 @@ def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
     """Indices brought into range as `mode` says."""
     if mode == "raise":
         return indices
-    if mode not in ("wrap", "clip"):
-        raise ArgumentError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}").at(("here", here()))
+    one_of(("raise", "wrap", "clip"), mode, "mode")
     if indices.concrete is not None:
         plain = indices.concrete
         return fresh_concrete(np.asarray(plain % n if mode == "wrap" else xp.clip(plain, 0, n - 1)))
@@ -120,9 +121,16 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """np.choose; an index out of range is not noticed while mode="raise"."""
+    """np.choose."""
     options = [choices[i] for i in range(len(choices))]
-    which = int_value(in_mode(as_traced(a), len(options), mode))
+    number = as_traced(a)
+    known = number.concrete
+    if mode == "raise" and known is not None and np.any((known < 0) | (known >= len(options))):
+        raise DomainError(f"np.choose: invalid entry in choice array: {len(options)} choices").at(("here", here()))
+    which = int_value(in_mode(number, len(options), mode))
+    if mode == "raise":  # an index that is out of range is read, and found to be; so is one below zero
+        inside = compare.greater_equal(which, const(0, "i64"))
+        which = gather(iota(len(options)), choice(inside, which, const(len(options), "i64")))
     dtype = result_dtype(*options)
     values = [value_of(o, dtype) for o in options]
     shape = broadcast_shapes(which.shape, *(v.shape for v in values))
@@ -139,7 +147,11 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise ShapeError("np.select: list of cases must be same length as list of conditions").at(("here", here()))
     choices = [choicelist[i] for i in range(len(choicelist))]
     dtype = result_dtype(*choices, default)
-    conditions = [value_of(condlist[i], "bool") for i in range(len(condlist))]
+    conditions = [as_traced(condlist[i]) for i in range(len(condlist))]
+    for n, condition in enumerate(conditions):
+        if condition.type.kind != "b":
+            raise DTypeError(f"np.select: condition {n} should be bools, got {condition.type}").at(("here", here()))
+    conditions = [c.value for c in conditions]
     values = [value_of(c, dtype) for c in (*choices, default)]
     shape = broadcast_shapes(*(v.shape for v in (*conditions, *values)))
     made = broadcast_value(values[-1], shape)

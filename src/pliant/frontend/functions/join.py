@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.errors import ShapeError
+from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import (
     as_traced,
@@ -21,7 +21,17 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
-from pliant.frontend.functions.common import array_of, is_list, is_sequence, known, solid, store_out, unsupported, xp
+from pliant.frontend.functions.common import (
+    array_of,
+    is_list,
+    is_sequence,
+    known,
+    one_of,
+    solid,
+    store_out,
+    unsupported,
+    xp,
+)
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
 from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
@@ -225,6 +235,8 @@ def triu(m: Any, k: int = 0) -> TracedArray:
 def _matrix(m: Any) -> Value:
     """At least a matrix: NumPy repeats a vector as rows."""
     x = solid(m).value
+    if not x.shape:
+        raise DTypeError(f"expected at least one axis, got {x.type}").at(("here", here()))
     n = x.shape[-1] if x.shape else 1
     return x if len(x.shape) > 1 else broadcast_value(x, (n, n))
 
@@ -250,10 +262,9 @@ def diagflat(v: Any, k: int = 0) -> TracedArray:
     return diag(ravel(solid(v)), k)
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[TracedArray, ...]:
-    """np.meshgrid."""
-    if not copy:
-        raise unsupported("np.meshgrid: copy=False is not supported")
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Sequence[TracedArray]:
+    """np.meshgrid; with copy=False they are views."""
+    one_of(("xy", "ij"), indexing, "np.meshgrid: indexing")
     arrays = [ravel(solid(x)) for x in xi]
     order = list(range(len(arrays)))
     if indexing == "xy" and len(arrays) > 1:
@@ -264,14 +275,20 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     made = list[TracedArray]()
     for x, at in zip(arrays, order, strict=True):
         thin = tuple(x.size if i == at else 1 for i in range(len(full)))
+        if not copy:
+            line = xp.reshape(x, thin)
+            made.append(line if sparse else xp.broadcast_to(line, tuple(full)))
+            continue
         value = moves.reshape(x.value, thin) if sparse else moves.broadcast(x.value, tuple(full), (at,))
         made.append(fresh(value, is_array=True))
-    return tuple(made)
+    return made if sparse and not copy else tuple(made)
 
 
 def ix_(*args: Any) -> tuple[TracedArray, ...]:
     """np.ix_ of integers; a traced mask has no known number of elements."""
     arrays = [solid(a) for a in args]
+    if any(x.ndim != 1 for x in arrays):
+        raise ShapeError("np.ix_: each sequence of indices must have one axis").at(("here", here()))
     if any(x.type.dtype == "bool" for x in arrays):
         raise unsupported("np.ix_ of a traced mask is not supported", "use integer indices")
     shapes = [tuple(x.size if i == j else 1 for j in range(len(arrays))) for i, x in enumerate(arrays)]

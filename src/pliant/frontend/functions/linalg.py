@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import DTypeError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, broadcast_shapes, broadcast_value, result_dtype, value_of
-from pliant.frontend.functions.common import NO_VALUE, known, solid, unsupported
+from pliant.frontend.functions.common import NO_VALUE, known, one_of, solid, unsupported
 from pliant.ops import least_squares, solve, spectral, triangular
 from pliant.ops.compare import greater, not_equal
 from pliant.ops.complex import conj
@@ -90,8 +90,8 @@ def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
     """np.linalg.qr, but for mode="raw"."""
-    if mode not in ("reduced", "complete", "r"):
-        raise unsupported(f"np.linalg.qr: mode {mode!r} is not supported", "use 'reduced', 'complete' or 'r'")
+    if one_of(("reduced", "complete", "r", "raw"), mode, "np.linalg.qr: mode") == "raw":
+        raise unsupported("np.linalg.qr: mode 'raw' is not supported", "use 'reduced', 'complete' or 'r'")
     q, r = triangular.qr(matrices("qr", a), complete=mode == "complete")
     return fresh(r) if mode == "r" else QRResult(fresh(q), fresh(r))
 

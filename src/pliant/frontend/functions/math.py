@@ -236,6 +236,8 @@ def _applied(function: Any, x: TracedArray, args: tuple[Any, ...], options: dict
 def vander(x: Any, N: Any = None, increasing: bool = False) -> TracedArray:
     """np.vander."""
     a = array_of(solid(x))
+    if a.ndim != 1:
+        raise ShapeError(f"np.vander: x must be a one-dimensional array or sequence, got {a.type}").at(("here", here()))
     count = a.shape[0] if N is None else int(known(N, "N="))
     dtype = result_dtype(a, fresh(const(0, "i64")))
     column = fresh(value_of(a, dtype), is_array=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ShapeError
+from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, value_of
 from pliant.frontend.functions.common import array_of, known, only, real_only, solid, unsupported, xp
@@ -32,14 +32,20 @@ def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArr
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
     """np.sort; every kind is stable here."""
-    only("sort", order=order)
+    _check_kind("sort", kind, order)
     return _along(a, axis, sorting.sort)
 
 
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
     """np.argsort; every kind is stable here, so equal elements may come in another order than NumPy's quicksort."""
-    only("argsort", order=order)
+    _check_kind("argsort", kind, order)
     return _along(a, None if not as_traced(a).ndim and axis in (0, -1) else axis, sorting.argsort)
+
+
+def _check_kind(name: str, kind: Any, order: Any) -> None:
+    only(name, order=order)
+    if kind is not None and str(kind)[:1].lower() not in "qhms":
+        raise DomainError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})").at(("here", here()))
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
@@ -72,6 +78,8 @@ def sort_complex(a: Any) -> TracedArray:
 def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
     """np.lexsort: the last key decides first."""
     parts = [as_traced(k) for k in (keys if not isinstance(keys, TracedArray) else list(keys))]
+    if len({k.shape for k in parts}) > 1:
+        raise ShapeError("np.lexsort: all keys need to be the same shape").at(("here", here()))
     at = axis_of(axis, parts[0].ndim)
     order = argsort(parts[0], at)
     for key in parts[1:]:
@@ -99,6 +107,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
     if edges.ndim != 1:
         raise ShapeError(f"np.digitize: bins must be 1-d, got {edges.type}").at(("here", here()))
     real_only("digitize", wanted.value)
+    steps = None if edges.concrete is None else np.diff(edges.concrete)
+    if steps is not None and np.any(steps < 0) and np.any(steps > 0):
+        raise DomainError("bins must be monotonically increasing or decreasing").at(("here", here()))
     up = searchsorted(edges, wanted, "left" if right else "right")
     n = edges.size
     if n < 2 or (edges.concrete is not None and edges.concrete[0] <= edges.concrete[-1]):

@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axis_of, cast_value, value_of
-from pliant.frontend.functions.common import array_of, is_sequence, known, solid, unsupported, xp
+from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, solid, xp
 from pliant.frontend.functions.join import along, concatenate
 from pliant.frontend.functions.shape import flip, sliced
 from pliant.ops import update
@@ -43,8 +43,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     """np.pad; what mode "empty" leaves undefined is zero."""
     x = array_of(solid(array))
     widths = _pairs(_per_axis(known(pad_width, "pad_width="), x.ndim), x.ndim, "pad_width")
-    if mode not in NAMES:
-        raise unsupported(f"np.pad: mode={mode!r} is not supported", f"use one of {', '.join(NAMES)}")
+    one_of(NAMES, mode, "np.pad: mode")
     name, default = OPTIONS.get(mode, ("", None))
     option = options.pop(name, default)
     if options:

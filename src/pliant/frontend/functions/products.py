@@ -9,10 +9,10 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.errors import PliantError, ShapeError
+from pliant.errors import DTypeError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axis_of, broadcast_shapes, broadcast_value, result_dtype, value_of
-from pliant.frontend.functions.common import known, only, solid, store_out, unsupported
+from pliant.frontend.functions.common import known, one_of, only, solid, store_out
 from pliant.frontend.view import DiagonalLens, PermuteLens
 from pliant.ops import convolve as convolution
 from pliant.ops import einsum as products
@@ -191,8 +191,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def _sequences(build: Callable[..., Value], a: Any, v: Any, mode: Any, name: str) -> TracedArray:
     x, y = (reshape(p, (1,)) if not p.shape else p for p in promoted(a, v))
-    if mode not in ("full", "same", "valid"):
-        raise unsupported(f"{name}: mode {mode!r} is not supported", "use 'full', 'same' or 'valid'")
+    one_of(("full", "same", "valid"), mode, f"{name}: mode")
     if x.type.rank != 1 or y.type.rank != 1:
         raise ShapeError(f"{name}: expected two sequences, got {x.type} and {y.type}").at(("here", here()))
     return fresh(_checked(build, x, y, mode=mode))
@@ -201,6 +200,10 @@ def _sequences(build: Callable[..., Value], a: Any, v: Any, mode: Any, name: str
 def polyval(p: Any, x: Any) -> Any:
     """np.polyval, by Horner's rule; p is a sequence of coefficients, x numbers."""
     coefficients, at = promoted(p, x)
+    if not coefficients.shape:
+        raise DTypeError(f"np.polyval: expected a sequence of coefficients, got {coefficients.type}").at(
+            ("here", here())
+        )
     y = broadcast_value(value_of(0, at.dtype), at.shape)
     for i in range(coefficients.shape[0]):
         c = reshape(slice_axis(coefficients, 0, i, 1), ())

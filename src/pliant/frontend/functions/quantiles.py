@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axes_of, value_of
 from pliant.frontend.functions.common import (
@@ -19,7 +19,6 @@ from pliant.frontend.functions.common import (
     numpy_dtype,
     solid,
     store_out,
-    unsupported,
     xp,
 )
 from pliant.frontend.functions.reduce import kept
@@ -55,10 +54,13 @@ _WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 def _sorted_front(x: TracedArray, axes: tuple[int, ...]) -> Value:
     """The reduced axes merged, sorted and in front of the others."""
+    return sorting.sort(_front(x, axes), 0)
+
+
+def _front(x: TracedArray, axes: tuple[int, ...]) -> Value:
+    """The reduced axes merged and in front of the others."""
     rest = [a for a in range(x.ndim) if a not in axes]
-    front = permute(x.value, (*axes, *rest))
-    merged = reshape_value(front, (_size(x, axes), *(x.shape[a] for a in rest)))
-    return sorting.sort(merged, 0)
+    return reshape_value(permute(x.value, (*axes, *rest)), (_size(x, axes), *(x.shape[a] for a in rest)))
 
 
 def _size(x: TracedArray, axes: tuple[int, ...]) -> int:
@@ -100,10 +102,8 @@ def nanpercentile(
 def _quantile(
     name: str, function: Any, unit: float, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, weights: Any
 ) -> Any:
-    if weights is not None:
-        raise unsupported(f"np.{name}: weights= is not supported")
     if method not in _PLACES:
-        raise ArgumentError(f"{method!r} is not a valid method; use one of {', '.join(_PLACES)}").at(("here", here()))
+        raise DomainError(f"{method!r} is not a valid method; use one of {', '.join(_PLACES)}").at(("here", here()))
     x, wanted = array_of(solid(a)), as_traced(q)
     if x.type.kind == "c":
         raise ArgumentError("a must be an array of real numbers").at(("here", here()))
@@ -114,11 +114,14 @@ def _quantile(
     )
     x = x.astype(np.uint8) if to == "bool" else x
     axes = axes_of(axis, x.ndim)
-    line = _sorted_front(x, axes)
     fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
     if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
-        raise ArgumentError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
-    if name.startswith("nan") and x.type.is_float:
+        raise DomainError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
+    line = _sorted_front(x, axes) if weights is None else _front(x, axes)
+    if weights is not None:
+        given = _front(_weights(weights, x, axis, axes, method), axes)
+        y = elementwise.convert(_weighted(line, given, fraction, leaves_nan_out=name.startswith("nan")), to)
+    elif name.startswith("nan") and x.type.is_float:
         y = _among_numbers(line, fraction, method, to)
     else:
         n = line.shape[0]
@@ -126,7 +129,46 @@ def _quantile(
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
-    return store_out(y, out, f"np.{name}", casting="unsafe")
+    return store_out(y, out, f"np.{name}", is_array=weights is not None, casting="unsafe")
+
+
+def _weights(weights: Any, x: TracedArray, axis: Any, axes: tuple[int, ...], method: str) -> TracedArray:
+    """The weight of each element of x."""
+    w = array_of(as_traced(weights))
+    if method != "inverted_cdf":
+        raise DomainError(f"Only method 'inverted_cdf' supports weights. Got: {method}.").at(("here", here()))
+    if w.concrete is not None and xp.any(w.concrete < 0):
+        raise DomainError("Weights must be non-negative.").at(("here", here()))
+    if w.shape == x.shape:
+        return w
+    if axis is None:
+        raise ArgumentError("Axis must be specified when shapes of a and weights differ.").at(("here", here()))
+    if w.shape != tuple([x.shape[a] for a in axes]):
+        raise ShapeError("Shape of weights must be consistent with shape of a along specified axis.").at(
+            ("here", here())
+        )
+    thin = xp.transpose(w, tuple(np.argsort(axes).tolist())).reshape(
+        [n if a in axes else 1 for a, n in enumerate(x.shape)]
+    )
+    return array_of(as_traced(xp.broadcast_to(thin, x.shape)))
+
+
+def _weighted(line: Value, weights: Value, fraction: Any, *, leaves_nan_out: bool) -> Value:
+    """Along axis 0, the first of the sorted elements up to which a fraction of the weight lies."""
+    x, w = (fresh(v, is_array=True) for v in (line, weights))
+    order = xp.argsort(x, axis=0)
+    x, w = (xp.take_along_axis(v, order, 0) for v in (x, w))
+    w = xp.where(xp.isnan(x), 0, w) if leaves_nan_out and line.dtype[0] == "f" else w
+    below = xp.cumsum(w, axis=0, dtype=np.float64)
+    below = below / below[-1]
+    wanted = as_traced(fraction)
+    below = below.astype(wanted.dtype) if wanted.type.kind == "f" else below
+    below = xp.where(below == 0, -1, below)  # a fraction of 0 lies at the first element that has a weight
+    rows = xp.reshape(wanted, (-1, *(1,) * x.ndim))
+    place = xp.minimum(xp.sum(below < rows, axis=1), x.shape[0] - 1)
+    y = reshape_value(xp.take_along_axis(x, place, 0).value, (*wanted.shape, *x.shape[1:]))
+    y = y if leaves_nan_out else _nan_if(y, x.value, line.dtype)
+    return y if y.dtype[0] != "f" else _nan_if(y, below.value, y.dtype)  # of weights that add up to 0 or to no number
 
 
 def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -> str:

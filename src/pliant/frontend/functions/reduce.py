@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ShapeError
+from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -242,6 +242,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             raise ShapeError(f"np.average: weights {w.type} do not fit axes {axes} of {x.type}").at(("here", here()))
         order = sorted(range(len(axes)), key=lambda i: axes[i])
         wide = broadcast(permute(wide, order), x.shape, tuple(sorted(axes)))
+    if w.concrete is not None and np.any(np.sum(w.concrete) == 0):
+        raise DomainError("np.average: weights sum to zero, can't be normalized").at(("here", here()))
     total = folds.reduce_sum(wide, axes)
     top = folds.reduce_sum(elementwise.mul(value_of(x, dtype), wide), axes)
     y = fresh(kept(elementwise.div(top, total), x.shape, axes, keepdims))

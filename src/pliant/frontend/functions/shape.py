@@ -13,7 +13,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
-from pliant.frontend.functions.common import array_of, is_sequence, known, unsupported, xp
+from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, unsupported, xp
 from pliant.frontend.strides import is_column_major, is_row_major, is_unsure, reshaped, separate, settled
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
@@ -39,8 +39,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     shape = full_shape(newshape if shape is None else shape, x.size)
     if order == "A":
         order = "F" if is_column_major(x) and not is_row_major(x) else "C"
-    if order not in "CF":
-        raise unsupported(f"np.reshape: order={order!r} is not supported", "use 'C', 'F' or 'A'")
+    one_of(("C", "F", "A"), order, "np.reshape: order")
     if shape == x.shape and not copy:
         return view(x)
     is_view = _fits(x, shape, order)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError, DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -21,7 +21,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
-from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, unsupported, xp
+from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, xp
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import reduce as folds
@@ -176,16 +176,42 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    """np.cov, without weights."""
-    if fweights is not None or aweights is not None:
-        raise unsupported("np.cov: weights are not supported")
+    """np.cov; weights that are traced are taken to be as they should be, none negative."""
     x = _observations(m, rowvar, dtype)
     if y is not None:
         x = xp.concatenate((x, _observations(y, rowvar, dtype)))
     n = x.shape[1]
     free = ddof if ddof is not None else 0 if bias else 1
-    away = x - xp.mean(x, 1, keepdims=True)
-    made = xp.matmul(away, xp.conjugate(away).T) / max(n - free, 0)
+    repeats, weights = _weights("fweights", fweights, n), _weights("aweights", aweights, n)
+    w = weights if repeats is None else repeats if weights is None else repeats * weights
+    if w is None:
+        away = x - xp.mean(x, 1, keepdims=True)
+        return _squeezed(xp.matmul(away, xp.conjugate(away).T) / max(n - free, 0))
+    center, total = xp.average(x, 1, weights=w, returned=True, keepdims=True)
+    away, total = x - center, total[0, 0]
+    lost = 0.0 if free == 0 else free if weights is None else free * xp.sum(w * weights) / total
+    made = xp.matmul(away, xp.conjugate(away * w).T) * xp.true_divide(1, xp.maximum(total - lost, 0.0))
+    return _squeezed(made)
+
+
+def _weights(name: str, given: Any, n: int) -> Any:
+    """Weights of n observations in floats, or None."""
+    if given is None:
+        return None
+    w = as_traced(given)
+    if w.ndim > 1 or w.shape != (n,):
+        raise ShapeError(f"np.cov: {name} must be one number for each of {n} observations, got {w.type}").at(
+            ("here", here())
+        )
+    known = w.concrete
+    if name == "fweights" and known is not None and xp.any(known != xp.around(known)):
+        raise ArgumentError("fweights must be integer").at(("here", here()))
+    if known is not None and xp.any(known < 0):
+        raise DomainError(f"{name} cannot be negative").at(("here", here()))
+    return w.astype(np.float64)
+
+
+def _squeezed(made: TracedArray) -> Any:
     return xp.squeeze(made) if made.shape == (1, 1) else made
 
 
