@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 import pliant
-from pliant.backends.llvm import can, lapack
+from pliant.backends.llvm import lapack
+from pliant.backends.llvm.compiler import can
 from pliant.compiled import uncollected
 from pliant.kernel.build import build
 from pliant.kernel.check import check

@@ -35,8 +35,9 @@ def info() -> Info:
     True
     """
     kept = _store()
-    sizes = [status.st_size for _, status in kept.entries()] if kept else []
-    return Info(kept.folder if kept else None, len(sizes), sum(sizes))
+    entries = kept.entries() if kept else []
+    programs = [path for path, _ in entries if path.suffix == ".object"]
+    return Info(kept.folder if kept else None, len(programs), sum([status.st_size for _, status in entries]))
 
 
 def clear() -> int:

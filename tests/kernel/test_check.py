@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends import llvm
+from pliant.backends.llvm import compiler
 from pliant.backends.llvm.jit import Code
 from pliant.errors import PlanWarning
 from pliant.kernel import verified
@@ -18,7 +18,7 @@ from tests.kernel.faults import FAULTS, PROGRAMS, compiled, outcome
 
 @pytest.fixture(autouse=True)
 def quick_code(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(llvm, "Code", lambda text, _: Code(text, 0))
+    monkeypatch.setattr(compiler, "Code", lambda text, _: Code(text, 0))
 
 
 def warned_of(f: Any, given: tuple[Any, ...]) -> list[str]:

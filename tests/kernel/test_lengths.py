@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pliant.backends import llvm
+from pliant.backends.llvm import BACKEND
+from pliant.backends.llvm.compiler import can
 from pliant.core.build import trace
 from pliant.core.ir import const
 from pliant.core.types import Type
@@ -27,7 +28,7 @@ INT, X, A = Type("i64"), Type("f64", (9,)), Type("f64", (5, 7))
 
 def nests(fn):
     """The nests of a function."""
-    return [step for step in build(fn, llvm.can).steps if isinstance(step, Nest)]
+    return [step for step in build(fn, can).steps if isinstance(step, Nest)]
 
 
 def limited(fn):
@@ -42,7 +43,7 @@ def mask(n, axis, shape):
 
 def same(fn, *operands):
     """Native results, which must be NumPy's."""
-    (got,), (wanted,) = llvm.BACKEND.compile(fn)(operands), run(fn, operands)
+    (got,), (wanted,) = BACKEND.compile(fn)(operands), run(fn, operands)
     assert_allclose(got, wanted, rtol=1e-13)
     return got
 

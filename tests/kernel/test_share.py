@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.backends.llvm import can, lapack
+from pliant.backends.llvm import lapack
+from pliant.backends.llvm.compiler import can
 from pliant.frontend.program import trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.kernel.build import build

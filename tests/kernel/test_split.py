@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import can, has_routine
+from pliant.backends.llvm.compiler import can, has_routine
 from pliant.errors import VerifyError
 from pliant.kernel import split
 from pliant.kernel.build import build

@@ -20,7 +20,8 @@ from typing import Final, final
 
 VARIABLE: Final = "PLIANT_CACHE"  # a folder; empty: nothing is kept
 LIMIT: Final = 256 << 20  # bytes; beyond it, what was not used for longest is dropped
-SUFFIX: Final = ".object"
+SUFFIX: Final = ".object"  # of machine code
+PROGRAM: Final = ".program"  # of what says how to call it
 DIGEST: Final = hashlib.sha256().digest_size
 _EVERY: Final = 64  # how many entries are written between looks at the size of all
 
@@ -33,9 +34,9 @@ class Store:
         self.folder = folder
         self._written = itertools.count(1)
 
-    def get(self, key: str) -> bytes | None:
-        """The code kept for a key; None if there is none that is whole and ours."""
-        path = self.folder / (key + SUFFIX)
+    def get(self, key: str, suffix: str = SUFFIX) -> bytes | None:
+        """What is kept for a key; None if there is nothing that is whole and ours."""
+        path = self.folder / (key + suffix)
         try:
             if not (is_ours(self.folder) and is_ours(path)):
                 return None
@@ -49,8 +50,8 @@ class Store:
             os.utime(path)  # used now
         return code
 
-    def put(self, key: str, code: bytes) -> None:
-        """Keep code. A folder that cannot be written, or is not ours, stays as it is."""
+    def put(self, key: str, code: bytes, suffix: str = SUFFIX) -> None:
+        """Keep code, or a program. A folder that cannot be written, or is not ours, stays as it is."""
         with suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not is_ours(self.folder):
@@ -58,20 +59,20 @@ class Store:
             number, name = tempfile.mkstemp(dir=self.folder, suffix=".new")  # readable by its owner only
             with os.fdopen(number, "wb") as file:
                 file.write(hashlib.sha256(code).digest() + code)
-            Path(name).replace(self.folder / (key + SUFFIX))
+            Path(name).replace(self.folder / (key + suffix))
             if next(self._written) % _EVERY == 0:
                 self.shrink(LIMIT)
 
     def entries(self) -> list[tuple[Path, os.stat_result]]:
         """Every entry, that used last at the end."""
         found = list[tuple[Path, os.stat_result]]()
-        for path in self.folder.glob("*" + SUFFIX):
+        for path in [*self.folder.glob("*" + SUFFIX), *self.folder.glob("*" + PROGRAM)]:
             with suppress(OSError):  # another process may have dropped it
                 found.append((path, path.stat()))
         return sorted(found, key=lambda entry: entry[1].st_mtime)
 
     def shrink(self, limit: int) -> int:
-        """Drop what was not used for longest until `limit` bytes are left; how many entries went."""
+        """Drop what was not used for longest until `limit` bytes are left; how many pieces of code went."""
         entries = self.entries()
         total, dropped = sum([s.st_size for _, s in entries]), 0
         for path, status in entries:
@@ -79,7 +80,7 @@ class Store:
                 break
             with suppress(OSError):
                 path.unlink()
-                total, dropped = total - status.st_size, dropped + 1
+                total, dropped = total - status.st_size, dropped + (path.suffix == SUFFIX)
         return dropped
 
 

@@ -69,6 +69,7 @@ def build(
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
     """
+
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
         return can(op, types) or (calls is not None and calls(op, types))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 from pliant.core.frozen import frozen
 from pliant.kernel.cost import cost_of
@@ -35,21 +35,17 @@ from pliant.kernel.scalars import (
     root_of,
     strides_of,
 )
+from pliant.kernel.site import OUT_OF_MEMORY, Site
 
 if TYPE_CHECKING:
     from pliant.core.ir import Node, Number, Value
-    from pliant.core.origin import Origin
 
 __all__ = [
-    "Affine", "All", "Apply", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit", "Fill", "Fold", "FoldShape",
-    "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product", "Program", "Region",
-    "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store", "Var", "Within",
-    "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
+    "OUT_OF_MEMORY", "Affine", "All", "Apply", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit", "Fill", "Fold",
+    "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product", "Program",
+    "Region", "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store", "Var",
+    "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
 ]  # fmt: skip
-
-
-OUT_OF_MEMORY: Final = -2
-"""The axis of a site where there may be no more memory."""
 
 
 @final
@@ -327,19 +323,6 @@ class Run:
 
 
 Step = Nest | Rows | Fill | Product | Host | Routine | Run | Copy
-
-
-@final
-@frozen
-class Site:
-    """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
-    axis being OUT_OF_MEMORY, where there may be no more memory."""
-
-    axis: int
-    extent: int
-    origin: Origin
-    name: str
-    failure: str = ""
 
 
 @final

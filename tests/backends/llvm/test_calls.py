@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from pliant.backends.calls import MISSED, Array, Call, Constant, Container, Given, Number, Result
-from pliant.backends.llvm import BACKEND, make_entry
+from pliant.backends.llvm import BACKEND
+from pliant.backends.llvm.entry import make_entry
 from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import IndexRangeError

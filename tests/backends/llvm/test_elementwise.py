@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant import ops
-from pliant.backends.llvm import BACKEND, can
+from pliant.backends.llvm import BACKEND
+from pliant.backends.llvm.compiler import can
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import PliantError

@@ -74,7 +74,8 @@ def test_functions_of_square_matrices(op, dtype):
 
 
 def test_a_matrix_is_factored_once_for_all_that_solve_with_it():
-    from pliant.backends.llvm import can, lapack
+    from pliant.backends.llvm import lapack
+    from pliant.backends.llvm.compiler import can
     from pliant.kernel.build import build
     from pliant.kernel.ir import Routine
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
 from pliant.backends.calls import MISSED
+from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
-from pliant.backends.llvm.steps import Segment
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, out_of_range
-from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, root_of
+from pliant.kernel.site import OUT_OF_MEMORY
 from pliant.transforms.evaluate import run
+
+if TYPE_CHECKING:
+    from pliant.kernel.ir import Buffer, Host, Program
 
 Array: TypeAlias = Any
 
@@ -36,23 +39,29 @@ class Executable:
 
     def __init__(
         self,
-        program: Program,
+        frame: Frame,
         code: Code | None,
         order: list[Segment | Host],
         make_lean: Callable[[Executable], Callable[..., Any] | None],
+        planned: Callable[[], Program],
     ) -> None:
-        self.program, self.code, self.order, self.make_lean = program, code, order, make_lean
+        self.frame, self.code, self.order, self.make_lean, self.planned = frame, code, order, make_lean, planned
         self.lean: Callable[..., Any] | None = None
         self.calls = 0
-        self.params = [(b.type.shape, numpy_dtype(b.type)) for b in program.params]
-        self.results = [(b.type.shape, numpy_dtype(b.type)) for b in program.results]
-        self.pinned = pinned_of(program)
-        self.table = ctypes.c_void_p * (1 + len(program.params) + len(program.results) + len(program.host))
+        self.params = [(t.shape, numpy_dtype(t)) for t in frame.params]
+        self.results = [(t.shape, numpy_dtype(t)) for t in frame.results]
+        self.pinned = frame.pinned
+        self.table = ctypes.c_void_p * (1 + len(frame.params) + len(frame.results) + frame.host)
         self.arenas: list[Array] = []  # free ones; pop and append are atomic
         self.steps: list[Any] = [self._entry(step) for step in order]
 
+    @functools.cached_property
+    def program(self) -> Program:
+        """The program that this is; for code that was kept on disk it is planned anew."""
+        return self.planned()
+
     def _entry(self, step: Segment | Host) -> Any:
-        if isinstance(step, Host):
+        if not isinstance(step, Segment):
             return step
         assert self.code
         return (_Free if step.work > LONG else _Held)(self.code.address(step.name))
@@ -70,7 +79,7 @@ class Executable:
     @functools.cached_property
     def is_sure(self) -> bool:
         """Whether no call fails midway, with results half done."""
-        return not self.program.sites and not any([isinstance(s, Host) for s in self.program.steps])
+        return not self.frame.sites and all([isinstance(s, Segment) for s in self.order])
 
     def into(self, arrays: Sequence[Array], outs: Sequence[Array | None]) -> list[Array]:
         """As a call, with results in the memory of `outs`, where it is not None: contiguous and aligned,
@@ -88,7 +97,7 @@ class Executable:
         try:
             arena = self.arenas.pop()
         except IndexError:
-            arena = aligned(self.program.arena)
+            arena = aligned(self.frame.arena)
         table = self.table(*[address(a) for a in (arena, *args, *made)])
         held = self._run(table, arena, args, made)
         del held
@@ -99,9 +108,9 @@ class Executable:
         error = (ctypes.c_int64 * 2)()
         places, codes = ctypes.addressof(table), ctypes.addressof(error)
         held: list[Array] = [arena, *args, *outs]
-        for step in self.steps:
-            if isinstance(step, Host):
-                self._host(step, table, held)
+        for given, step in zip(self.order, self.steps, strict=True):
+            if not isinstance(given, Segment):
+                self._host(given, table, held)
                 continue
             step(places, codes)
             if error[0]:
@@ -132,7 +141,7 @@ class Executable:
 
     def fail(self, code: int, index: int) -> None:
         """Raise the error that native code has noted: one more than the number of its site, and an index."""
-        place = self.program.sites[code - 1]
+        place = self.frame.sites[code - 1]
         if place.axis == OUT_OF_MEMORY:
             raise OutOfMemoryError(
                 "the derivative of a loop needs more memory than there is for what its steps keep",
@@ -144,13 +153,6 @@ class Executable:
             raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
         message = f"{place.name}: {out_of_range(index, place.axis, place.extent)}"
         raise IndexRangeError(message).at(("here", place.origin))
-
-
-def pinned_of(program: Program) -> dict[int, int]:
-    """The results that lie in the memory of a parameter: result number -> parameter number."""
-    places = {b: n for n, b in enumerate(program.params)}
-    roots = [root_of(b) for b in program.results]
-    return {n: places[root] for n, root in enumerate(roots) if root in places}
 
 
 def plain(a: Array, dtype: np.dtype[Any]) -> Array:

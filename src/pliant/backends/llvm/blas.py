@@ -56,6 +56,12 @@ def address_of(name: str) -> tuple[int, str]:
     return api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)), "i32"
 
 
+def routine(name: str) -> tuple[str, str]:
+    """The symbol of a Fortran BLAS routine, and the LLVM type of its integers."""
+    address, ints = address_of(name)
+    return symbol(f"pliant_{name}_{ints}", address), ints
+
+
 def emit_product(e: Emitter, step: Product) -> None:
     """A product for each matrix of the stack."""
     m, n, k = step.sizes
@@ -175,7 +181,7 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
 
 def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:
     """A call of a Fortran routine: everything by reference, constants from globals."""
-    address, ints = address_of(name)
+    function, ints = routine(name)
     t = llvm_type(dtype)
     places = list[str]()
     for a in args:
@@ -189,7 +195,6 @@ def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:
             places.append(e.module.constant(f"i8 {ord(a)}"))
         else:
             places.append(f"ptr {a}")
-    function = symbol(f"pliant_{name}_{ints}", address)
     e.module.declared[function] = f"declare void @{function}({', '.join(['ptr'] * len(places))})"
     return f"call void @{function}({', '.join(places)})"
 

@@ -14,11 +14,11 @@ from pliant.backends import layout
 from pliant.backends.calls import MISSED, Array, Call, Container, Given, Result
 from pliant.backends.llvm.abi import LONG, Executable, numpy_dtype
 from pliant.backends.llvm.arguments import Arguments
+from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.guards import Guards
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, address_of
 from pliant.backends.llvm.returned import Returned
-from pliant.backends.llvm.steps import Segment
 from pliant.backends.llvm.strided import gather, scatter
 
 FASTCALL_KEYWORDS: Final = 0x0082
@@ -85,15 +85,15 @@ class _EntryWriter:
 
     def __init__(self, executable: Executable, call: Call) -> None:
         self.executable, self.call, self.fail = executable, call, executable.fail  # kept: a new object each time
-        self.params = [b.type for b in executable.program.params]
-        self.results = [b.type for b in executable.program.results]
+        self.params = list(executable.frame.params)
+        self.results = list(executable.frame.results)
         self.dtypes = {t.dtype: numpy_dtype(t) for t in (*self.params, *self.results)}
         self.w = w = Lines(MISSED)
         self.guards = Guards(w, call.conditions)
         self.arguments = Arguments(w, call, self.params, self.results, self.dtypes)
         self.returned = Returned(w, self.arguments, self.results, self.dtypes)
         self.work = w.local("ptr", "null")
-        self.room = executable.program.arena
+        self.room = executable.frame.arena
         self.shelves: dict[tuple[str, int], int] = {}  # where temporary arrays lie in the arena
 
     def text(self, arena: int) -> str:
@@ -123,7 +123,7 @@ class _EntryWriter:
     @property
     def copied(self) -> int:
         """The bytes of temporary arrays."""
-        return self.room - self.executable.program.arena
+        return self.room - self.executable.frame.arena
 
     def is_loose(self, number: int) -> bool:
         """Whether a result is computed in memory of nobody."""
@@ -203,7 +203,7 @@ class _EntryWriter:
             w.line(f"call void {address_of(code.address(segment.name))}(ptr {table}, ptr {error})")
         if is_long:
             w.call("void", "PyEval_RestoreThread", f"ptr {state}")
-        if self.executable.program.sites:
+        if self.executable.frame.sites:
             self.look_at(error)
 
     def look_at(self, error: str) -> None:

@@ -70,14 +70,16 @@ def host_target() -> Target:
 class Code:
     """Executable code of one module; the code lives as long as this does."""
 
-    def __init__(self, text: str, effort: int = 2, *, keep: bool = True, level: int = 2) -> None:
+    def __init__(
+        self, text: str, effort: int = 2, *, keep: bool = True, level: int = 2, made: bytes | None = None
+    ) -> None:
         """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there. level: 0 for code that
-        is made fast, rather than fast."""
+        is made fast, rather than fast. made: the machine code, if it is at hand."""
         with _lock:
             machine = host_target().machine(level)
-            kept = store() if keep else None
-            key = key_of(VERSIONS, str(effort), text) if kept else ""
-            found = kept.get(key) if kept else None
+            kept = store() if keep and made is None else None
+            self.key = key = key_of(VERSIONS, str(effort), text) if kept else ""
+            found = kept.get(key) if kept else made
             if found is None:
                 found = compiled(text, machine, effort)
                 if kept:

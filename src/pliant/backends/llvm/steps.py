@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import final
-
 from pliant.backends.llvm.blas import emit_product
 from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.nested import copy, emit_run
@@ -13,20 +12,10 @@ from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
-from pliant.core.frozen import frozen
 from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
 
 LONGEST_FUNCTION = 1000  # scalars
-
-
-@final
-@frozen
-class Segment:
-    """Native code between two host calls: the LLVM function's name and about how long it runs."""
-
-    name: str
-    work: int
 
 
 def emit_program(program: Program, module: Module, *, apart: bool = False) -> tuple[list[str], list[Segment | Host]]:

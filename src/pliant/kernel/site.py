@@ -1,0 +1,26 @@
+"""Where native code may find that it cannot go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from pliant.core.frozen import frozen
+
+if TYPE_CHECKING:
+    from pliant.core.origin import Origin
+
+OUT_OF_MEMORY: Final = -2
+"""The axis of a site where there may be no more memory."""
+
+
+@final
+@frozen
+class Site:
+    """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
+    axis being OUT_OF_MEMORY, where there may be no more memory."""
+
+    axis: int
+    extent: int
+    origin: Origin
+    name: str
+    failure: str = ""
