@@ -14,7 +14,7 @@ import pytest
 import pliant
 from pliant import ops
 from pliant.core.ir import Op
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, UnsupportedError
 from pliant.ops.base import Linear
 from pliant.tools.commands import main, zeros
 from pliant.tools.coverage import RULES, numpy_groups, primitive_rows, qualified, rule_mark
@@ -51,6 +51,21 @@ def test_numpy_functions_are_listed_where_numpy_has_them() -> None:
     assert "solve" in groups["np.linalg"]
     assert all(names == sorted(names) for names in groups.values())
     assert qualified(sorted) != "np.sorted"
+
+
+def test_what_always_raises_is_not_listed_as_supported() -> None:
+    groups = numpy_groups()
+    refused = {name.rpartition(".")[2] for name in groups["refused functions"]}
+    assert {"unique", "nonzero", "save"} <= refused
+    assert not refused & {*groups["np"], *groups["np.linalg"]}
+    assert {"nonzero", "tobytes"} <= set(groups["refused methods"])
+    assert not set(groups["refused methods"]) & set(groups["methods of arrays"])
+    for name in groups["refused methods"]:
+        with pytest.raises(UnsupportedError, match=name):
+            pliant.jit(lambda x, name=name: getattr(x, name)())(np.ones(3))
+    for name in groups["refused properties"]:
+        with pytest.raises(UnsupportedError, match=name):
+            pliant.jit(lambda x, name=name: getattr(x, name))(np.ones(3))
 
 
 def test_coverage_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:

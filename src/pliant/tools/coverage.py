@@ -27,9 +27,11 @@ def primitive_rows(primitives: Mapping[str, type[Op]] = ops.ALL) -> list[tuple[s
 
 
 def numpy_groups() -> dict[str, list[str]]:
-    """What the frontend's tables answer for, by heading."""
+    """What the frontend's tables answer for, by heading; at the end what they refuse, with a hint."""
     tables: Mapping[str, Any] = vars(functions)
-    named = sorted({qualified(f) for f in tables["FUNCTIONS"]}, key=lambda n: n.rpartition("."))
+    refused = {qualified(f) for f in tables["UNSUPPORTED"]}
+    named = sorted({qualified(f) for f in tables["FUNCTIONS"]} - refused, key=lambda n: n.rpartition("."))
+    no_methods = {n.rpartition(".")[2] for n in refused} | set(tables["REFUSED_METHODS"])
     groups = {where: list(names) for where, names in groupby(named, lambda n: n.rpartition(".")[0])}
     ufuncs = {"ufuncs": "UFUNCS", "ufunc.reduce": "REDUCTIONS", "ufunc.accumulate": "ACCUMULATIONS"}
     ufuncs |= {"ufunc.reduceat": "PARTS", "ufunc.at": "AT"}
@@ -37,8 +39,11 @@ def numpy_groups() -> dict[str, list[str]]:
         **{heading: sorted(f.__name__ for f in tables[table]) for heading, table in ufuncs.items()},
         "ufuncs of other libraries": sorted(tables["NAMED_UFUNCS"]),
         **{where: [n.rpartition(".")[2] for n in names] for where, names in groups.items()},
-        "methods of arrays": sorted(tables["METHODS"]),
-        "properties of arrays": sorted(tables["PROPERTIES"]),
+        "methods of arrays": sorted(set(tables["METHODS"]) - no_methods),
+        "properties of arrays": sorted(set(tables["PROPERTIES"]) - set(tables["REFUSED_PROPERTIES"])),
+        "refused functions": sorted(refused),
+        "refused methods": sorted(no_methods & set(tables["METHODS"])),
+        "refused properties": sorted(tables["REFUSED_PROPERTIES"]),
     }
 
 
@@ -62,7 +67,7 @@ def coverage_markdown() -> str:
     rules = ["## Rules of each primitive", "", meaning]
     table = [markdown_row(("primitive", *RULES)), markdown_row(["---"] * (1 + len(RULES)))]
     table += [markdown_row((f"`{name}`", *marks)) for name, *marks in primitive_rows()]
-    lists = ["## NumPy"]
+    lists = ["## NumPy", "", "What is refused raises UnsupportedError, which says what to write instead."]
     for heading, names in numpy_groups().items():
         if names:
             lists += ["", f"**{heading}** ({len(names)}): {', '.join(f'`{n}`' for n in names)}"]

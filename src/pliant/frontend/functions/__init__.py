@@ -31,7 +31,7 @@ from pliant.frontend.functions import (
     windows,
 )
 from pliant.frontend.functions.at import AT
-from pliant.frontend.functions.methods import METHODS, PROPERTIES
+from pliant.frontend.functions.methods import METHODS, PROPERTIES, REFUSED_METHODS, REFUSED_PROPERTIES
 from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
 from pliant.ops import scan as scans
 
@@ -89,6 +89,8 @@ __all__ = [
     "PARTS",
     "PROPERTIES",
     "REDUCTIONS",
+    "REFUSED_METHODS",
+    "REFUSED_PROPERTIES",
     "UFUNCS",
     "UNSUPPORTED",
 ]

@@ -166,6 +166,28 @@ def _refused(name: str, hint: str) -> Method:
 
 
 _BYTES = "a traced array has no bytes yet: do this outside, with the result"
+_LAYOUT = "where elements lie in memory is decided after tracing"
+
+REFUSED_METHODS: dict[str, str] = {
+    "ptp": "NumPy 2 removed it: use np.ptp(x)",
+    "byteswap": "convert the array before the call",
+    "setfield": _BYTES,
+    "getfield": _BYTES,
+    "tobytes": _BYTES,
+    "tofile": _BYTES,
+    "dump": _BYTES,
+    "dumps": _BYTES,
+}
+"""Name of a method of ndarray that is not compiled → what to do instead."""
+
+REFUSED_PROPERTIES: dict[str, str] = {
+    "strides": _LAYOUT,
+    "flags": _LAYOUT,
+    "base": _LAYOUT,
+    "data": _BYTES,
+    "ctypes": _BYTES,
+}
+"""Name of an attribute of ndarray that a traced array does not have → what to do instead."""
 
 METHODS: dict[str, Method] = {
     "sum": _through_numpy(np.sum),
@@ -211,25 +233,12 @@ METHODS: dict[str, Method] = {
     "view": view,
     "resize": resize,
     "setflags": setflags,
-    "ptp": _refused("ptp", "NumPy 2 removed it: use np.ptp(x)"),
-    "byteswap": _refused("byteswap", "convert the array before the call"),
-    "setfield": _refused("setfield", _BYTES),
-    "getfield": _refused("getfield", _BYTES),
-    "tobytes": _refused("tobytes", _BYTES),
-    "tofile": _refused("tofile", _BYTES),
-    "dump": _refused("dump", _BYTES),
-    "dumps": _refused("dumps", _BYTES),
+    **{name: _refused(name, hint) for name, hint in REFUSED_METHODS.items()},
 }
 """Name of a method of ndarray → the function of the array and its arguments."""
 
-_LAYOUT = "where elements lie in memory is decided after tracing"
-
 PROPERTIES: dict[str, Callable[[TracedArray], Any]] = {
     "at": AtIndexer,
-    "strides": _refused("strides", _LAYOUT),
-    "flags": _refused("flags", _LAYOUT),
-    "base": _refused("base", _LAYOUT),
-    "data": _refused("data", _BYTES),
-    "ctypes": _refused("ctypes", _BYTES),
+    **{name: _refused(name, hint) for name, hint in REFUSED_PROPERTIES.items()},
 }
 """Name of an attribute of ndarray → the function that answers for it."""
