@@ -1,22 +1,68 @@
-"""About how long scalars take: in simple operations of a vector unit on one element, some quarters of a nanosecond."""
+"""What things cost, and so what is worth keeping in memory: a model in operations of a vector unit on one element.
+
+A value with several readers is either kept, that is computed once, written, and read by each of them; or each makes it
+again, from what it is made of, and reads that:
+
+    kept         cost + share·READ + WRITE + readers·READ
+    made again   readers·(cost + share·READ)
+
+`share` is how much of what it is made of lies in far memory, in elements for each of its own: 1 for exp x of a large
+x, 0 for what is broadcast from little. Near the processor it counts as nothing, since such reads go on beside the
+operations. There is an end of far memory, too: what is grown from little, such as the distances of all pairs of points,
+is made again even where that takes longer.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
+from pliant.core.ir import Const, Op, Param
 from pliant.kernel.scalars import Apply, Choose, Fold, Loop, Region, Scalar
+from pliant.ops.base import Elementwise, Movement
+from pliant.ops.block import ReadBlock
+from pliant.ops.shape import Iota
 
-SLOW: Final = {
-    **dict.fromkeys(["div", "sqrt", "floor_divide", "remainder", "fmod"], 4),
-    **dict.fromkeys(
-        "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh "
-        "arctan2 cbrt hypot erf erfc logaddexp logaddexp2".split(),
-        16,
-    ),
-    "pow": 32,
-}
-"""Name of a primitive → its cost, if that is not 1."""
+SIMPLE: Final = frozenset(
+    "add sub mul neg convert conj select abs maximum minimum fmax fmin sign real imag complex equal not_equal less "
+    "less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint isnan isinf "
+    "isfinite signbit copysign heaviside left_shift right_shift bitcast bitwise_count".split()
+)
+"""Primitives that are an instruction, or two."""
+SLOWER: Final = {"div": 4, "sqrt": 4, "floor_divide": 8, "remainder": 8, "fmod": 8, "pow": 32, "logaddexp": 32}
+FUNCTION: Final = 16
+"""All others: functions such as exp."""
+FOLDED: Final = 4
+"""A reduction, or another rule of its own, for each of its elements."""
+
+FAR: Final = 1 << 22
+"""Bytes of arrays that do not stay near the processor."""
+WRITE: Final = {"near": 1.5, "far": 2.5}
+READ: Final = {"near": 3.0, "far": 3.0}
+"""Operations that take as long as an element's way to memory, and from there. Far: as on a Zen 4 core, where x² + x
+with two readers takes as long either way, and x/(1 + x²) 4/5 as long if it is kept. Near: with a share of a loop."""
+GROWN: Final = 1 / 8
+"""The share of a far value that is grown."""
+COSTLY: Final = 100
+"""Operations from which on such a value is kept."""
+
+
+def is_kept(cost: int, bytes: int, readers: float, share: float) -> bool:
+    """Whether a value is kept. cost: of one of its elements; readers: how often each element is read."""
+    if bytes < FAR:
+        return (readers - 1) * cost > WRITE["near"] + readers * READ["near"]
+    if share <= GROWN and cost <= COSTLY:
+        return False
+    return (readers - 1) * (cost + share * READ["far"]) > WRITE["far"] + readers * READ["far"]
+
+
+def price_of(op: Op) -> int:
+    """The cost of a primitive for one element."""
+    if isinstance(op, Movement | ReadBlock | Iota | Param | Const):
+        return 0
+    if isinstance(op, Elementwise):
+        return 1 if op.name in SIMPLE else SLOWER.get(op.name, FUNCTION)
+    return FOLDED
 
 
 def cost_of(region: Region) -> int:
@@ -28,7 +74,7 @@ def scalar_cost(scalar: Scalar) -> int:
     """The cost of one scalar."""
     match scalar:
         case Apply():
-            return SLOW.get(scalar.op.name, 1)
+            return price_of(scalar.op)
         case Fold() | Loop():
             return math.prod([v.extent for v in scalar.vars]) * max(cost_of(scalar.body), 1)
         case Choose():

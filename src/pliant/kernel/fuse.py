@@ -15,6 +15,7 @@ from typing import TypeAlias, final
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
+from pliant.kernel.cost import FAR, is_kept, price_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.late import WRITES, overwritten_part
 from pliant.kernel.lengths import Lengths, ends_of, lengths_of
@@ -23,27 +24,19 @@ from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, identity_of
 from pliant.ops.base import Elementwise, Movement
-from pliant.ops.block import BlockWrite, ReadBlock
+from pliant.ops.block import BlockWrite
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
-from pliant.ops.shape import Iota
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
 
-CHEAP = frozenset(
-    "add sub mul neg convert conj select abs maximum minimum fmax fmin sign real imag complex equal not_equal less "
-    "less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint isnan isinf "
-    "isfinite signbit copysign heaviside left_shift right_shift".split()
-)
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
 LONGEST_NEST = 400
 SHORT_FOLD = 7  # elements that are folded where their sum is read, although they lie apart: LLVM unrolls that loop
-GROWN = 1 << 22  # bytes that are no longer near the processor
-COSTLY = 100  # simple operations that take longer than a trip to memory
 LONGEST_SCALAR_NEST = 1000
 
 
@@ -211,24 +204,22 @@ class Fusion:
         if len(users) < 2 and not again and not dots:
             return False
         cost = self.cost(value)
-        return (
-            (len(users) > 1 and cost >= 8 and not self.is_grown(value))
-            or (bool(again) and cost >= 4)
-            or (bool(dots) and cost >= 1)
-        )
+        if dots:
+            return cost >= 1
+        readers = sum([max(u.types[0].size / max(value.type.size, 1), 1) for u in users])
+        return cost >= 1 and is_kept(cost, value.type.bytes, readers, self.share(value))
 
-    def is_grown(self, value: Value) -> bool:
-        """Whether a value is so much larger than what it is made from that making it again, in cache, is
-        faster than bringing it to memory and back."""
-        if value.type.bytes < GROWN or self.cost(value) > COSTLY:
-            return False
-        return 8 * sum([leaf.type.size for leaf in self.reached((value,))]) <= value.type.size
+    def share(self, value: Value) -> float:
+        """How much of what a far value is made of lies in memory, in elements for each of its own."""
+        if value.type.bytes < FAR:
+            return 0
+        return sum([leaf.type.size for leaf in self.reached((value,))]) / value.type.size
 
     def cost(self, value: Value) -> int:
         """About how many simple operations one element takes where it is read."""
         if value in self.buffers:
             return 0
-        return sum([cost_of(v.node.op) for v in self.cones.get(value, ())])
+        return sum([price_of(v.node.op) for v in self.cones.get(value, ())])
 
     def fold_of(self, node: Node) -> FoldShape | None:
         """How a node reduces, if it does and there is something to reduce."""
@@ -366,15 +357,6 @@ def is_place(value: Value) -> bool:
     """Whether a number is a sum of whole numbers, as bounds and indices are: computed where it is used, so
     that it is seen how far apart two places are."""
     return value.dtype == "i64" and not value.shape and isinstance(value.op, Add | Sub | Neg)
-
-
-def cost_of(op: Op) -> int:
-    """About how many simple operations a primitive takes for one element."""
-    if isinstance(op, Movement | ReadBlock | Iota | Param | Const):
-        return 0
-    if isinstance(op, Elementwise):
-        return 1 if op.name in CHEAP else 4 if op.name in ("div", "sqrt") else 16
-    return 4
 
 
 # Note [the order of steps]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, final
 
 from pliant.core.ir import Function, Node, Value, Values, nodes
-from pliant.kernel.fuse import cost_of
+from pliant.kernel.cost import price_of
 from pliant.ops.base import Elementwise
 from pliant.ops.reduce import Reduction
 from pliant.ops.shape import Broadcast, broadcast, concatenate, reshape, slice_axis
@@ -29,7 +29,7 @@ def by_lanes(fn: Function) -> Function:
     if not any([keeps_short_axis(node) for node in order]):
         return fn
     readers = Counter([a for node in order for a in node.args] + list(fn.results))
-    lanes = _Lanes(frozenset([a for a, count in readers.items() if count == 1 or cost_of(a.op) <= CHEAP]))
+    lanes = _Lanes(frozenset([a for a, count in readers.items() if count == 1 or price_of(a.op) <= CHEAP]))
 
     def rule(node: Node, env: Mapping[Value, Value]) -> Value | None:
         return lanes.apart(node, env) if keeps_short_axis(node) else None

@@ -1,7 +1,7 @@
 """What a step has to do at least: the bytes it moves, and its operations on floats.
 
 An array counts once, however often it is read, since it could stay in cache. An operation counts as in
-`fuse`: 1 for an addition or multiplication, 4 for a division or root, 16 for a function of libm.
+`cost`: 1 for an addition or multiplication, 4 for a division or root, 16 for a function of libm.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, final
 
 from pliant.core.frozen import frozen
-from pliant.kernel.fuse import cost_of
+from pliant.kernel.cost import price_of
 from pliant.kernel.ir import (
     Apply,
     Buffer,
@@ -118,7 +118,7 @@ def _flops(body: Iterable[Scalar], times: int) -> int:
     while todo:
         s, times = todo.pop()
         if isinstance(s, Apply) and s.dtype[0] in "fc":
-            total += cost_of(s.op) * times
+            total += price_of(s.op) * times
         if isinstance(s, Fold):
             total += times * _turns(s)
         todo += [(inner, times * _turns(s)) for region in regions(s) for inner in region.body]

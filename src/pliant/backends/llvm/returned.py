@@ -12,9 +12,11 @@ from pliant.backends.calls import Constant, Container, Given, Made, Passed, Resu
 from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.backends.llvm.numbers import new_number
+from pliant.backends.llvm.recycled import LARGE, recycler
 from pliant.core.types import Type
 
 SCALAR, NEW, EMPTY, BASE = 60, 94, 184, 282  # PyArray_: Scalar, NewFromDescr, Empty, SetBaseObject
+HANDLER = 304  # PyDataMem_SetHandler
 
 MAKE_TUPLE: Final = tuple[Any, ...].__new__
 
@@ -51,7 +53,15 @@ class Returned:
         w, type = self.w, self.results[number]
         shape = w.table([str(n) for n in type.shape], "i64")
         descr = w.another(constant(self.dtypes[type.dtype]))
-        new = w.call_numpy("ptr", EMPTY, f"i32 {type.rank}, ptr {shape}, ptr {descr}, i32 0")
+        made = f"i32 {type.rank}, ptr {shape}, ptr {descr}, i32 0"
+        handler = recycler() if type.bytes >= LARGE else None
+        if handler is None:
+            new = w.call_numpy("ptr", EMPTY, made)
+        else:
+            before = w.require_made(w.call_numpy("ptr", HANDLER, f"ptr {constant(handler)}"))
+            new = w.call_numpy("ptr", EMPTY, made)
+            w.call("void", "Py_DecRef", f"ptr {w.call_numpy('ptr', HANDLER, f'ptr {before}')}")
+            w.call("void", "Py_DecRef", f"ptr {before}")
         self.arrays[number] = w.own(w.require_made(new))
 
     def place(self, number: int) -> str:
