@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pliant.core.ir import Value
@@ -42,7 +43,7 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     n = next(iter(sizes), axis_size or 0)
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
-    closed = trace_closed(f, xs, structure, flags, types)
+    closed = trace_closed(f, xs, structure, flags, types, [partial(_first, axis=a) for a in axes])
     count = sum(flags)
     fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
     moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
@@ -70,6 +71,11 @@ def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> 
     raise ArgumentError(
         f"vmap: {name} must be an int, None, or a container of them like the {name[:-5]} tree; got {axes!r}"
     )
+
+
+def _first(x: Any, axis: Any) -> Any:
+    """One of the arrays that an array holds along an axis."""
+    return x[(slice(None),) * (axis % x.ndim) + (0,)]
 
 
 def _to_front(x: Value, axis: int) -> Value:

@@ -21,9 +21,11 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import Guards, callee, guards_of
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.order import Later
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
 from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
+from pliant.frontend.strides import has_strides, order_of, settled
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens
 
@@ -264,6 +266,7 @@ class Closed:
 
 def _like(leaf: TracedArray, value: Value) -> TracedArray:
     made = fresh(value, is_array=not (leaf.is_scalar or leaf.is_weak))
+    made.storage.strides = order_of(leaf)
     return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=leaf.is_weak and not value.shape)
 
 
@@ -273,9 +276,10 @@ def trace_closed(
     structure: Any,
     active: Sequence[bool],
     types: Sequence[Any] | None = None,
+    parts: Sequence[Callable[[Any], Any]] | None = None,
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
-    differ from the leaves'); the others are what they are. Writes stay inside."""
+    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside."""
     with tracing() as trace:
         params: list[Value] = []
         given: list[Any] = []
@@ -287,7 +291,9 @@ def trace_closed(
             with at(ParameterOrigin((_hint(leaf, i),), getattr(f, "__code__", None))):
                 value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
             scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
-            given.append(TracedArray(Storage(trace, value), is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
+            order = Later(settled, parts[i] if parts else _itself, (leaf,)) if has_strides(leaf) else None
+            storage = Storage(trace, value, strides=order)
+            given.append(TracedArray(storage, is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
             copies.append((leaf, given[-1].storage))
             params.append(value)
         args, kwargs = unflatten(structure, given)
@@ -300,6 +306,10 @@ def trace_closed(
         _check_free(copies, free)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     return Closed(closed, free, tuple(made), made_structure)
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage]) -> None:

@@ -21,6 +21,7 @@ from pliant.frontend.alias import StridedLens
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.order import UNSURE, Later, settle
+from pliant.frontend.tracing import Storage
 from pliant.frontend.tracing import strides_of as array_strides
 from pliant.frontend.view import (
     DiagonalLens,
@@ -67,6 +68,26 @@ def settled(x: TracedArray) -> tuple[Extents, Extents] | None:
     """Shape and strides of a view in its storage; NumPy is asked where they are not known yet."""
     settle(x.storage)
     return layout(x)
+
+
+def has_strides(x: TracedArray) -> bool:
+    """Whether x may be anything but row-major."""
+    return bool(x.lenses) or x.storage.strides is not None
+
+
+def order_of(x: TracedArray) -> Any:
+    """Strides that an array of x's layout has as a storage of its own: None if it is row-major, UNSURE if unknown."""
+    if not has_strides(x):
+        return None
+    found = settled(x)
+    if found is None:
+        return UNSURE if len(x.shape) > 1 else None
+    return None if _agrees(*found, contiguous(found[0])) else found[1]
+
+
+def common_order(one: Any, other: Any) -> Any:
+    """The strides of what is one of two arrays."""
+    return one if one == other else UNSURE
 
 
 def _through(lens: Lens, shape: Extents, strides: Extents) -> tuple[Extents, Extents] | None:
@@ -131,19 +152,45 @@ def reshaped(shape: Extents, strides: Extents, new: Extents) -> Extents | None:
     return tuple(reversed(made))
 
 
+def fits(x: TracedArray, shape: Extents, order: str) -> bool | None:
+    """Whether NumPy shows x under another shape without a copy; None if that cannot be found out."""
+    if order == "F":
+        return _asked_of(x, lambda old, strides: reshaped(old[::-1], strides[::-1], shape[::-1]) is not None)
+    return _asked_of(x, lambda old, strides: reshaped(old, strides, shape) is not None)
+
+
+def is_whole(x: TracedArray, order: str) -> bool | None:
+    """Whether a view's elements lie one after the other in its storage; None if that cannot be found out."""
+    if order == "F":
+        return _asked_of(x, lambda n, strides: _agrees(n[::-1], strides[::-1], contiguous(n[::-1])))
+    return _asked_of(x, lambda n, strides: _agrees(n, strides, contiguous(n)))
+
+
 def is_row_major(x: TracedArray) -> bool:
     """Whether a view's elements lie one after the other in its storage."""
-    found = settled(x)
-    return found is not None and _agrees(*found, contiguous(found[0]))
+    return is_whole(x, "C") is True
 
 
 def is_column_major(x: TracedArray) -> bool:
     """Whether a view's elements lie one after the other in its storage, the first axis fastest."""
-    found = settled(x)
-    if found is None:
-        return False
-    shape, strides = found
-    return _agrees(shape[::-1], strides[::-1], contiguous(shape[::-1]))
+    return is_whole(x, "F") is True
+
+
+def _asked_of(x: TracedArray, question: Callable[[Extents, Extents], bool]) -> bool | None:
+    """The answer for shape and strides of each array that x may be, by conditions; None if they differ."""
+    sides = sides_of(x)
+    if any(map(is_unsure, sides)):
+        return None
+    found = {at is not None and question(*at) for at in map(settled, sides)}
+    return found.pop() if len(found) == 1 else None
+
+
+def sides_of(x: TracedArray) -> list[TracedArray]:
+    """The arrays that x may be: several if its storage is one of two, by a condition."""
+    storage: Any = x.storage
+    if type(storage) is Storage:
+        return [x]
+    return [s for y in (storage.one, storage.other) for s in sides_of(TracedArray(y.storage, (*y.lenses, *x.lenses)))]
 
 
 def _agrees(shape: Extents, strides: Extents, wanted: Extents) -> bool:
@@ -236,6 +283,7 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
 
 def separate(x: TracedArray, copy: TracedArray) -> TracedArray:
     """`copy`, which NumPy may make as a view of x: from now on neither may be written while the other lives."""
-    x.storage.twins += (weakref.ref(copy.storage),)
-    copy.storage.twins += (weakref.ref(x.storage),)
+    for side in sides_of(x):
+        side.storage.twins += (weakref.ref(copy.storage),)
+        copy.storage.twins += (weakref.ref(side.storage),)
     return copy

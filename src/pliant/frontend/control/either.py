@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, final
 
 from pliant.core.ir import Value, const
 from pliant.frontend.array import TracedArray
+from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, Trace, current
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -29,8 +30,7 @@ class Either:
     concrete = None
     index = None
     source = None
-    strides = None
-    twins = ()
+    twins = ()  # both know
 
     def __init__(self, trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> None:
         self.trace, self.condition, self.one, self.other = trace, condition, one, other
@@ -40,6 +40,11 @@ class Either:
     def writeable(self) -> bool:
         """Whether both may be written."""
         return self.one.storage.writeable and self.other.storage.writeable
+
+    @property
+    def strides(self) -> Any:
+        """Its order of axes, if both have the same."""
+        return common_order(order_of(self.one), order_of(self.other))
 
     @property
     def version(self) -> int:

@@ -26,6 +26,7 @@ from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import size_of
+from pliant.frontend.strides import order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import maximum
@@ -127,8 +128,9 @@ class Exit:
         """A name that some steps bind to a new array, by a condition: whether any did is carried, too."""
         if self.plan.has_swaps:
             raise NotInductive("its names are bound to other arrays at each step")
+        kind = kind_of(leaf)
         if not self.is_read(place) or not is_mutable(as_traced(first)):
-            return lambda results: TracedArray(Storage.holding(current(), results[n]))
+            return lambda results: with_kind(results[n], kind)
         own = {id(s) for s in bases(leaf)}
         if sum([bool(own & {id(s) for x in flatten(c)[0] for s in bases(x)}) for c in self.read]) > 1:
             raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
@@ -137,7 +139,7 @@ class Exit:
         self.carries.append(Carry(moved, False, logical_or(moved, is_other(head, leaf))))
 
         def made(results: Values) -> Any:
-            new = TracedArray(Storage.holding(current(), results[n]))
+            new = with_kind(results[n], kind)
             return either(current(), results[m], new, first, known=results[n]) if new.type == first.type else new
 
         return made
@@ -209,11 +211,12 @@ class Exit:
         if is_copied(storage):
             raise NotInductive("a name is left with an element of a list")
         if self.users[id(storage)] == 1:
-            number = self.slot(array.value) if n is None else n
-            return lambda results: TracedArray(Storage.holding(current(), results[number]))
+            number, own = self.slot(array.value) if n is None else n, kind_of(array)
+            return lambda results: with_kind(results[number], own)
         number = self.slot(storage.value)
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
-        return lambda results: TracedArray(self.store(number, results), tuple(lens(results) for lens in shown))
+        order = order_of(TracedArray(storage))
+        return lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown))
 
     def view(self, x: TracedArray) -> Recipe:
         """A view of an allocation from outside, or of one of two."""
@@ -240,10 +243,11 @@ class Exit:
             return None
         return size.start + sum(factor for _, factor in size.terms) * (length - 1)
 
-    def store(self, n: int, results: Values) -> Storage:
+    def store(self, n: int, results: Values, order: Any) -> Storage:
         """The allocation that several names are bound to."""
         if n not in self.stores:
             self.stores[n] = Storage.holding(current(), results[n])
+            self.stores[n].strides = order
         return self.stores[n]
 
     def stack(self, value: Value) -> Callable[[Values], Value]:

@@ -20,6 +20,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.cond import Cond
 
@@ -128,7 +129,7 @@ class Join:
         is_fresh = all([side.region.owns(a.storage) for side, a in zip(self.sides, (x, y), strict=True)])
         is_plain = is_fresh and not any([isinstance(cast("Any", a.storage), Either) for a in (x, y)])
         kind = kind_of(x).joined(kind_of(y))
-        if kind is None or (not is_plain and kind_of(x) != kind_of(y)):
+        if kind is None or (not is_plain and not kind_of(x).is_like(kind_of(y))):
             return self.differs(x, y, what)(())
         if not is_plain:
             one, two = self.view(x, 0), self.view(y, 1)
@@ -156,7 +157,9 @@ class Join:
     def store(self, made: tuple[Storage, ...], result: Value) -> Storage:
         """The allocation that stands for those of the blocks; two of equal content stay two."""
         if made not in self.stores:
+            orders = [order_of(TracedArray(s)) for s in made]
             self.stores[made] = Storage.holding(current(), result)
+            self.stores[made].strides = common_order(orders[0], orders[-1])
         return self.stores[made]
 
     def view(self, x: TracedArray, side: int) -> Recipe:

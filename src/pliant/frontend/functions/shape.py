@@ -14,7 +14,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, unsupported, xp
-from pliant.frontend.strides import is_column_major, is_row_major, is_unsure, reshaped, separate, settled
+from pliant.frontend.strides import fits, is_column_major, is_row_major, is_whole, separate
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
 
@@ -42,11 +42,11 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     one_of(("C", "F", "A"), order, "np.reshape: order")
     if shape == x.shape and not copy:
         return view(x)
-    is_view = _fits(x, shape, order)
+    is_view = fits(x, shape, order)
     if copy is False and not is_view:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    made = _relens(x, _reshape_lenses(x.ndim, shape, order), is_view=is_view and not copy)
-    return separate(x, made) if is_unsure(x) and not copy else made
+    made = _relens(x, _reshape_lenses(x.ndim, shape, order), is_view=bool(is_view) and not copy)
+    return separate(x, made) if is_view is None and not copy else made
 
 
 def _reshape_lenses(rank: int, shape: tuple[int, ...], order: str) -> tuple[Lens, ...]:
@@ -54,16 +54,6 @@ def _reshape_lenses(rank: int, shape: tuple[int, ...], order: str) -> tuple[Lens
         return (ReshapeLens(shape),)
     turn, back = tuple(reversed(range(rank))), tuple(reversed(range(len(shape))))
     return PermuteLens(turn), ReshapeLens(shape[::-1]), PermuteLens(back)
-
-
-def _fits(x: TracedArray, shape: tuple[int, ...], order: str) -> bool:
-    """Whether NumPy shows `x` under another shape without a copy."""
-    found = settled(x)
-    if found is None:
-        return False
-    if order == "F":
-        return reshaped(found[0][::-1], found[1][::-1], shape[::-1]) is not None
-    return reshaped(*found, shape) is not None
 
 
 def _relens(x: TracedArray, lenses: tuple[Lens, ...], *, is_view: bool = True) -> TracedArray:
@@ -86,8 +76,10 @@ def ravel(a: Any, order: str = "C") -> TracedArray:
         if not (is_column_major(x) or is_row_major(x)):
             raise unsupported("np.ravel: order='K' of a strided view is not supported", "use order='C'")
     made = reshape(x, -1, order)
-    is_whole = is_column_major(x) if order == "F" else is_row_major(x)
-    return made if is_whole or is_unsure(x) else fresh(made.value, is_array=True)
+    if is_whole(x, order):
+        return made
+    copy = fresh(made.value, is_array=True)
+    return copy if is_whole(x, order) is False else separate(x, copy)
 
 
 def flatten(a: Any, order: str = "C") -> TracedArray:
