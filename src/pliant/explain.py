@@ -11,6 +11,7 @@ from pliant.backends import backend_named
 from pliant.compiled import DEFAULT_BACKEND, Compiled
 from pliant.core.ir import Function, nodes
 from pliant.core.print import format_function
+from pliant.errors import ArgumentError
 from pliant.frontend.control.report import Report
 from pliant.rewrite.explain import Log
 
@@ -43,7 +44,12 @@ class Explanation:
     __repr__ = __str__
 
     def memory_picture(self, path: str | os.PathLike[str]) -> None:
-        """Write an SVG: every array as a rectangle, over the steps of its life, at its address."""
+        """Write an SVG: every array as a rectangle, over the steps of its life, at its address.
+
+        Raises ArgumentError if the path names another kind of picture.
+        """
+        if os.path.splitext(path)[1].lower() not in ("", ".svg"):
+            raise ArgumentError(f"memory_picture writes SVG, not {os.path.basename(path)}", hint="name it memory.svg")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.picture)
 

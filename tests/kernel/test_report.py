@@ -7,8 +7,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 import pliant
+from pliant.errors import ArgumentError
 
 
 def mixes(x: Any, y: Any) -> Any:
@@ -58,6 +60,11 @@ def test_the_picture_has_a_rectangle_for_each_array(tmp_path: Path):
     arrays = [line for line in found.memory.splitlines()[1:] if "copies" not in line]
     assert len(titles) == len(arrays)
     assert all(e.text and "bytes" in e.text for e in titles)
+
+
+def test_a_picture_is_an_svg(tmp_path: Path):
+    with pytest.raises(ArgumentError, match=r"memory_picture writes SVG, not memory\.png"):
+        explained().memory_picture(tmp_path / "memory.png")
 
 
 def test_pictures_of_many_arrays_grow():

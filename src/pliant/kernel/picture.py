@@ -35,7 +35,8 @@ def picture_of(plan: Plan, steps: int) -> str:
     ticks = range(0, steps + 1, max(steps // 10, 1))
     body += [_text(_x(n, steps), bottom + 18, str(n), "middle") for n in ticks]
     head = f"{plan.results:,} bytes of results, {plan.workspace:,} bytes of workspace, {plan.peak:,} in use at the peak"
-    body += [_text(LEFT, TOP - 20, head, "start"), _text(WIDTH - 10, bottom + 18, "step", "end")]
+    body += [_text(LEFT, TOP - 20, head, "start"), _text(LEFT - 8, bottom + 18, "step", "end")]
+    body += _legend([place for place in TEXTS if any([life.place == place for life in plan.lives])])
     style = "font-family:sans-serif;font-size:12px"
     inside = "\n".join(body)
     return (
@@ -61,16 +62,27 @@ def _x(step: float, steps: int) -> float:
     return LEFT + (WIDTH - LEFT - 50) * step / max(steps, 1)
 
 
+def _legend(places: Sequence[str]) -> Iterator[str]:
+    """What the colours mean."""
+    for n, place in enumerate(places):
+        left = LEFT + 120 * n
+        yield f'<rect x="{left}" y="{TOP - 12}" width="12" height="12" fill="{COLOURS[place]}"/>'
+        yield _text(left + 16, TOP - 2, TEXTS[place], "start")
+
+
 def _rectangle(life: Life, at: int, low: float, scale: float, steps: int) -> str:
-    """One array."""
+    """One array, with its name if there is room for it."""
     left, right = _x(max(life.birth, 0), steps), _x(min(life.death + 1, steps), steps)
     height = max(life.bytes * scale, 1.0)
     top = low - at * scale - height
     opacity = 0.55 if life.inside else 0.9
+    name = title_of(life).split(" (")[0]
+    has_room = life.place == "workspace" and height > 14 and right - left > 7 * len(name)
     return (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(right - left, 2):.1f}" height="{height:.1f}" '
         f'fill="{COLOURS[life.place]}" fill-opacity="{opacity}" stroke="#333" stroke-width="0.6">'
         f"<title>{escape(line_of(life, []))}</title></rect>"
+        + (_text((left + right) / 2, top + height / 2 + 4, name, "middle") if has_room else "")
     )
 
 
