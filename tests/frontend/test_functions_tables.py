@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from pliant.errors import UnsupportedError
-from pliant.frontend.functions import FUNCTIONS, UNSUPPORTED, fft, linalg, norms, products, windows
+from pliant.frontend.functions import FUNCTIONS, UNSUPPORTED, fft, linalg, norms, polynomials, products, windows
 from tests.frontend import numpy_cases, numpy_cases_shape
 from tests.frontend.numpy_harness import compare, traced
 
 CASES = {**numpy_cases.CASES, **numpy_cases_shape.CASES}
-ELSEWHERE = {f for module in (products, linalg, norms, fft, windows) for f in module.FUNCTIONS}
+ELSEWHERE = {f for module in (products, polynomials, linalg, norms, fft, windows) for f in module.FUNCTIONS}
 
 
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)

@@ -20,6 +20,7 @@ from pliant.frontend.functions import (
     norms,
     order,
     pad,
+    polynomials,
     products,
     quantiles,
     reduce,
@@ -37,7 +38,7 @@ from pliant.ops import scan as scans
 
 MODULES: Final = (
     reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, pad, index, math, create,
-    windows, products, linalg, norms, fft,
+    windows, products, polynomials, linalg, norms, fft,
 )  # fmt: skip
 
 FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {

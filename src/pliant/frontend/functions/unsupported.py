@@ -15,7 +15,6 @@ _WHERE = f"{_SIZE}: use np.where(condition, x, y), or sums with where=condition"
 _HISTOGRAM = "np.searchsorted(edges, x) numbers the bins, np.bincount(..., minlength=n) counts them"
 _SETS = f"{_SIZE}: np.isin(x, y) tells which elements are in both"
 _FILES = "write the result to a file after the call"
-_POLYNOMIALS = "np.polyval evaluates, np.convolve multiplies; fits by np.linalg.lstsq(np.vander(x, n), y)"
 
 HINTS: dict[Callable[..., Any], str] = {
     np.nonzero: _WHERE,
@@ -33,14 +32,8 @@ HINTS: dict[Callable[..., Any], str] = {
     np.setxor1d: _SETS,
     np.histogram2d: _HISTOGRAM,
     np.histogramdd: _HISTOGRAM,
-    np.poly: _POLYNOMIALS,
-    np.polyadd: _POLYNOMIALS,
-    np.polysub: _POLYNOMIALS,
-    np.polymul: _POLYNOMIALS,
-    np.polydiv: _POLYNOMIALS,
-    np.polyder: _POLYNOMIALS,
-    np.polyint: _POLYNOMIALS,
-    np.polyfit: _POLYNOMIALS,
+    np.polymul: "NumPy leaves out leading zeros, so the size would depend on the numbers: np.convolve keeps them",
+    np.polydiv: f"{_SIZE}: leading zeros of the remainder are left out",
     np.roots: "use np.linalg.eigvals of the companion matrix",
     np.packbits: "bits have no derivative; use shifts and np.sum",
     np.unpackbits: "bits have no derivative; use shifts and masks",
