@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.core.origin import here
-from pliant.errors import DTypeError
+from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.tracing import current
@@ -310,7 +310,10 @@ class Run:
 def run_of(key: slice, n: Size) -> Run:
     """The positions that a slice names on an axis of extent n, as Python counts them."""
     step = 1 if key.step is None else size_of(key.step).known
-    assert step, "the step of a slice is a number other than 0"
+    if not step:
+        raise UnsupportedError(
+            "the step of a slice is known only at run time", hint="pass it as a static argument, or use a mask"
+        ).at(("here", here()))
     given = [None if p is None else size_of(p) for p in (key.start, key.stop)]
     window = _window(given, n, step)
     if window is not None:
@@ -326,14 +329,21 @@ def run_of(key: slice, n: Size) -> Run:
 
 
 def _window(given: list[Size | None], n: Size, step: int) -> Run | None:
-    """`x[k:k+m]` with a known m > 0 has m elements: that they all exist is checked at run time."""
+    """`x[k:k+m]` with a known m > 0 has m elements: that they all exist is checked at run time. None if it is known
+    that they do not at some step of a loop, where the slice is shorter."""
     start, stop = given
     if start is None or stop is None or n.known is None or not start.terms:
         return None
     m = (stop - start).known
-    if step != 1 or m is None or not 0 < m <= n.known:
+    if step != 1 or m is None or not 0 < m <= n.known or _leaves(start, m, n.known):
         return None
     return Run(start + n if (start * -1).is_at_least(1) and (stop * -1).is_at_least(0) else start, Size(m))
+
+
+def _leaves(start: Size, m: int, n: int) -> bool:
+    """Whether m elements from a start that indices of loops make lie outside of n at some step."""
+    low, high = start.range
+    return (low is not None and low < 0 <= (high or 0)) or (high is not None and high + m > n)
 
 
 def bound_of(size: Size, limit: int) -> int:

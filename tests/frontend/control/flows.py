@@ -328,6 +328,23 @@ def bound_by_a_step_that_surely_runs(x: Any, n: int) -> Any:
     return norm, v
 
 
+def batches_with_a_shorter_last(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(0, 9, 2):
+        batch = x[i : i + 2]
+        s = s * 0.5 + (batch**2).mean()
+        x[i : i + 2] *= s
+    return s
+
+
+def windows_beyond_the_end(x: Any, n: int) -> Any:
+    y, s = np.zeros(9), 0.0
+    for i in range(9):
+        y[i] = x[max(0, i - 1) : i + 2].mean()
+        s += x[i : i + 3].sum() * x[i - 1 : i + 1].sum()
+    return y, s
+
+
 FLOWS = (
     running_sum_in_place, last_names_of_a_loop, swapped_arrays, rotated_arrays, previous_and_current,
     branch_with_names, branch_in_a_loop, break_and_else, continue_and_while, early_return, data_dependent_while,
@@ -335,4 +352,5 @@ FLOWS = (
     same_index_twice, slices_by_index, bound_at_run_time, counter_stays_known, state_in_containers, items_in_place,
     appended, list_by_index, first_is_none, and_or_not, calls_of_functions, recursion, nested_function, temporaries,
     equal_arrays_of_a_branch_stay_two, left_in_one_of_two_ways, bound_by_a_step_that_surely_runs,
+    batches_with_a_shorter_last, windows_beyond_the_end,
 )  # fmt: skip
