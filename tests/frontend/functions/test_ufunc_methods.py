@@ -14,6 +14,14 @@ DTYPES = ("bool", "i1", "f4", "c16")
 PARTED = ([0, 2, 2, 5], [4, 1, 3, 0], [5], [0, 0, 0], [])
 DISTINCT = np.array([1.7, 0.6, 2.3, -0.4, 1.1, 0.8])
 
+WRONG = [u for u in (np.power, np.arctan2) if u.reduce(np.array([1.5, 2.0, 3.0])) != u(u(1.5, 2.0), 3.0)]
+"""Ufuncs that NumPy itself folds wrongly: with AVX-512 it combines the first element with the last one alone."""
+
+
+def skip_if_wrong(ufunc: np.ufunc) -> None:
+    if ufunc in WRONG:
+        pytest.skip("NumPy's own result is wrong on this machine")
+
 
 def given(dtype: str) -> np.ndarray:
     return (np.arange(24).reshape(6, 4) * 7 % 5 + 1).astype(dtype)
@@ -58,6 +66,7 @@ def test_reduce_is_numpys(ufunc, dtype):
 @pytest.mark.parametrize("options", [{"keepdims": True}, {"initial": 2}, {"initial": 2, "where": [True, False] * 3}])
 @pytest.mark.parametrize("ufunc", [np.subtract, np.arctan2, np.fmax, np.bitwise_and, np.lcm], ids=lambda u: u.__name__)
 def test_reduce_takes_numpys_options(ufunc, options):
+    skip_if_wrong(ufunc)
     x = np.array([3, 5, 2, 7, 4, 6])
     agrees(lambda: pliant.jit(lambda x: ufunc.reduce(x, **options))(x), lambda: ufunc.reduce(x, **options))
 
@@ -72,6 +81,7 @@ def test_reductions_of_nothing_are_identities_or_errors(ufunc):
 @pytest.mark.parametrize("starts", PARTED[:3], ids=str)
 @pytest.mark.parametrize("ufunc", PARTS, ids=lambda u: u.__name__)
 def test_reduceat_is_numpys(ufunc, starts, dtype):
+    skip_if_wrong(ufunc)
     x, places = given(dtype), np.array(starts, np.int64)
     agrees(lambda: pliant.jit(lambda x: ufunc.reduceat(x, starts or places))(x), lambda: ufunc.reduceat(x, places))
 
@@ -88,6 +98,7 @@ def test_reduceat_takes_indices_known_only_at_run_time(ufunc, axis, starts):
 
 @pytest.mark.parametrize("ufunc", [np.subtract, np.divide, np.power, np.hypot, np.arctan2], ids=lambda u: u.__name__)
 def test_methods_have_gradients(ufunc):
+    skip_if_wrong(ufunc)  # differences are taken of NumPy's results
     x, places = np.abs(DISTINCT), np.array([0, 3, 2])
     check_gradient(lambda x: np.sum(ufunc.accumulate(x)), x)
     check_gradient(lambda x: ufunc.reduce(x), x)
