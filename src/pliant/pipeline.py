@@ -33,6 +33,7 @@ from pliant.ops.columns import columns_as_rows
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.ops.elide import elide
 from pliant.ops.fewer_rows import fewer_rows
+from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
@@ -77,6 +78,7 @@ ELIDE = Pass("elide", lambda fn, log: elide(fn))
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 FEWER_ROWS = Pass("fewer-rows", lambda fn, log: fewer_rows(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
+FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, is_derived=False))
@@ -84,7 +86,9 @@ UNSTACK = Pass("unstack", lambda fn, log: unstack(fn))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
-BEFORE_DERIVATIVES = (DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, COLUMNS, HOIST, SINK, DEAD)
+BEFORE_DERIVATIVES = (
+    DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, COLUMNS, FLIPPED, HOIST, SINK, DEAD,
+)  # fmt: skip
 COMPILE = (
     INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE, OUTWARD,
     SINK, DEAD,
