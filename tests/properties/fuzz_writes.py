@@ -12,6 +12,8 @@ import os
 import sys
 import time
 import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 import pytest
@@ -50,8 +52,29 @@ def undetected_from(first: int) -> list[str]:
     return [f"=== seed {made.seed}, {fault}\n{made.script()}\n--- {wrong[:1500]}" for made, wrong in found]
 
 
+@dataclass
+class Tally:
+    """How many programs there were, how many were wrong, and why others were refused."""
+
+    done: int = 0
+    wrong: int = 0
+    refused: collections.Counter[str] = field(default_factory=collections.Counter[str])
+    began: float = field(default_factory=time.time)
+
+    def add(self, found: list[str]) -> list[str]:
+        """Count what was found in BATCH programs; what is wrong."""
+        wrong = [text for text in found if not text.startswith(REFUSED)]
+        self.refused.update([text for text in found if text.startswith(REFUSED)])
+        self.done, self.wrong = self.done + BATCH, self.wrong + len(wrong)
+        return wrong
+
+    def __str__(self) -> str:
+        seconds = time.time() - self.began
+        return f"{self.done} programs, {self.refused.total()} refused, {self.wrong} wrong, {seconds:.0f} s"
+
+
 def main() -> int:
-    """Run; the exit status says whether a program failed."""
+    """Run; the exit status says whether a program failed. Interrupted, it says how far it came."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--start", type=int, default=0)
@@ -60,23 +83,19 @@ def main() -> int:
     parser.add_argument("--faults", action="store_true", help="plant faults in the planner")
     options = parser.parse_args()
     check = undetected_from if options.faults else failures_from
-    began, failures, done, refused = time.time(), 0, 0, collections.Counter[str]()
-    with get_context("spawn").Pool(options.workers, maxtasksperchild=50) as pool:
+    tally = Tally()
+    with get_context("spawn").Pool(options.workers, maxtasksperchild=50) as pool, suppress(KeyboardInterrupt):
         for found in pool.imap(check, range(options.start, options.start + options.count, BATCH)):
-            wrong = [text for text in found if not text.startswith(REFUSED)]
-            refused.update([text for text in found if text.startswith(REFUSED)])
-            done, failures = done + BATCH, failures + len(wrong)
-            for text in wrong:
+            for text in tally.add(found):
                 print(f"\n{text}", flush=True)
-            if sys.stderr.isatty() or done % 1000 == 0:
-                seconds = time.time() - began
-                print(f"\r{done} programs, {failures} failures, {seconds:.0f} s", file=sys.stderr, flush=True)
-            if failures >= options.stop_after:
+            if sys.stderr.isatty() or tally.done % 1000 == 0:
+                print(f"\r{tally}", file=sys.stderr, flush=True)
+            if tally.wrong >= options.stop_after:
                 break
-    print(f"\n{done} programs in {time.time() - began:.0f} s, {refused.total()} refused, {failures} wrong")
-    for text, count in refused.most_common():
+    print(f"\n{tally}")
+    for text, count in tally.refused.most_common():
         print(f"{count:6d} {text}")
-    return failures > 0
+    return tally.wrong > 0
 
 
 if __name__ == "__main__":
