@@ -20,13 +20,13 @@ Parameters = dict[str, Array]
 BONES: Final = 22
 
 
-def mixture(xp: Any, w: Parameters, x: Array) -> Array:
-    """Log-posterior of a mixture of Gaussians with full covariances, with a Wishart prior of γ = 1, m = 0."""
+def mixture(xp: Any, w: Parameters, x: Array, place: Array) -> Array:
+    """Log-posterior of a mixture of Gaussians with full covariances, with a Wishart prior of γ = 1, m = 0.
+
+    place: where the elements below the diagonal of a factor are among the numbers for them, as `below` says.
+    """
     (n, d), k = x.shape, w["weight"].shape[0]
-    below = d * (d - 1) // 2
     diagonal, rest = xp.exp(w["factor"][:, :d]), w["factor"][:, d:]
-    place = np.full((d, d), below)
-    place[np.tril_indices(d, -1)] = np.arange(below)
     padded = xp.concatenate((rest, xp.zeros((k, 1), dtype=x.dtype)), axis=1)
     factors = padded[:, place] + diagonal[:, :, None] * xp.eye(d, dtype=x.dtype)
     away = x[:, None] - w["mean"]
@@ -35,6 +35,13 @@ def mixture(xp: Any, w: Parameters, x: Array) -> Array:
     terms = w["weight"] + log_det - 0.5 * xp.sum(turned * turned, axis=2)
     prior = 0.5 * (xp.sum(diagonal * diagonal) + xp.sum(rest * rest)) - (d + 1) * xp.sum(log_det)
     return xp.sum(log_sum_exp(xp, terms)) - n * xp.sum(log_sum_exp(xp, w["weight"][None])) - prior
+
+
+def below(d: int) -> Array:
+    """The number of each element below the diagonal, of a matrix of d rows; on it and above, how many there are."""
+    place = np.full((d, d), d * (d - 1) // 2)
+    place[np.tril_indices(d, -1)] = np.arange(d * (d - 1) // 2)
+    return place
 
 
 def log_sum_exp(xp: Any, x: Array) -> Array:
@@ -172,7 +179,7 @@ def cases(*, is_short: bool = False) -> Iterator[Case]:
     for d, k, n in ((2, 5, 1000), (10, 25, 1000), (20, 50, 1000), (10, 25, 10_000))[: 1 if is_short else 4]:
         w = {"weight": normal(k), "mean": normal((k, d)), "factor": normal((k, d * (d + 1) // 2)) / 4}
         for kind in ("value", "gradient"):
-            yield Case("adbench", f"mixture d={d} K={k}", mixture, (w, normal((n, d))), n, kind)
+            yield Case("adbench", f"mixture d={d} K={k}", mixture, (w, normal((n, d)), below(d)), n, kind)
     n = 100 if is_short else 31_843
     cameras = np.concatenate((normal((n, 6)) / 4, np.tile([500, 1, 1, 0.01, 0.001], (n, 1))), axis=1)
     points = normal((n, 3)) + np.array([0, 0, 8.0])
