@@ -105,6 +105,7 @@ def test_cotangents_of_windows_accumulate_without_dense_zeros():
 
 V, U = Type("f64", (6,)), Type("f64", (2,))
 PUT, ADD, READ = UpdateSlice((1,), (2,)), AddSlice((1,), (2,)), Slice((1,), (2,), (2,))
+BESIDE = UpdateSlice((0,), (2,))
 
 
 def zeros(n):
@@ -130,7 +131,10 @@ IDENTITIES = [
     (update.write_of_everything, lambda x, u: UpdateSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
     (update.write_of_everything, lambda x, u: AddSlice((0,), (1,))(u, slice_axis(x, 0, 3, 2))),
     (update.update_of_own_slice, lambda x, u: PUT(x, READ(x))),
+    (update.update_of_own_slice, lambda x, u: PUT(BESIDE(x, u), READ(x))),
     (update.update_of_own_sum, lambda x, u: PUT(x, u + READ(x))),
+    (update.update_of_own_sum, lambda x, u: PUT(x, READ(x) - u)),
+    (update.update_of_own_sum, lambda x, u: PUT(BESIDE(x, u), READ(x) - u)),
     (update.update_of_zeros_with_update_of_zeros, lambda x, u: PUT(zeros(9), UpdateSlice((0,), (2,))(zeros(3), u))),
     (update.add_slice_of_zeros, lambda x, u: ADD(x, zeros(2))),
     (update.add_slice_of_zeros, lambda x, u: ADD(zeros(6), u)),

@@ -13,7 +13,7 @@ from pliant.core.ir import Namespace, Number, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear
-from pliant.ops.elementwise import Add
+from pliant.ops.elementwise import Add, Sub, neg
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, Slice, broadcast, lift, permute
 from pliant.rewrite.rule import rewrite
@@ -239,18 +239,31 @@ def write_of_everything(value: Value) -> Value | None:
 def update_of_own_slice(value: Value) -> Value | None:
     """`x[w] = x[w]` changes nothing."""
     x, u = value.args
-    return x if u.args == (x,) and u.op == _written(value) else None
+    return x if is_own(u, value) else None
 
 
-@rewrite(UpdateSlice, reads=(Add,))
+def is_own(read: Value, write: Value) -> bool:
+    """Whether a value is the window of x, as it is before the write, that `write` changes."""
+    x, window = write.args[0], _written(write)
+    for _ in range(FAR):
+        if read.args == (x,) or not isinstance(x.op, Window) or not _misses(x, window):
+            break
+        x = x.args[0]
+    return read.op == window and read.args == (x,)
+
+
+@rewrite(UpdateSlice, reads=(Add, Sub))
 def update_of_own_sum(value: Value) -> Value | None:
-    """`x[w] = x[w] + u` is `x[w] += u`, if nothing has to be repeated to x[w]'s shape."""
+    """`x[w] = x[w] + u` is `x[w] += u`, and `x[w] = x[w] - u` is `x[w] += -u`, if nothing has to be repeated to
+    x[w]'s shape."""
     x, total = value.args
-    if not isinstance(total.op, Add):
+    if not isinstance(total.op, Add | Sub):
         return None
-    for old, u in (total.args, total.args[::-1]):
-        if old.op == _written(value) and old.args == (x,) and u.shape == total.shape:
-            return AddSlice(value.op.start, value.op.step)(x, u)  # type: ignore[attr-defined]
+    orders = (total.args, total.args[::-1]) if isinstance(total.op, Add) else (total.args,)
+    for old, u in orders:
+        if is_own(old, value) and u.shape == total.shape:
+            added = u if isinstance(total.op, Add) else neg(u)
+            return AddSlice(value.op.start, value.op.step)(x, added)  # type: ignore[attr-defined]
     return None
 
 
