@@ -92,3 +92,14 @@ def test_a_captured_number_that_changes_is_seen(system: Any):
     np.testing.assert_allclose(diff.gradient(f, system, X), [2.0, 2.0], rtol=1e-6)
     set_to(3.0)
     np.testing.assert_allclose(diff.gradient(f, system, X), [3.0, 3.0], rtol=1e-6)
+
+
+@pytest.mark.jax
+def test_arrays_of_jax_that_are_captured_are_read_again():
+    import jax.numpy as jnp
+
+    held = [jnp.asarray([1.0, 2.0])]
+    prep = diff.prepare_gradient(lambda x: jnp.sum(held[0] * x), diff.JAX(), np.ones(2))
+    np.testing.assert_array_equal(prep(np.ones(2)), [1.0, 2.0])
+    held[0] = jnp.asarray([5.0, 2.0])
+    np.testing.assert_array_equal(prep(np.ones(2)), [5.0, 2.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,17 @@ from pliant.errors import (
     UnavailableError,
     UnsupportedError,
 )
-from tests.diff.systems import AUTOGRAD, COMPLEX, JAX_, READ_ONLY, TWICE, every_system, needs_autograd
+from tests.diff.systems import (
+    AUTOGRAD,
+    COMPLEX,
+    DIFFERENCES,
+    JAX_,
+    READ_ONLY,
+    STEP,
+    TWICE,
+    every_system,
+    needs_autograd,
+)
 
 X = np.array([0.1, 0.2, 0.3])
 
@@ -124,6 +135,59 @@ def test_complex_step_refuses_complex_x():
 )
 def test_any_memory_layout_gives_the_same_gradient(system: Any, x: Any):
     np.testing.assert_allclose(diff.gradient(total, system, x), 2 * x, rtol=1e-6)
+
+
+@every_system
+def test_another_byte_order_gives_the_same_gradient(system: Any):
+    np.testing.assert_allclose(diff.gradient(total, system, X.astype(">f8")), 2 * X, rtol=1e-6)
+
+
+@every_system
+def test_results_are_no_views_of_arguments(system: Any):
+    x, t = X.copy(), np.ones(3)
+    prep = diff.prepare_jacobian(lambda x: x, system, x)
+    (y, jacobian), (dy,) = prep.value_and(x), diff.pushforward(lambda x: x, system, x, (t,))
+    x[:], t[:], jacobian[0, 0] = 9.0, 9.0, 9.0
+    np.testing.assert_allclose(y, X, rtol=1e-6)
+    np.testing.assert_allclose(dy, np.ones(3), rtol=1e-6)
+
+
+@every_system
+def test_every_call_makes_a_gradient_of_its_own(system: Any):
+    prep = diff.prepare_gradient(lambda x: namespace(x).sum(x), system, X)
+    for _ in range(3):
+        prep(X)[0] = 9.0
+    np.testing.assert_allclose(prep(X), np.ones(3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("system", READ_ONLY)
+def test_a_prepared_call_that_writes_to_a_constant_raises_and_leaves_it_alone(system: Any):
+    c = X.copy()
+    prep = diff.prepare_gradient(writing_constant, system, X, Constant(c))
+    for _ in range(2):
+        with pytest.raises(MutationError, match="writes to x"):
+            prep(X, c)
+    np.testing.assert_array_equal(c, X)
+
+
+@every_system
+def test_a_prepared_gradient_of_a_vector_of_one_raises(system: Any):
+    prep = diff.prepare_gradient(lambda x: (x * x)[:1], system, X)
+    for _ in range(2):
+        with pytest.raises(DifferentiationError, match="one real number"):
+            prep(X)
+
+
+@pytest.mark.parametrize("system", [DIFFERENCES, STEP])
+def test_gradients_by_columns_take_memory_of_order_n(system: Any):
+    x = np.ones(2000)
+    prep = diff.prepare_gradient(total, system, x)
+    prep(x)
+    tracemalloc.start()
+    prep(x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 * x.nbytes
 
 
 @every_system

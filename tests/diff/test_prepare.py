@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -356,3 +357,11 @@ def test_jax_follows_what_a_prepared_function_reads():
     np.testing.assert_allclose(prep(X), [2.0, 4.0, 6.0])
     factor = 3.0
     np.testing.assert_allclose(prep(X), [3.0, 6.0, 9.0])
+
+
+def test_signatures_show_the_keywords():
+    assert str(inspect.signature(diff.gradient)).endswith(
+        "prep: 'Prep | PointPrep | None' = None, out: 'Any' = None, has_aux: 'bool' = False) -> 'Any'"
+    )
+    shown = [name for name in diff.__all__ if name[0].islower() and callable(getattr(diff, name))]
+    assert not [name for name in shown if "options" in inspect.signature(getattr(diff, name)).parameters]

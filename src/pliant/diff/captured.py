@@ -79,7 +79,7 @@ class _Walk:
 
     def visit(self, x: Any) -> None:
         """x, and what is in reach from it."""
-        if is_ndarray(x):
+        if _is_array(x):
             self.arrays.setdefault(id(x), x)
         elif type(x) in _NUMBERS:
             self.numbers.append((type(x), x))
@@ -138,7 +138,7 @@ def rebound(f: Callable[..., Any], arrays: Sequence[Any], new: Sequence[Any]) ->
 
 def _mapped(x: Any, replace: Replace, seen: dict[int, Any]) -> Any:
     """x with `replace` applied to every array in reach; x itself where nothing changes."""
-    if is_ndarray(x) or type(x) in _NUMBERS:
+    if _is_array(x) or type(x) in _NUMBERS:
         return replace(x)
     if issubclass(type(x), _OPAQUE):
         return x
@@ -210,6 +210,11 @@ def _cell(cell: CellType, replace: Replace, seen: dict[int, Any]) -> CellType:
         return cell
     made = _mapped(content, replace, seen)
     return cell if made is content else CellType(made)
+
+
+def _is_array(x: Any) -> bool:
+    """Whether x is an array that holds values: NumPy's, JAX's or TensorFlow's."""
+    return is_ndarray(x) or type(x).__name__ in ("ArrayImpl", "EagerTensor")
 
 
 def _is_library(module: str | None) -> bool:

@@ -148,6 +148,7 @@ class Functional:
         system, f = self.system, self.f
         if system.plain:
             self.local.returned = self.shared
+            xs = tuple([system.guard(x) for x in xs])  # results may be views of arguments
             return self._emitted(xs, constants).run(xs, constants, system.namespace, system.array)
         if system.abilities.bakes:
             count = self.layout.roles.count("constant")

@@ -200,8 +200,8 @@ class System(ABC):
         return x if hasattr(x, "dtype") else np.asarray(x)[()]
 
     def numpy(self, x: Any) -> Any:
-        """One of the system's arrays as a NumPy array or scalar."""
-        return unboxed(x)
+        """One of the system's arrays as a NumPy array or scalar; what is read-only is a view of an argument."""
+        return unboxed(x if not is_ndarray(x) or x.flags.writeable else x.copy())
 
     def owns(self, x: Any) -> bool:
         """Whether x is one of the system's own arrays (never true for NumPy's)."""

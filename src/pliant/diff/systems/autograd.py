@@ -36,6 +36,7 @@ class Autograd(System):
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """`make_jvp`; many tangents in a loop."""
         aux: list[Any] = []
+        xs = tuple(map(self.guard, xs))
         push = self.module("autograd.core").make_jvp(self._boxed(fn, aux), xs)
         made = [push(_part(dxs, n, xs)) for n in range(len(dxs[0]))] if is_many else [push(dxs)]
         ys = tuple(made[0][0])[:-1]
@@ -45,6 +46,7 @@ class Autograd(System):
     def pullback(self, fn: Flat, xs: Arrays, seed: Callable[[Arrays], Arrays], is_many: bool) -> Pushed:
         """`make_vjp`; many cotangents in a loop. autograd's convention is conjugate to ours."""
         aux: list[Any] = []
+        xs = tuple(map(self.guard, xs))
         pull, ys = self.module("autograd.core").make_vjp(self._boxed(fn, aux), xs)
         ys = tuple(ys)[:-1]
         cts = tuple([_conj(ct) for ct in seed(ys)])

@@ -8,7 +8,19 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, Way, entered, is_numpy, unboxed
+from pliant.diff.system import (
+    Abilities,
+    Arrays,
+    Flat,
+    Mode,
+    Pushed,
+    System,
+    Way,
+    entered,
+    is_ndarray,
+    is_numpy,
+    unboxed,
+)
 
 
 @final
@@ -66,7 +78,7 @@ class MLX(System):
                 if is_own:
                     y, gradient = pull(x, *constants)
                 else:
-                    y, gradient = pull(own(x), *[own(c) if is_numpy(c) else c for c in constants])
+                    y, gradient = pull(self.array(x), *[self.array(c) if is_numpy(c) else c for c in constants])
             except ValueError:
                 return way(x, *constants)  # which says what is wrong with y
             if y.__class__ is not own:
@@ -81,7 +93,9 @@ class MLX(System):
 
     def array(self, x: Any) -> Any:
         """An array of MLX; NumPy's memory is copied."""
-        return x if self.owns(x) else self.namespace.array(x)
+        if self.owns(x):
+            return x
+        return self.namespace.array(x.copy() if is_ndarray(x) and min(x.strides, default=0) < 0 else x)
 
     def numpy(self, x: Any) -> Any:
         """A NumPy array or scalar."""
