@@ -162,7 +162,9 @@ def test_the_key_depends_on_versions_machine_sources_and_what_may_be_written(fol
     assert len(keys) == 7
 
 
-@pytest.mark.parametrize(("name", "value"), [("PLIANT_VERIFY", "1"), ("PLIANT_POISON", "1"), ("PLIANT_SHARING", "0")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("PLIANT_VERIFY", "1"), ("PLIANT_POISON", "1"), ("PLIANT_SHARING", "0"), ("PLIANT_MATH", "own")]
+)
 def test_what_is_to_be_verified_is_made_anew(folder, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     assert key_of_program(program(), (), ()) == ""

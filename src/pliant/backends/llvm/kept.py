@@ -3,7 +3,7 @@
 The code itself is an entry of its own, named by the LLVM IR that it was made from. The entry of a program is named
 by its text, and by all else that planning and emission depend on; it says which code it is, and what its callers
 need to know. Programs that call Python, or whose operations are not all Pliant's own, are not kept; nor is any while a
-switch of the environment has them verified.
+switch of the environment has them verified, or made differently.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _SWITCHES = {
     "PLIANT_VERIFY": "0",
     "PLIANT_POISON": "0",
     "PLIANT_SHARING": "1",
+    "PLIANT_MATH": "",
 }  # set to anything else, all is made anew
 _PLAIN = (str, int, float, complex, type(None), Type, Function)
 _OWN_SYMBOL = re.compile(r"^declare .*@(pliant_\w+)\(", re.MULTILINE)
