@@ -81,3 +81,12 @@ def test_numbers_beyond_an_integer_become_what_numpy_makes_of_them(of: str, to: 
         warnings.simplefilter("ignore")
         for made, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
             np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0, True, 2.0, np.int64(2)], ids=repr)
+@pytest.mark.parametrize("bools", [np.array([True, False]), np.array(True)], ids=["vector", "rank 0"])
+def test_a_power_of_bools_has_the_dtype_of_numpys_operator(bools: Any, exponent: Any):
+    for power in (lambda b: b**exponent, lambda b: np.power(b, exponent), lambda b: b.ravel()[0] ** exponent):
+        wanted, found = power(bools), pliant.jit(power)(bools)
+        np.testing.assert_array_equal(found, wanted)
+        assert (type(found), found.dtype) == (type(wanted), wanted.dtype)

@@ -86,6 +86,14 @@ def _times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
     return multiply
 
 
+def _power(self: TracedArray, other: Any) -> Any:
+    """`x ** y`; an array of bools to the power of Python's 2 is its square, as in NumPy: i8."""
+    is_square = type(other) is int and other == 2 and self.type.kind == "b"
+    if is_square and not (self.is_scalar or self.is_weak):
+        return TracedArray.dispatch.operator(np.square, self)
+    return TracedArray.dispatch.operator(np.power, self, other)
+
+
 @final
 class TracedArray:
     """An array inside a traced function; it stands for what the caller will pass.
@@ -361,7 +369,7 @@ class TracedArray:
     __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
     __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
     __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
-    __pow__, __rpow__, __ipow__ = _binary(np.power), _reflected(np.power), _inplace(np.power)
+    __pow__, __rpow__, __ipow__ = _power, _reflected(np.power), _inplace(np.power)
     __matmul__, __rmatmul__, __imatmul__ = _binary(np.matmul), _reflected(np.matmul), _inplace(np.matmul)
     __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
     __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
