@@ -14,7 +14,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from pliant.backends import backend_named, llvm
+from pliant.backends import backend_named
+from pliant.backends.llvm import compiler
 from pliant.backends.llvm.jit import Code
 from pliant.compiled import Compiled, Entry
 from pliant.errors import UnsupportedError
@@ -60,7 +61,7 @@ def environment(plan: Plan) -> Iterator[None]:
         if plan.has_effort:
             yield
             return
-        with patch.object(llvm, "Code", lambda text, _: Code(text, 0, level=0)):
+        with patch.object(compiler, "Code", lambda text, _: Code(text, 0, level=0)):
             yield
 
 
