@@ -74,3 +74,15 @@ def test_programs_keep_what_pays():
     assert f"div: f64[{size}]" in steps(centred, size)
     assert f"add: f64[{size}]" not in steps(centred_square, size)
     assert "f64[1000, 1000]" not in steps(weighted, 1000)
+
+
+PLACES = np.arange(-500, 500)
+
+
+def picked(x: Any) -> Any:
+    return np.exp(x[PLACES]).sum()
+
+
+def test_an_index_is_computed_where_it_is_read():
+    assert "i64[1000] →" not in steps(picked, 1000)
+    assert steps(picked, 1000).count("nest over 1000;") == 1

@@ -26,7 +26,7 @@ from pliant.kernel.record import fill_of, identity_of
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
 from pliant.ops.elementwise import Add, Neg, Sub
-from pliant.ops.index import Scatter
+from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
@@ -332,6 +332,8 @@ def reads_once(user: Node, value: Value) -> bool:
     """Whether a node reads each element of an operand once."""
     if isinstance(user.op, Scatter):
         return value not in user.args[:-1]
+    if isinstance(user.op, Gather):
+        return value is not user.args[0] and user.types[0].size <= value.type.size
     return isinstance(user.op, Elementwise | Window | BlockWrite)
 
 
