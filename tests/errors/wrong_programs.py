@@ -278,6 +278,11 @@ def repeated_list(x: Any) -> Any:
     return np.array([1.0] * int(x[0]))
 
 
+def iterator_in_a_branch(x: Any) -> Any:
+    elements = iter(x)
+    return next(elements) if x[0] > 0 else 0.0
+
+
 def list_that_grows_by_a_condition(x: Any) -> Any:
     ys = []
     for v in x:
@@ -315,7 +320,7 @@ CONTROL: dict[str, Any] = {
         state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
         return_out_of_a_finally, assert_of_a_traced_number, repeated_list,
-        list_that_grows_by_a_condition, branch_in_a_generator, branch_without_source,
+        list_that_grows_by_a_condition, iterator_in_a_branch, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip
 

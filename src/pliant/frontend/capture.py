@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
-from pliant.frontend.control.effects import changing
+from pliant.frontend.control.effects import changing, taken_back
 from pliant.frontend.control.growth import item
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
@@ -244,7 +244,7 @@ class Reader:
         if not is_tracing():
             return fn
         if type(fn) in _PLAIN:
-            return BUILTINS.get(fn, fn)
+            return BUILTINS.get(fn) or taken_back(fn)
         return callee(fn, self.trace)
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from functools import partial
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -309,6 +313,52 @@ def queue_of_numbers(x: Any, n: int) -> Any:
     return s, last[0]
 
 
+@dataclass(frozen=True)
+class Pair:
+    value: Any
+    number: int
+
+
+def objects_of_a_step(x: Any, n: int) -> Any:
+    fs = [lambda v, k=k: v * k for k in range(6)]
+    gs = [partial(np.multiply, k) for k in range(6)]
+    pairs = []
+    for i in range(6):
+        pairs.append(Pair(x[i], i))
+    return fs[3](x[0]) + gs[4](x[1]) + pairs[2].value * pairs[5].number
+
+
+def queue(x: Any, n: int) -> Any:
+    q, last, s = deque([x[0], x[1], x[2]]), deque(maxlen=3), 0.0
+    for i in range(9):
+        s = s * 0.9 + q.popleft()
+        q.append(s * x[i])
+        last.append(x[i])
+        s += sum(last)
+    if x[0] > 0:
+        q.append(s)
+        q.popleft()
+    return s, q[0], q[-1]
+
+
+def heap_and_iterator(x: Any, n: int) -> Any:
+    heap, it, s = [], iter(x), 0.0
+    for i in range(8):
+        heappush(heap, -i)
+        s += next(it) * i
+    return s * x[-heappop(heap)], next(it, 0.0)
+
+
+def table_with_a_default(x: Any, n: int) -> Any:
+    sums = defaultdict(float)
+    sums["a"] = x[1]
+    if x[0] > 0:
+        sums["a"] += x[2]
+    else:
+        sums["a"] = x[3] * 2
+    return sums["a"] + sums["b"]
+
+
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
     elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
@@ -316,6 +366,9 @@ LISTS = (
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
     accepted_or_not, rebound_until_close, bound_to_one_of_two,
     written_by_a_number, written_in_branches, text_of_the_index, row_after_row, queue_of_numbers,
+    objects_of_a_step, queue, heap_and_iterator, table_with_a_default,
 )  # fmt: skip
-UNROLLED = (written_after_it_was_appended, bound_to_one_of_two, text_of_the_index)
+UNROLLED = (
+    written_after_it_was_appended, bound_to_one_of_two, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
+)  # fmt: skip
 """Of these, the ones whose loops have no form that a step keeps."""

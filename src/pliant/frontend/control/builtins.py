@@ -13,6 +13,7 @@ import numpy as np
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import both, choose, either, is_open
 from pliant.frontend.control.comprehension import FOLDS, Clause, folded, generated, is_long, listed, over, truth, walk
+from pliant.frontend.control.effects import advanced
 from pliant.frontend.control.growth import length
 from pliant.frontend.control.numbers import NUMBERS
 
@@ -119,6 +120,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.all: every,
     builtins.len: length,
     builtins.sum: total,
+    builtins.next: advanced,
     **{kind: _maker(kind) for kind in _SCALARS},
     **NUMBERS,
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
 from pliant.core.origin import here
@@ -11,10 +12,16 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.tables import written
 
-CHANGING: Final = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
-)
-"""Methods that change a list, dict or set."""
+CHANGING: Final = frozenset((
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft "
+    "extendleft popleft rotate subtract move_to_end difference_update intersection_update symmetric_difference_update"
+).split())  # fmt: skip
+"""Methods that change a container."""
+
+CHANGING_MODULES: Final = frozenset(("_heapq", "_bisect"))
+"""Modules whose functions change a list that they are given."""
+
+CONTAINERS: Final = (list, dict, set, deque)
 
 
 def store(value: Any, holder: Any, key: Any) -> None:
@@ -29,9 +36,9 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if type(holder) is not TracedArray and on_trial():
         if kind is dict or (kind is list and isinstance(key, int)):
             note(place_of("item", holder, key if kind is dict else key % max(len(holder), 1)))
-        elif kind in (list, dict):
+        elif isinstance(holder, CONTAINERS):
             note(place_of("whole", holder))
-    holder[key] = value
+    cast("Any", holder)[key] = value
 
 
 def assign(value: Any, holder: Any, name: str) -> None:
@@ -46,8 +53,35 @@ def assign(value: Any, holder: Any, name: str) -> None:
 
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container is about to be called."""
-    if on_trial() and name in CHANGING and isinstance(holder, list | dict | set):
+    if on_trial() and name in CHANGING and isinstance(holder, CONTAINERS):
         note(place_of("whole", holder))
+
+
+def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose changes of the lists that it is given a trial can take back."""
+    module = getattr(function, "__module__", None)
+    if not on_trial() or module not in CHANGING_MODULES:
+        return function
+
+    def run(*args: Any, **options: Any) -> Any:
+        for holder in args:
+            if isinstance(holder, CONTAINERS):
+                note(place_of("whole", holder))
+        return function(*args, **options)
+
+    return run
+
+
+def advanced(iterator: Iterator[Any], *default: Any) -> Any:
+    """`next`: what an iterator has given cannot be taken back."""
+    if in_loop():
+        raise only_once("an iterator is advanced")
+    if on_trial():
+        raise UnsupportedError(
+            "an iterator is advanced under a condition that is known only at run time",
+            hint="take its elements before the if, or index into a list of them",
+        ).at(("here", here()))
+    return next(iterator, *default)
 
 
 def extended(x: Any, y: Any) -> Any:

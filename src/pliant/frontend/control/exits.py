@@ -10,6 +10,7 @@ from pliant.core.ir import Value, Values, const, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.contents import traced_contents
 from pliant.frontend.control.either import Either, either, is_other
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
@@ -191,7 +192,7 @@ class Exit:
             made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
             return lambda _: made
         if type(x) is not TracedArray and n is None:
-            kept = known_text(x)
+            kept = self.known_object(x)
             return lambda _: kept
         array = as_traced(x)
         if not is_mutable(array):
@@ -217,6 +218,14 @@ class Exit:
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))
         return lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown))
+
+    def known_object(self, x: Any) -> Any:
+        """An object that is left as a step has it; NotInductive if it holds numbers of that step."""
+        changed = {*self.plan.bound, *self.plan.plans, *self.region.effects}
+        for place, content in traced_contents(x):
+            if self.region.owns(content.storage) and place not in changed:
+                raise NotInductive("a function or an object that a step makes holds numbers of that step")
+        return known_text(x)
 
     def view(self, x: TracedArray) -> Recipe:
         """A view of an allocation from outside, or of one of two."""

@@ -11,7 +11,7 @@ from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control.growth import Growth, is_copied, known_text
+from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
@@ -37,6 +37,10 @@ class Slots(Protocol):
 
     def stack(self, value: Value) -> Callable[[Values], Value]:
         """The rows of a value, one of each step, among the results."""
+        ...
+
+    def known_object(self, x: Any) -> Any:
+        """An object that is left as a step has it."""
         ...
 
 
@@ -139,7 +143,7 @@ class Grown:
         if type(x) in (Bounded, Selection):
             raise NotInductive("a list gets arrays whose extents are known only at run time")
         if type(x) is not TracedArray:
-            kept = known_text(x)
+            kept = self.slots.known_object(x)
             return lambda results, t: kept
         if not is_mutable(x):
             return self.counted(x) or self.row_of(x, rows or self.stacked(x.value))

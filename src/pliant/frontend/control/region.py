@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Place:
     """Something that the user's function can change: a local name, an item, an attribute, or all items
-    of a list, dict or set. Two are equal if they are the same place."""
+    of a container. Two are equal if they are the same place."""
 
     kind: str  # "name", "item", "attribute", "whole"
     holder: Any = field(hash=False, compare=False)
@@ -55,7 +56,7 @@ class Place:
                 del self.holder.cell_contents
         elif self.kind == "whole":
             self.holder.clear()
-            getattr(self.holder, "extend" if type(self.holder) is list else "update")(content)
+            getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
         else:
             _put(self.items(), self.key, content)
 
