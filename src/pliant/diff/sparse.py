@@ -219,7 +219,7 @@ class _Pass:
 
     def __call__(self, xs: Arrays, constants: Arrays, key: Any) -> Any:
         """(ys, aux, earlier parts, derivatives [seeds, elements])."""
-        seeds = self.seeds.astype(dtype_name(xs[0]))
+        seeds = self.seeds.astype(dtype_name(xs[0]), copy=False)
         ys, aux, parts = self.compiled(xs, ((seeds,),), constants, key)
         made = np.asarray(self.system.numpy(parts[-1][0]))
         return ys, aux, parts[:-1], made.reshape(len(seeds), -1)

@@ -20,7 +20,7 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
     jax, own, numpy = system.jax, cast("Any", type(system.jnp.zeros(()))), system.numpy
     config = jax.config
     made: dict[Any, Callable[..., Any]] = {}  # by the numbers that f reads from outside
-    latest: list[Any] = [(None, None)]  # what f read at the last call, and the program for it
+    latest: list[Any] = [(None, None, False)]  # what f read at the last call, the program for it, if it had 64 bits
     is_nested = False
 
     def flat(x: Any, *constants: Any) -> Any:
@@ -30,12 +30,14 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
         return ys[0], *[part[0] for part in parts]
 
     def run(x: Any, *constants: Any) -> Any:
-        reads, call = latest[0]
+        reads, call, is_wide = latest[0]
         if reads is not None and reads.holds():
             if x.__class__ is own:
                 return call(x, *constants, *reads.arrays)
-            if x.__class__ is np.ndarray and config.jax_enable_x64:
-                return tuple([a if a.ndim else a[()] for a in map(np.array, call(x, *constants, *reads.arrays))])
+            if is_wide and x.__class__ is np.ndarray:
+                made = [a if a.ndim else a[()] for a in map(np.array, call(x, *constants, *reads.arrays))]
+                if made[-1].dtype is x.dtype:  # else JAX may have gone back to 32 bits
+                    return tuple(made)
         return renewed(x, *constants)
 
     def renewed(x: Any, *constants: Any) -> Any:
@@ -44,14 +46,14 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
             return way(x, *constants)
         reads = functional.reads((x,), constants)
         call = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
-        latest[0] = reads, call
+        latest[0] = reads, call, config.jax_enable_x64
         try:
             if isinstance(x, own):
                 return call(x, *constants, *reads.arrays)
             with jax.enable_x64(True):
                 return tuple([numpy(a) for a in call(x, *constants, *reads.arrays)])
         except _NestedError:
-            is_nested, latest[0] = True, (None, None)
+            is_nested, latest[0] = True, (None, None, False)
             return way(x, *constants)
 
     return run
