@@ -63,3 +63,18 @@ def test_from_singular_values_obeys_the_laws(shape, full):
 def test_the_squared_frobenius_norm_by_singular_values_is_smooth_at_zero():
     hessian = pliant.hessian(lambda a: np.sum(np.linalg.svdvals(a) ** 2))(np.zeros((2, 3)))
     assert_allclose(hessian.reshape(6, 6), 2 * np.eye(6), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "s"), [((3, 3), [2.0, 2.0, 1.0]), ((4, 3), [1.0, 1.0, 1.0]), ((4, 3), [2.0, 1.0, 0.0])]
+)
+def test_what_has_no_formula_for_equal_values_is_nan(shape, s):
+    def cubes(a):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return np.sum((u * s**3) @ vh * np.arange(1.0, a.size + 1).reshape(a.shape))
+
+    a, da = with_values(shape, s), RNG.standard_normal(shape)
+    assert np.isnan(pliant.hvp(cubes)(a, da)).all()
+    b, h = with_values(shape, [3.0, 2.0, 1.0]), 1e-4
+    differences = (pliant.grad(cubes)(b + h * da) - pliant.grad(cubes)(b - h * da)) / (2 * h)
+    assert_allclose(pliant.hvp(cubes)(b, da), differences, rtol=1e-5, atol=1e-4)

@@ -128,3 +128,18 @@ def test_the_value_is_what_was_written():
     a = MATRICES["two equal up to rounding"]
     for f in EXPONENTIALS:
         assert_allclose(pliant.jit(f)(a), expm(a), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["all equal", "two equal", "two equal up to rounding", "zero"])
+def test_what_has_no_formula_for_equal_values_is_nan(name: str):
+    second = pliant.hvp(lambda a: np.sum(columns_scaled(a) * WEIGHTS))(MATRICES[name], np.ones((3, 3)))
+    assert np.isnan(second).all()
+
+
+def test_second_derivatives_of_matrix_functions():
+    def gradient(a: Any) -> Any:
+        return pliant.grad(lambda a: np.sum(columns_scaled(a) * (WEIGHTS + WEIGHTS.T)))(a)
+
+    a, da = TURNED @ np.diag([0.3, 1.0, 2.1]) @ TURNED.T, WEIGHTS + WEIGHTS.T
+    second = pliant.hvp(lambda a: np.sum(columns_scaled(a) * (WEIGHTS + WEIGHTS.T)))(a, da)
+    assert_allclose(second, (gradient(a + 1e-5 * da) - gradient(a - 1e-5 * da)) / 2e-5, rtol=1e-7, atol=1e-7)

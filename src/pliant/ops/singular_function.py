@@ -25,7 +25,7 @@ from pliant.ops.matrix import (
     symmetric,
 )
 from pliant.ops.select import select
-from pliant.ops.spectral import SingularValues, Svd, sums
+from pliant.ops.spectral import Determined, SingularValues, Svd, sums
 from pliant.ops.spectral_function import Factor, Recombined, divided, factors, product_of_numbers, slope_of, upright
 from pliant.rewrite.rule import rewrite
 
@@ -52,7 +52,8 @@ class FromSingularValues(Recombined):
 
     def turned(self, a: Value, c: Value, slope: Value, da: Value) -> Value:
         u, s, vh = Svd(self.full).apply(a)
-        v, (m, n) = adjoint(vh), a.shape[-2:]
+        u, v, (m, n) = Determined()(u, s), Determined()(adjoint(vh), s), a.shape[-2:]
+        vh = adjoint(v)
         to_u = products(da, v)
         rate = products(adjoint(u), to_u)
         even = symmetric(rate)

@@ -10,18 +10,23 @@ defined. Functions of the matrix, which need more there, are in `spectral_functi
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Namespace, Tangents, Value, Values
+from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import COMPLEX_OF, Type, real_dtype
-from pliant.ops.compare import less_equal
+from pliant.errors import ShapeError
+from pliant.ops.base import fit
+from pliant.ops.bits import logical_and, logical_not, logical_or
+from pliant.ops.compare import equal, less_equal
 from pliant.ops.elementwise import absolute, convert
 from pliant.ops.matrix import (
     Matrices,
     adjoint,
     diagonal_matrix,
     diagonals,
+    on_diagonal,
     part,
     products,
     quotient,
@@ -31,7 +36,7 @@ from pliant.ops.matrix import (
     swap,
     symmetric,
 )
-from pliant.ops.reduce import reduce_max
+from pliant.ops.reduce import reduce_max, reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate
 from pliant.ops.solve import solve
@@ -196,14 +201,51 @@ class SingularValues(Matrices):
         return (self(a),), (real_part(diagonals(products(adjoint(u), da, adjoint(vh)))),)
 
 
+@final
+class Determined(Matrices):
+    """Vectors, the columns of v, which belong to numbers w: v itself, `t[…, m, n], real t[…, n] → t[…, m, n]`.
+
+    Where numbers are equal, the matrix does not determine how their vectors turn, and where one is 0 not how it turns
+    towards those that v lacks. A function of the matrix has its derivative there by a formula of its own; what is
+    differentiated by the vectors in that formula gets NaN.
+    """
+
+    def infer(self, v: Type, w: Type) -> Type:
+        if w != Type(real_dtype(v.dtype), (*v.shape[:-2], v.shape[-1])):
+            raise ShapeError(f"{self.name}: {w} is not one number for each column of {v}")
+        return v
+
+    def array(self, xp: Namespace, v: Any, w: Any) -> Any:
+        return v
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (v, w), (dv, _) = xs, dxs
+        if dv is None or not v.type.size:
+            return (self(*xs),), (dv,)
+        apart, last = gaps(w), w.type.rank - 1
+        is_tied = reduce_or(logical_and(equal(apart, 0), logical_not(on_diagonal(apart.shape))), (last,))
+        if v.shape[-2] > v.shape[-1]:  # the vectors that are missing belong to 0
+            is_tied = logical_or(is_tied, less_equal(absolute(w), broadcast(_error(w), w.shape, tuple(range(last)))))
+        known = select(is_tied, math.nan, fit(const(1, w.dtype), w.type))
+        return (self(*xs),), (scale_columns(dv, convert(known, dv.dtype)),)
+
+    def inline(self, v: Value, w: Value) -> Values:
+        """Nothing is left of it once derivatives are taken."""
+        return (v,)
+
+
 def gaps(w: Value) -> Value:
     """w_j - w_i at (i, j), exactly 0 where they differ by no more than the error of w: `t[…, n] → t[…, n, n]`."""
     apart = differences(w)
     if not w.type.size:
         return apart
-    last, n = w.type.rank - 1, w.shape[-1]
-    largest = broadcast(reduce_max(absolute(w), (last,)), apart.shape, tuple(range(last)))
-    return select(less_equal(absolute(apart), n * EPSILON[real_dtype(w.dtype)] * largest), 0, apart)
+    error = broadcast(_error(w), apart.shape, tuple(range(w.type.rank - 1)))
+    return select(less_equal(absolute(apart), error), 0, apart)
+
+
+def _error(w: Value) -> Value:
+    """By how much the largest of the numbers w may be off: `t[…, n] → t[…]`."""
+    return w.shape[-1] * EPSILON[real_dtype(w.dtype)] * reduce_max(absolute(w), (w.type.rank - 1,))
 
 
 def differences(w: Value) -> Value:

@@ -27,7 +27,7 @@ from pliant.ops.elementwise import Convert, Mul, convert, mul
 from pliant.ops.matrix import Matrices, adjoint, diagonals, on_diagonal, products, scale_columns, swap, symmetric
 from pliant.ops.select import select
 from pliant.ops.shape import Broadcast, Permute, Reshape
-from pliant.ops.spectral import Eigh, Eigvalsh, differences, gaps, sums
+from pliant.ops.spectral import Determined, Eigh, Eigvalsh, differences, gaps, sums
 from pliant.ops.update import UpdateSlice
 from pliant.rewrite.rule import rewrite
 from pliant.transforms.jvp import push
@@ -77,6 +77,7 @@ class FromSpectrum(Recombined):
     def turned(self, a: Value, c: Value, slope: Value, da: Value) -> Value:
         # off the diagonal vᴴ·da·v is multiplied by (c_j - c_i)/(w_j - w_i)
         w, v = Eigh().apply(a)
+        v = Determined()(v, w)
         rate = products(adjoint(v), symmetric(da), v)
         return products(v, select(on_diagonal(rate.shape), 0, divided(c, slope, w) * rate), adjoint(v))
 
