@@ -139,11 +139,15 @@ def test_bounds_of_the_wrong_type_are_errors():
         trace(ReadBlock((4,), (1,)), X, Type("i64", (2,)), INT)
 
 
-def test_a_block_of_known_length_that_lies_outside_is_an_error():
-    fn = trace(lambda x, k: read_block(x, [k], [const(4, "i64")], (4,)), X, INT)
-    assert_array_equal(BACKEND.compile(fn)((np.arange(6.0), np.array(2)))[0], [2, 3, 4, 5])
-    with pytest.raises(IndexRangeError, match="out of range"):
-        BACKEND.compile(fn)((np.arange(6.0), np.array(3)))
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("execute", [BACKEND.compile, lambda fn: lambda xs: run(fn, xs)], ids=["llvm", "reference"])
+def test_a_block_of_known_length_that_lies_outside_is_an_error(execute, step):
+    fn = trace(lambda x, k: read_block(x, [k], [const(4, "i64")], (4,), (step,)), X, INT)
+    inside, outside = (2, (-1, 3)) if step > 0 else (3, (2, 6))
+    assert_array_equal(execute(fn)((np.arange(6.0), np.array(inside)))[0], inside + step * np.arange(4.0))
+    for start in outside:
+        with pytest.raises(IndexRangeError, match="out of range"):
+            execute(fn)((np.arange(6.0), np.array(start)))
 
 
 def test_numbers_that_must_agree():

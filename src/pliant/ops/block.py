@@ -15,7 +15,7 @@ from pliant.core import ir
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
-from pliant.errors import DTypeError, ShapeError
+from pliant.errors import DTypeError, IndexRangeError, ShapeError, out_of_range
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import broadcast, lift, permute
@@ -60,6 +60,17 @@ class Block(Linear):
                 i = k.affine(k.checked(k.affine(i, 1, -low), extent, self.shared + axis), 1, low)
             starts.append(i)
         return starts, lengths
+
+    def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
+        rank = len(self.step)
+        bounds = rest[len(rest) - 2 * rank :]
+        for axis, (start, length, step) in enumerate(zip(bounds[:rank], bounds[rank:], self.step, strict=True)):
+            extent, last = x.shape[self.shared + axis], start + step * (length - 1)
+            ends = np.stack([start, last])[:, length > 0]
+            bad = ends[(ends < 0) | (ends >= extent)]
+            if bad.size:
+                raise IndexRangeError(f"{self.name}: {out_of_range(int(bad[0]), self.shared + axis, extent)}")
+        return self.array(np, x, *rest)
 
     def place(self, k: Any, b: Any, starts: Sequence[Any], j: Any) -> tuple[Any, ...]:
         """The index in x of element j of the block of problem b."""
