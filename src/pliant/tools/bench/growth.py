@@ -47,7 +47,7 @@ def by_length(lengths: Sequence[int] = LENGTHS) -> dict[str, list[float]]:
 def draw(rows: Sequence[Row], lengths: dict[str, list[float]], path: Path) -> None:
     """Write a picture: seconds against the size of arrays, and against the length of programs."""
     plot = import_module("matplotlib.pyplot")
-    plot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pliant"})  # text as text, and the same names in every run
+    plot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pliant"})  # text as text, names as in every run
     figure, (left, right) = plot.subplots(1, 2, figsize=(11, 4.5))
     kernels = [row for row in rows if row.group == "kernels" and row.dtype == "float64"]
     for name in dict.fromkeys(row.name for row in kernels):
