@@ -41,9 +41,25 @@ def by_hand(fn: Callable[..., Any], program: Program) -> Call:
 
 
 def by_numba(program: Program) -> Call:
-    """Compiled by Numba."""
-    compiled, arrays = import_module("numba").njit(program.fn), program.make()
-    return lambda: compiled(*arrays)
+    """Compiled by Numba, which takes `out` by its position only."""
+    compiled = import_module("numba").njit(NUMBA.get(program.name.split()[0], program.fn))
+    given = [*program.make(), *([program.out()] if program.out else [])]
+    return lambda: compiled(*given)
+
+
+def chain_for_numba(x: Any) -> None:
+    """In place."""
+    x *= 2
+    x += 1
+    np.sin(x, x)
+
+
+def sine_for_numba(x: Any, out: Any) -> None:
+    """Into memory that is given."""
+    np.sin(x, out)
+
+
+NUMBA: Final[Mapping[str, Callable[..., Any]]] = {"P1": chain_for_numba, "P5": sine_for_numba}
 
 
 def jacobi_by_hand(a: Any, b: Any) -> None:
