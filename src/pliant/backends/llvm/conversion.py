@@ -49,14 +49,20 @@ def convert_real(w: Writer, a: str, b: str, x: str) -> str:
 def _float_to_int(w: Writer, a: str, b: str, x: str) -> str:
     if a == "f16":
         return _float_to_int(w, "f32", b, convert_real(w, "f16", "f32", x))
-    via = {"i8": "i32", "i16": "i32", "u8": "i32", "u16": "i32", "u32": "i64"}.get(b, b)
-    if via == "u64":  # out of range it is any number, in C too
-        return w.op(f"freeze i64 {w.op(f'fptoui {llvm_type(a)} {x} to i64')}")
-    # Out of range and NaN: the least number on x86, poison in LLVM, which takes the other side of a choice then.
-    limit = 2.0 ** (int(via[1:]) - 1)
-    is_inside = w.op(f"fcmp olt {llvm_type(a)} {w.call(_FABS[a], a, x)}, {float_text(limit, a)}")
-    made = w.op(f"fptosi {llvm_type(a)} {x} to {via}")
-    return convert_real(w, via, b, w.op(f"select i1 {is_inside}, {via} {made}, {via} {-int(limit)}"))
+    via = {"i8": "i32", "i16": "i32", "u8": "i32", "u16": "i32", "u32": "i64", "u64": "i64"}.get(b, b)
+    if b != "u64":
+        return convert_real(w, via, b, _to_signed(w, a, via, x))
+    half, t = float_text(2.0**63, a), llvm_type(a)
+    is_high = w.op(f"fcmp oge {t} {x}, {half}")
+    low = _to_signed(w, a, via, w.op(f"select i1 {is_high}, {t} {w.op(f'fsub {t} {x}, {half}')}, {t} {x}"))
+    return w.op(f"xor i64 {low}, {w.op(f'select i1 {is_high}, i64 {-(2**63)}, i64 0')}")
+
+
+def _to_signed(w: Writer, a: str, b: str, x: str) -> str:
+    """Out of range and NaN: the least number on x86, poison in LLVM, which takes the other side of a choice then."""
+    limit, t, least = 2.0 ** (int(b[1:]) - 1), llvm_type(a), -(2 ** (int(b[1:]) - 1))
+    is_inside = w.op(f"fcmp olt {t} {w.call(_FABS[a], a, x)}, {float_text(limit, a)}")
+    return w.op(f"select i1 {is_inside}, {b} {w.op(f'fptosi {t} {x} to {b}')}, {b} {least}")
 
 
 _FABS: Final = {"f32": "llvm.fabs.f32", "f64": "llvm.fabs.f64"}
