@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-
-def ramp(n: int, dtype: Any = float) -> Any:
-    """0, 1, …, n-1."""
-    return np.arange(n).astype(dtype)
-
-
-def table(rows: int, columns: int, dtype: Any = float) -> Any:
-    """A matrix of different numbers."""
-    return np.arange(rows * columns).astype(dtype).reshape(rows, columns)
+from tests.properties.writing_arrays import ramp, table
 
 
 def neg_view_of_view(x: Any) -> Any:
