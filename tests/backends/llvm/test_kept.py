@@ -36,6 +36,9 @@ def looped(x):
         total = np.sin(total + x[i])
     return total
 
+def reached(x):
+    return pliant.while_loop(lambda x: np.sum(x) < 1e6, lambda x: x + 0.1 * x * x, x)[0]
+
 def twice(x):
     x *= 2
 
@@ -46,6 +49,7 @@ def taken(x, i):
 print(repr(pliant.value_and_grad(solved)(A)[1].tolist()))
 print(repr(pliant.jit(lambda B: np.sum(B @ B) + np.exp(B).sum())(B)))
 print(repr(pliant.grad(looped)(X).tolist()))
+print(repr(pliant.grad(reached)(X).tolist()))
 pliant.jit(twice)(X)
 print(X.tolist())
 for n in range(5):

@@ -135,6 +135,8 @@ def _is_there(symbol: str) -> bool:
     """Whether this process has a function that code asks for by a name of ours; from now on code finds it."""
     if symbol == "pliant_parallel":
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
+    if symbol in ("pliant_tape_more", "pliant_tape_give"):
+        return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
     blas = import_module("pliant.backends.llvm.blas")
     if symbol in ("pliant_blas_threads", "pliant_set_blas_threads"):
         return symbol in (blas.threads_of_blas() or ())

@@ -1,7 +1,7 @@
 """LLVM code of a loop of unknown length that is run forward with a tape, then back over it.
 
-The tape is memory of its own, which doubles when it is full, and is given back at the end of the step,
-also when an index was out of range.
+The tape begins on the stack, moves to memory of its own when that is full, which doubles then, and is given back
+at the end of the step, also when an index was out of range.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from typing import Final, final
 
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.nested import Carries, EmitSegment, Part, copy, load_error, move, name_of, unless_failed
+from pliant.backends.llvm.tapes import HEADER, tape_functions
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Buffer, Run
 from pliant.kernel.retrace import row_of
 from pliant.ops.retrace import Retrace
 
-FIRST_BYTES: Final = 4096  # of a tape; then it doubles
+FIRST: Final = 4096
+"""Bytes of a tape on the stack."""
+SECOND: Final = 1 << 16
+"""Bytes that it has then, at least."""
 
 
 @final
@@ -27,9 +31,15 @@ class Tape:
         self.e, self.site = e, site
         self.starts, self.width = row_of(saved)
         self.memory, self.count, self.room = e.alloca("ptr"), e.alloca("i64"), e.alloca("i64")
-        e.line(f"store ptr null, ptr {self.memory}")
+        rows = FIRST // self.width if self.width else 0
+        self.first = e.alloca(f"[{max(rows * self.width, 1)} x i8], align 16")
+        e.line(f"store ptr {self.first}, ptr {self.memory}")
         e.line(f"store i64 0, ptr {self.count}")
-        e.line(f"store i64 0, ptr {self.room}")
+        e.line(f"store i64 {rows}, ptr {self.room}")
+        if self.width:
+            self.more, self.give = tape_functions()
+            e.module.declared[self.more] = f"declare ptr @{self.more}(ptr, ptr, i64, i64) nounwind"
+            e.module.declared[self.give] = f"declare void @{self.give}(ptr, ptr) nounwind"
 
     @property
     def length(self) -> str:
@@ -41,7 +51,7 @@ class Tape:
         e, count = self.e, self.length
         if self.width:
             full = e.op(f"icmp eq i64 {count}, {e.op(f'load i64, ptr {self.room}')}")
-            e.unless(e.op(f"xor i1 {full}, true"), self._grow)
+            e.unless(e.op(f"xor i1 {full}, true"), lambda: self._grow(count))
         e.line(f"store i64 {e.op(f'add nuw nsw i64 {count}, 1')}, ptr {self.count}")
         return self._row(count)
 
@@ -54,25 +64,26 @@ class Tape:
     def free(self) -> None:
         """Give the memory back."""
         if self.width:
-            self.e.module.declared["free"] = "declare void @free(ptr) nounwind"
-            self.e.line(f"call void @free(ptr {self.e.op(f'load ptr, ptr {self.memory}')})")
+            memory = self.e.op(f"load ptr, ptr {self.memory}")
+            self.e.line(f"call void @{self.give}(ptr {memory}, ptr {self.first})")
 
-    def _grow(self) -> None:
+    def _grow(self, count: str) -> None:
         e = self.e
-        e.module.declared["realloc"] = "declare ptr @realloc(ptr, i64) nounwind"
-        twice = e.op(f"shl i64 {e.op(f'load i64, ptr {self.room}')}, 1")
-        room = e.op(f"call i64 @llvm.umax.i64(i64 {twice}, i64 {max(FIRST_BYTES // self.width, 1)})")
-        size = e.op(f"mul i64 {room}, {self.width}")
-        memory = e.op(f"call ptr @realloc(ptr {e.op(f'load ptr, ptr {self.memory}')}, i64 {size})")
+        twice = e.op(f"shl i64 {count}, 1")
+        room = e.op(f"call i64 @llvm.umax.i64(i64 {twice}, i64 {max(SECOND // self.width, 1)})")
+        used, size = (e.op(f"mul i64 {rows}, {self.width}") for rows in (count, room))
+        memory = e.op(f"load ptr, ptr {self.memory}")
+        new = e.op(f"call ptr @{self.more}(ptr {memory}, ptr {self.first}, i64 {used}, i64 {size})")
         fine, none = e.fresh("fine")[1:], e.fresh("none")[1:]
         after = e.fresh("after")[1:]
-        e.line(f"br i1 {e.op(f'icmp eq ptr {memory}, null')}, label %{none}, label %{fine}")
+        e.line(f"br i1 {e.op(f'icmp eq ptr {new}, null')}, label %{none}, label %{fine}")
         e.label(none)
         e.line(f"store i64 {self.site + 1}, ptr %error")
         e.line(f"br label %{after}")
         e.label(fine)
-        e.line(f"store ptr {memory}, ptr {self.memory}")
-        e.line(f"store i64 {room}, ptr {self.room}")
+        bytes = e.op(f"load i64, ptr {e.op(f'getelementptr i8, ptr {new}, i64 -{HEADER}')}")
+        e.line(f"store ptr {new}, ptr {self.memory}")
+        e.line(f"store i64 {e.op(f'udiv i64 {bytes}, {self.width}')}, ptr {self.room}")
         e.line(f"br label %{after}")
         e.label(after)
 
