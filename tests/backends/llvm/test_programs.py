@@ -210,3 +210,21 @@ def test_llvm_has_nothing_to_say_of_loops_inside_a_while(capfd, monkeypatch):
     assert pliant.jit(f)(ours, 2.0) == f(theirs, 2.0)
     np.testing.assert_array_equal(ours, theirs)
     assert capfd.readouterr().err == ""
+
+
+def test_llvm_has_nothing_to_say_of_branches_inside_a_short_loop(capfd, monkeypatch):
+    monkeypatch.setenv("PLIANT_CACHE", "")
+
+    def f(x):
+        h = np.zeros(3)
+        c = np.zeros(3)
+        for t in range(len(x)):
+            z = np.tanh(x[t] * np.arange(3.0) + h)
+            c, h = c * 0.5 + z, h * z
+            if t == 2:
+                h = h + 1
+        return (h * c).sum()
+
+    xs = np.linspace(-1, 1, 18).reshape(3, 6)
+    np.testing.assert_allclose(pliant.vmap(f)(xs), [f(x) for x in xs], rtol=1e-12)
+    assert capfd.readouterr().err == ""

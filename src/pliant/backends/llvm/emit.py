@@ -193,8 +193,8 @@ class Emitter:
 
     # Control
 
-    def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None) -> None:
-        """Run a body for each value of a loop variable; at least once, unless it ends by a limit."""
+    def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
+        """Run a body for each value of a loop variable; at least once, unless it ends by a limit. wish: metadata."""
         if var in self.ends and not bounds:
             none = self.op(f"icmp sle i64 {self.ends[var]}, 0")
             self.unless(none, lambda: self.loop(var, body, ("0", self.ends[var])))
@@ -213,7 +213,7 @@ class Emitter:
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
-        wish = self.module.unrolled() if var.extent <= UNROLLED and not bounds else ""
+        wish = wish or (self.module.unrolled() if var.extent <= UNROLLED and not bounds else "")
         wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
         self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
         self.label(done)

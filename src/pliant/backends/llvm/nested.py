@@ -210,7 +210,8 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     def every() -> None:
         # a loop between given bounds is not unrolled
         bounds = None if count is None and part.is_short else ("0", count or str(op.length))
-        e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds)
+        wish = e.module.not_unrolled() if has_branch(step.parts[0]) else ""
+        e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds, wish)
 
     if count is None:
         every()
@@ -218,6 +219,13 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         e.unless(e.op(f"icmp eq i64 {count}, 0"), every)
         clear_rest(e, step, op, count)
     carries.end(part, known=count is None)
+
+
+def has_branch(program: Program) -> bool:
+    """Whether it holds a branch. LLVM may lead some steps of a loop around it, then no longer knows how many steps
+    there are, cannot unroll them as it is told to, and warns."""
+    runs = [step for step in program.steps if isinstance(step, Run)]
+    return any(isinstance(run.node.op, Cond) or any(map(has_branch, run.parts)) for run in runs)
 
 
 def count_of(e: Emitter, step: Run, op: Loop) -> str | None:
