@@ -21,7 +21,7 @@ from pliant.ops.while_loop import WhileLoop
 
 EmitSegment: TypeAlias = Callable[[list[Step], Module, str], list[str]]
 
-LONGEST_INLINE = 60_000  # characters of LLVM code
+LONGEST_INLINE = 30_000  # characters of LLVM code
 LONGEST_UNROLLED = 6_000  # characters of a body that is repeated where a loop has few steps
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
 

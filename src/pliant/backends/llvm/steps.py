@@ -15,7 +15,8 @@ from pliant.backends.llvm.tape import emit_retrace
 from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
 
-LONGEST_FUNCTION = 1000  # scalars
+LONGEST_FUNCTION = 200  # scalars; in longer ones LLVM looks through many blocks for what holds at each loop
+STEP = 10  # scalars that a step counts for, beside those in it
 
 
 def emit_program(program: Program, module: Module, *, apart: bool = False) -> tuple[list[str], list[Segment | Host]]:
@@ -55,7 +56,7 @@ def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
         if emitter is None or length + size > LONGEST_FUNCTION:
             emitter, length = Emitter(module, f"{name}_{len(parts)}"), 0
             parts.append(emitter)
-        length += size + 10
+        length += size + STEP
         emit_step(emitter, step)
     return [*[part.text() for part in parts], called_in_turn(parts, name)]
 
@@ -79,8 +80,10 @@ def length_of(step: Step) -> int:
             return len(step.body.body)
         case Rows():
             return sum([len(nest.body.body) for nest in step.nests])
+        case Run():
+            return sum([length_of(inner) + STEP for program in step.parts for inner in program.steps])
         case _:
-            return 10
+            return STEP
 
 
 def emit_step(e: Emitter, step: Step) -> None:
