@@ -408,3 +408,28 @@ def traced_array_after_its_call(x: Any) -> Any:
 
 WRONG["traced_array_after_its_call"] = (traced_array_after_its_call, (X,))
 WRONG["traced_index_out_of_range"] = (pliant.jit(lambda x, i: x[i]), (X, -5))
+
+
+def key_of_a_dict_known_only_at_run_time(x: Any) -> Any:
+    groups: dict[int, Any] = {}
+    for v in x:
+        groups[int(v)] = v
+    return groups
+
+
+def array_as_the_key_of_a_dict(x: Any) -> Any:
+    return {x: 1}[x]
+
+
+def name_without_a_value_beside_an_array(x: Any) -> Any:
+    for v in x:
+        if v > 1:
+            found = v
+            break
+    return x * found
+
+
+for name in (
+    key_of_a_dict_known_only_at_run_time, array_as_the_key_of_a_dict, name_without_a_value_beside_an_array,
+):  # fmt: skip
+    WRONG[name.__name__] = (pliant.jit(name), (X,))

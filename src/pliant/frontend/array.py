@@ -213,7 +213,12 @@ class TracedArray:
         return f"<traced {self.type}>"
 
     def __hash__(self) -> int:
-        raise TypeError("unhashable type: a traced array, like numpy.ndarray")
+        if self.is_weak or self.is_scalar:
+            hint = "keep numbers in an array or a list, whose index may be traced, and not in a dict or set"
+            return self._known(lambda x: hash(x[()]), "a key", hint)
+        raise TracedValueError(
+            f"unhashable type: a traced array {self.type}, like numpy.ndarray", hint="use its shape, or an identifier"
+        ).at(("here", here()))
 
     # --- NumPy's protocols
 

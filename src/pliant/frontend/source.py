@@ -306,12 +306,29 @@ class _Rewriter(ast.NodeTransformer):
         made = _call("extended", node, before, node.value)
         return ast.copy_location(ast.Assign([target], made), node)
 
+    def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> ast.stmt:
+        """`f(x)[g(x)] += y`, where what is called to find the place is called once."""
+        self.generic_visit(node)
+        holder, key = reader_name("holder"), reader_name("key")
+        read: ast.expr
+        if isinstance(target, ast.Subscript):
+            again = ast.Subscript(_name(holder, target), _name(key, target), ast.Store())
+            read = _call("item", target, _held(holder, target.value), _held(key, _index(target.slice)))
+        else:
+            again = ast.Attribute(_name(holder, target), target.attr, ast.Store())
+            name = ast.Constant(self.mangled(target.attr))
+            read = _call("attribute", target, _held(holder, target.value), name)
+        made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), read, node.value)
+        return ast.copy_location(ast.Expr(self.stored(made, ast.copy_location(again, target))), node)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
             return self.extended(node)
-        if isinstance(node.target, ast.Name) or not _is_pure(node.target):
+        if isinstance(node.target, ast.Name):
             self.generic_visit(node)
             return node
+        if not _is_pure(node.target):
+            return self.updated(node, node.target)
         before: Any = ast.parse(ast.unparse(node.target), mode="eval").body  # a copy, to be loaded
         for part in ast.walk(before):
             ast.copy_location(part, node.target)
@@ -324,6 +341,16 @@ def _call(reader: str, at: ast.AST, *args: ast.expr) -> ast.expr:
     function = ast.copy_location(ast.Name(reader_name(reader), ast.Load()), at)
     made = ast.Call(function, [ast.copy_location(a, at) if not hasattr(a, "lineno") else a for a in args], [])
     return ast.copy_location(made, at)
+
+
+def _name(name: str, at: ast.AST) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+
+def _held(name: str, value: ast.expr) -> ast.expr:
+    """An expression whose value a name keeps."""
+    target = ast.copy_location(ast.Name(name, ast.Store()), value)
+    return ast.copy_location(ast.NamedExpr(target, value), value)
 
 
 def _index(node: ast.expr) -> ast.expr:

@@ -12,8 +12,10 @@ import pytest
 
 import pliant
 from tests.frontend.control.flows import FLOWS
+from tests.frontend.control.flows_exits import EXITS
 from tests.frontend.control.flows_lists import LISTS, UNROLLED
 
+PROGRAMS = [*FLOWS, *LISTS, *EXITS]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}
 
@@ -28,7 +30,7 @@ def flat(tree: Any) -> Any:
 
 @pytest.mark.parametrize("given", INPUTS)
 @pytest.mark.parametrize("backend", ["reference", "llvm"])
-@pytest.mark.parametrize("f", [*FLOWS, *LISTS], ids=name_of)
+@pytest.mark.parametrize("f", PROGRAMS, ids=name_of)
 def test_a_program_does_what_python_does(f: Callable[..., Any], backend: str, given: str) -> None:
     x, y = INPUTS[given].copy(), INPUTS[given].copy()
     expected = flat(f(x, 5))
@@ -36,7 +38,7 @@ def test_a_program_does_what_python_does(f: Callable[..., Any], backend: str, gi
     np.testing.assert_allclose(y, x, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", [*FLOWS, *LISTS], ids=name_of)
+@pytest.mark.parametrize("f", PROGRAMS, ids=name_of)
 def test_the_gradient_of_a_program_equals_differences(f: Callable[..., Any]) -> None:
     weights = np.cos(np.arange(flat(f(X.copy(), 5)).size))
 
@@ -52,7 +54,7 @@ def test_the_gradient_of_a_program_equals_differences(f: Callable[..., Any]) -> 
     assert tangent == pytest.approx(expected, rel=2e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("f", [*FLOWS, *LISTS], ids=name_of)
+@pytest.mark.parametrize("f", PROGRAMS, ids=name_of)
 def test_a_batch_of_a_program_equals_a_python_loop(f: Callable[..., Any]) -> None:
     xs = np.stack([X, -X, X * 0.3, X[::-1]])
 
@@ -63,8 +65,8 @@ def test_a_batch_of_a_program_equals_a_python_loop(f: Callable[..., Any]) -> Non
     np.testing.assert_allclose(pliant.vmap(each)(xs), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", LISTS, ids=name_of)
-def test_a_loop_that_fills_a_list_stays_one(f: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("f", [*LISTS, *EXITS], ids=name_of)
+def test_a_loop_stays_one(f: Callable[..., Any]) -> None:
     assert ("unrolled" in str(pliant.explain(f, X, 5))) == (f in UNROLLED)
 
 

@@ -12,6 +12,7 @@ from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
+from pliant.frontend.control.partly import partly_bound, settle
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.signals import FELL, Signal
 from pliant.frontend.convert import value_of
@@ -58,9 +59,16 @@ def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> S
     fell = True if signal is None else signal.is_one_of(FELL)
     if rest is None or fell is False:
         return signal
+    partly = partly_bound(rest)
     if fell is True:
+        settle(partly, (FELL,))
         return rest()
-    return joined(fell, rest, lambda: signal, cells_of(names, rest))
+
+    def run() -> Signal | None:
+        settle(partly, (FELL,))
+        return rest()
+
+    return joined(fell, run, lambda: signal, list(dict.fromkeys([*cells_of(names, rest), *partly])))
 
 
 def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place]) -> Any:

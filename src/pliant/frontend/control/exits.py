@@ -16,6 +16,7 @@ from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
+from pliant.frontend.control.partly import value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
@@ -55,8 +56,8 @@ class Exit:
             self.carries.append(Carry(p, start, storage.value))
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
-        kept = [content for place, content in after.items() if self.is_kept(place)]
-        self.read = [content for place, content in after.items() if self.is_read(place)] + [result]
+        kept = [value_in(content) for place, content in after.items() if self.is_kept(place)]
+        self.read = [value_in(content) for place, content in after.items() if self.is_read(place)] + [result]
         self.count([*kept, *self.grown.enter(signal), result])
         self.grown.check(kept)
         exits = [*self.grown.left(self.users), *map(self.changed, self.plan.tables.values())]
@@ -170,6 +171,9 @@ class Exit:
         """How to make what the last step left in a name that each step binds anew."""
         if content is MISSING:
             return _missing
+        if type(content) is Unbound:
+            value = self.recipe(content.value)
+            return lambda results: content.held(content.ways, value(results)) if content.ways else content
         if self.plan.ran is not True:
             made = Unbound(
                 f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",

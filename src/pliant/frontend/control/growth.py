@@ -41,7 +41,7 @@ class Prefix:
     def __init__(self, growth: Growth) -> None:
         self.growth = growth
 
-    def refused(self) -> UnsupportedError:
+    def refused(self, what: str = "") -> UnsupportedError:
         """The error of a use that needs the elements."""
         return UnsupportedError(
             "a list that grows in a loop is used here as a whole",

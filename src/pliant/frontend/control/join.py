@@ -13,6 +13,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.partly import is_void, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
 from pliant.frontend.control.tables import held, number_kind, numbers
@@ -72,7 +73,8 @@ class Join:
             return self.unbound(f"{what} has a value only if a condition holds that is known only at run time",
                                 "give it a value before the if, or in both branches")  # fmt: skip
         if type(a) is Unbound or type(b) is Unbound:
-            return lambda _: a if type(a) is Unbound else b
+            made = (a if type(a) is Unbound else b).plain()
+            return lambda _: made
         ones, structure = flatten(a)
         twos, other = flatten(b)
         if structure != other:
@@ -210,8 +212,30 @@ class Join:
             is_returned = isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
             if contents[n] is MISSING and is_returned:
                 return self.lone(contents[1 - n], 1 - n)
+        if any(map(is_void, contents)) and place.kind == "name":
+            return self.held(contents, place)
         kind = number_kind([*contents[0], *contents[1]]) if place.kind == "whole" and _are_lists(contents) else None
         return self.joined(contents[0], contents[1], place.text) if kind is None else self.listed(contents, kind)
+
+    def held(self, contents: Sequence[Any], place: Place) -> Recipe:
+        """A name that has a value only if one of the blocks was run, or was left in some ways."""
+        signals = [s.result for s in self.sides]
+        known = all([s is None or isinstance(s, Signal) for s in signals])
+        ways = ways_of(contents, signals) if known else frozenset[int]()
+        made = self.joined(contents[0], contents[1], place.text)
+        if not ways:
+            return made
+        a, b = map(value_in, contents)
+        if a is MISSING or b is MISSING:
+            value = self.lone(b, 1) if a is MISSING else self.lone(a, 0)
+        else:
+            value = self.joined(a, b, place.text)
+
+        def recipe(results: Values) -> Any:
+            x = value(results)
+            return x if type(x) is Unbound else made(results).held(ways, x)
+
+        return recipe
 
     def listed(self, contents: Sequence[list[Any]], kind: Kind) -> Recipe:
         """A list of numbers, as the elements of one array."""

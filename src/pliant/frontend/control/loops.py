@@ -16,6 +16,7 @@ from pliant.frontend.control.branch import Block, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.induction import captured
 from pliant.frontend.control.items import Steps, offset, steps_of
+from pliant.frontend.control.partly import settle
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
@@ -59,18 +60,45 @@ class Site:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
         after = without(signal, BREAK)
         fell = True if signal is None else signal.is_one_of(FELL)
+        ways = possible_of(signal) - {FELL}
         if self.orelse is None or fell is False:
+            settle(self.cells, ways if fell is False else ())
             return after
         if fell is True:
+            settle(self.cells)
             return self.orelse()
-        return joined(fell, self.orelse, lambda: after, cells_of(self.more, self.orelse))
+        return joined(fell, self.fallen(self.orelse), self.going_on(ways, after), self.all_cells)
+
+    def fallen(self, block: Block) -> Block:
+        """A block that follows steps which were not left."""
+
+        def run() -> Signal | None:
+            settle(self.cells)
+            return block()
+
+        return run
+
+    def going_on(self, ways: frozenset[int], signal: Signal | None) -> Block:
+        """The block of no statements after steps which were left in some of the ways."""
+
+        def run() -> Signal | None:
+            settle(self.cells, ways)
+            return signal
+
+        return run
+
+    @property
+    def all_cells(self) -> list[Place]:
+        """What the loop and its `else` bind."""
+        return [*self.cells, *cells_of(self.more, self.orelse)]
 
     def left(self, signal: Signal, rest: Block) -> Signal | None:
         """The rest of a loop after a step that ended it, or may have."""
         going = signal.is_one_of(FELL)
         if going is False:
             return self.finished(signal)
-        return joined(going, rest, lambda: without(signal, BREAK), [*self.cells, *cells_of(self.more, self.orelse)])
+        left = self.going_on(signal.possible - {FELL}, without(signal, BREAK))
+        return joined(going, self.fallen(rest), left, self.all_cells)
 
 
 def loop(elements: Any, body: Callable[[Any], Any], orelse: Block | None, *names: Any) -> Signal | None:
@@ -154,7 +182,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
         return site.body(steps.at(offset(index, plan.period, done + j)))
 
     count = steps.count - done if isinstance(steps.count, int) else steps.count
-    ran = True if steps.is_static else count > 0
+    ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
     return plan
 

@@ -52,12 +52,21 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def mark_comprehensions(tree: ast.AST) -> None:
-    """Mark the variables of comprehensions, which are bound in scopes of their own."""
+    """Mark the variables of comprehensions, which are bound and read in scopes of their own."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.comprehension):
-            for part in ast.walk(node.target):
-                if isinstance(part, ast.Name):
-                    part.is_inner = True  # type: ignore[attr-defined]
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            own = {part.id for clause in node.generators for part in _names(clause.target)}
+            inside: list[ast.AST] = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            inside += [part for clause in node.generators for part in (clause.target, *clause.ifs)]
+            inside += [clause.iter for clause in node.generators[1:]]
+            for part in inside:
+                for name in _names(part):
+                    if name.id in own:
+                        name.is_inner = True  # type: ignore[attr-defined]
+
+
+def _names(node: ast.AST) -> list[ast.Name]:
+    return [part for part in ast.walk(node) if isinstance(part, ast.Name)]
 
 
 def declared(nodes: Iterable[ast.AST], kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
@@ -77,7 +86,7 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
     count: dict[str, int] = {}
     for top in nodes:
         for node in ast.walk(top):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and not hasattr(node, "is_inner"):
                 count[node.id] = count.get(node.id, 0) + 1
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 count[node.target.id] = count.get(node.target.id, 0) + 1

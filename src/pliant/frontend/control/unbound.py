@@ -32,14 +32,27 @@ def refusing(kind: type[T]) -> type[T]:
 @final
 @refusing
 class Unbound:
-    """A name without a value, and why."""
+    """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`:
+    see `partly`."""
 
-    __slots__ = ("_hint", "_message", "_place")
+    __slots__ = ("_hint", "_message", "_place", "value", "ways")
 
     def __init__(self, message: str, hint: str, place: Origin | None = None) -> None:
         self._message, self._hint, self._place = message, hint, place or here()
+        self.ways: frozenset[int] = frozenset()
+        self.value: Any = None
 
-    def refused(self, *, is_returned: bool = False) -> UnboundError:
+    def held(self, ways: frozenset[int], value: Any) -> Unbound:
+        """The same, but with a value in some ways."""
+        made = Unbound(self._message, self._hint, self._place)
+        made.ways, made.value = ways, value
+        return made
+
+    def plain(self) -> Unbound:
+        """The same without a value in any way."""
+        return Unbound(self._message, self._hint, self._place)
+
+    def refused(self, what: str = "", *, is_returned: bool = False) -> UnboundError:
         """The error of its use, here."""
         left = "left so here", self._place
         places = (left,) if is_returned else (("used here", here()), left)

@@ -124,7 +124,7 @@ class AtIndexer:
 
     x: TracedArray
 
-    def refused(self) -> PliantError:
+    def refused(self, what: str = "") -> PliantError:
         """The error where it is returned."""
         return ArgumentError(
             "returning x.at: it is no array", hint="x.at[i].set(y) and x.at[i].add(y) return new arrays"
@@ -145,7 +145,7 @@ class At:
     x: TracedArray
     key: Any
 
-    def refused(self) -> PliantError:
+    def refused(self, what: str = "") -> PliantError:
         """The error where it is returned."""
         return ArgumentError(
             "returning x.at[i]: it is no array", hint="x.at[i].get() returns the elements, x.at[i].set(y) a new array"
