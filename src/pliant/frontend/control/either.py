@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, cast, final
 
-from pliant.core.ir import Value, const
-from pliant.frontend.array import TracedArray
+from pliant.core.ir import Const, Value, const
+from pliant.frontend.array import TracedArray, view
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, Trace, current
+from pliant.ops.bits import logical_not
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
@@ -21,6 +24,15 @@ class Owner(Protocol):
     def owns(self, storage: Any) -> bool:
         """Whether an allocation was made in here."""
         ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Way:
+    """An array that a name may be bound to, and whether it is."""
+
+    condition: Value
+    array: TracedArray
 
 
 @final
@@ -36,20 +48,26 @@ class Either:
         self.trace, self.condition, self.one, self.other = trace, condition, one, other
         self.memo: tuple[Any, Any] = (None, None)
 
-    @property
-    def writeable(self) -> bool:
-        """Whether both may be written."""
-        return self.one.storage.writeable and self.other.storage.writeable
+    @cached_property
+    def arrays(self) -> tuple[TracedArray, ...]:
+        """What it may be, down to arrays that are not chosen by a condition in turn; each once."""
+        ones = arrays(self.one)
+        return (*ones, *[y for y in arrays(self.other) if not any([is_twin(x, y) for x in ones])])
 
     @property
+    def writeable(self) -> bool:
+        """Whether all may be written."""
+        return all([x.storage.writeable for x in self.arrays])
+
+    @cached_property
     def strides(self) -> Any:
         """Its order of axes, if both have the same."""
         return common_order(order_of(self.one), order_of(self.other))
 
     @property
     def version(self) -> int:
-        """A number that grows at every write to either."""
-        return self.one.storage.version + self.other.storage.version
+        """A number that grows at every write to one of them."""
+        return sum([x.storage.version for x in self.arrays])
 
     @property
     def content(self) -> Value:
@@ -79,9 +97,63 @@ def either(trace: Trace, condition: Value, one: TracedArray, other: TracedArray,
     """The array that is `one` where the condition holds, else `other`; both have the same type. known: what it
     holds now, if that need not be selected."""
     made = Either(trace, condition, one, other)
-    if known is not None:
-        made.memo = (made.version, trace.scope.number), known
-    return TracedArray(cast("Storage", made))
+    if len(made.arrays) < len(arrays(one)) + len(arrays(other)):
+        made = without_twins(trace, merged(condition, possible(one), possible(other)))
+    chosen = made if isinstance(made, TracedArray) else TracedArray(cast("Storage", made))
+    storage: Any = chosen.storage
+    if known is not None and isinstance(storage, Either):
+        storage.memo = (storage.version, trace.scope.number), known
+    return chosen
+
+
+def without_twins(trace: Trace, ways: list[Way]) -> TracedArray:
+    """The array that is one of several, each of which stands in one place: swapped at each step of an unrolled loop,
+    two arrays would else be 2**n."""
+    chosen = ways[-1].array
+    for way in reversed(ways[:-1]):
+        chosen = TracedArray(cast("Storage", Either(trace, way.condition, way.array, chosen)))
+    return chosen
+
+
+def arrays(x: TracedArray) -> tuple[TracedArray, ...]:
+    """The arrays that one may be, down to those that are not chosen by a condition in turn."""
+    storage: Any = x.storage
+    if not isinstance(storage, Either):
+        return (x,)
+    return tuple([view(y, *x.lenses) for y in storage.arrays]) if x.lenses else storage.arrays
+
+
+def possible(x: TracedArray) -> list[Way]:
+    """The same with the conditions."""
+    storage: Any = x.storage
+    if not isinstance(storage, Either):
+        return [Way(const(True, "bool"), x)]
+    ways = merged(storage.condition, possible(storage.one), possible(storage.other))
+    return [Way(w.condition, view(w.array, *x.lenses)) for w in ways] if x.lenses else ways
+
+
+def merged(condition: Value, ones: list[Way], others: list[Way]) -> list[Way]:
+    """Those where the condition holds, and the others elsewhere; each array once."""
+    no, ways = const(False, "bool"), list[Way]()
+    for way in ones:
+        twin = next((w for w in others if is_twin(w.array, way.array)), None)
+        ways.append(Way(chosen_of(condition, way.condition, no if twin is None else twin.condition), way.array))
+    rest = [w for w in others if not any([is_twin(w.array, way.array) for way in ones])]
+    return ways + [Way(chosen_of(condition, no, w.condition), w.array) for w in rest]
+
+
+def is_twin(x: TracedArray, y: TracedArray) -> bool:
+    """Whether two are the same view of the same allocation."""
+    return x.storage is y.storage and x.lenses == y.lenses
+
+
+def chosen_of(condition: Value, one: Value, other: Value) -> Value:
+    """One truth value where the condition holds, else the other."""
+    if one is other:
+        return one
+    if isinstance(one.op, Const) and isinstance(other.op, Const):
+        return condition if one.op.value else logical_not(condition)
+    return select(condition, one, other)
 
 
 def is_new_or(old: TracedArray, x: TracedArray, owner: Owner) -> bool:
