@@ -35,6 +35,7 @@ from pliant.ops.elide import elide
 from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
+from pliant.ops.once import run_once
 from pliant.ops.ranges import decide
 from pliant.ops.sink import sink
 from pliant.ops.unstack import unstack
@@ -70,6 +71,7 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 
 
 INLINE = Pass("inline", lambda fn, log: inline(fn))
+ONCE = Pass("once", lambda fn, log: run_once(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
@@ -90,8 +92,8 @@ BEFORE_DERIVATIVES = (
     DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, COLUMNS, FLIPPED, HOIST, SINK, DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE, OUTWARD,
-    SINK, DEAD,
+    INLINE, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE,
+    OUTWARD, SINK, DEAD,
 )  # fmt: skip
 
 

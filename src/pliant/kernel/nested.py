@@ -14,6 +14,7 @@ from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.retrace import Retrace
 from pliant.ops.while_loop import WhileLoop
+from pliant.ops.while_once import WhileOnce
 
 Build: TypeAlias = Callable[[Function, Pairs], Program]
 
@@ -33,7 +34,7 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
         case Cond() as op:
             parts, pairs = branches_of(op, build)
             carries, length, first = [(p, r) for p, r in pairs], 1, -1
-        case Retrace() as op:
+        case Retrace() | WhileOnce() as op:
             return retraced(node, op, args, outs, build)
         case _:
             return None

@@ -10,6 +10,7 @@ from pliant.core.types import Type
 from pliant.kernel.carries import ALIGNMENT, Pairs, beginnings, is_in_place, is_small, owners, roles_of
 from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
 from pliant.ops.retrace import Retrace
+from pliant.ops.while_once import WhileOnce
 
 Build: TypeAlias = Callable[[Function, Pairs], Program]
 
@@ -17,16 +18,21 @@ GUESS: Final = 16  # steps
 WORD: Final = 8  # bytes; what is saved begins at a multiple of them
 
 
-def retraced(node: Node, op: Retrace, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build: Build) -> Run | None:
-    """The step of a `Retrace`; None if some part of it runs on the host."""
-    back = owners(op.back, op.carries_back)
-    parts = (build(op.test, ()), build(op.ahead, op.carries), build(op.back, back))
+def retraced(
+    node: Node, op: Retrace | WhileOnce, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build: Build
+) -> Run | None:
+    """The step of a loop with a tape; None if some part of it runs on the host."""
+    both = op.retrace if isinstance(op, WhileOnce) else op
+    back = owners(op.back, both.carries_back)
+    between = (build(op.middle, ()),) if isinstance(op, WhileOnce) else ()
+    parts = (build(op.test, ()), build(op.ahead, both.carries), *between, build(op.back, back))
     if any([isinstance(step, Host) for part in parts for step in part.steps]):
         return None
-    roles, size = roles_of(parts[2], op.carries_back, None, max([part.arena for part in parts]))
+    roles, size = roles_of(parts[-1], both.carries_back, None, max([part.arena for part in parts]))
     first = len(op.ins)
-    starts = beginnings(roles, [(first + r, r) for _, r in op.carries_back])
-    homes, size = homes_of(parts[1], op.carries, size)
+    # with something in between, nothing that is carried back begins as an operand
+    starts = [] if between else beginnings(roles, [(first + r, r) for _, r in both.carries_back])
+    homes, size = homes_of(parts[1], both.carries, size)
     work = GUESS * sum([step.work for part in parts for step in part.steps])
     sites = parts[1].sites
     sites.append(Site(OUT_OF_MEMORY, 0, node.origin, op.name))

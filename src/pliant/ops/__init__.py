@@ -52,6 +52,7 @@ from pliant.ops import (
     triangular,
     update,
     while_loop,
+    while_once,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
@@ -60,7 +61,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     reduce, update, block, block_rules, index, index_rules,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
-    contract, einsum, convolve, fft, custom, loop, loop_rules, cond, paired, retrace, reversible, while_loop,
+    contract, einsum, convolve, fft, custom,
+    loop, loop_rules, cond, paired, retrace, reversible, while_loop, while_once,
 )  # fmt: skip
 
 

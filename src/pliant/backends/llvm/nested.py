@@ -7,7 +7,7 @@ it has from then on. The functions are inlined, and LLVM keeps small carries in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
 from pliant.backends.llvm.emit import Emitter
@@ -103,29 +103,30 @@ class Part:
 class Carries:
     """The carries of a loop: where they lie, and what happens to them after a step."""
 
-    def __init__(self, e: Emitter, step: Run, pairs: list[tuple[int, int, int]]) -> None:
-        self.e, self.step, self.pairs = e, step, pairs  # (parameter, result, operand)
+    def __init__(self, e: Emitter, step: Run, pairs: Sequence[tuple[int, int, int | None]]) -> None:
+        self.e, self.step, self.pairs = e, step, pairs  # (parameter, result, operand or None)
         self.body = step.parts[-1]
         self.local: dict[int, tuple[str, str]] = {}
         moving = step.roles.results if step.roles else ()
         self.moving = [(p, r, a) for n in moving for p, r, a in pairs if r == n]
 
     def begin(self, part: Part) -> None:
-        """Bring the first values to where the first step expects them."""
+        """Bring the first values to where the first step expects them, if they are operands."""
         e, step = self.e, self.step
         for p, r, a in self.pairs:
-            type, first = step.outs[r].type, e.base(step.args[a])
+            type = step.outs[r].type
             if is_small(type):
                 held = e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
                 made = held if is_in_place(self.body, p, r) else e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
                 self.local[r] = held, made
-                move(e, held, first, type)
+                if a is not None:
+                    move(e, held, e.base(step.args[a]), type)
                 part.put(part.param(p), held)
                 part.put(part.result(r), made)
             elif (p, r, a) not in self.moving:
                 out = e.base(step.outs[r])
-                if root_of(step.outs[r]) is not root_of(step.args[a]):
-                    copy(e, out, first, type.bytes)
+                if a is not None and root_of(step.outs[r]) is not root_of(step.args[a]):
+                    copy(e, out, e.base(step.args[a]), type.bytes)
                 part.put(part.param(p), out)
                 part.put(part.result(r), out)
         if step.roles:
@@ -137,8 +138,8 @@ class Carries:
         places = [self.home(roles, n) for n in range(len(roles.homes))]
         for n, (p, _, a) in enumerate(self.moving):
             at = roles.start[n]
-            there = roles.homes[at] is None and root_of(step.outs[roles.results[at]]) is root_of(step.args[a])
-            if not there:
+            home = step.outs[roles.results[at]] if roles.homes[at] is None else None
+            if a is not None and (home is None or root_of(home) is not root_of(step.args[a])):
                 copy(e, places[at], e.base(step.args[a]), step.args[a].type.bytes)
             part.put(part.param(p), places[at])
         for n, (_, r, _) in enumerate(self.moving):

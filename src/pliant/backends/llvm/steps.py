@@ -14,6 +14,7 @@ from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
 from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
+from pliant.ops.while_once import WhileOnce
 
 LONGEST_FUNCTION = 200  # scalars; in longer ones LLVM looks through many blocks for what holds at each loop
 STEP = 10  # scalars that a step counts for, beside those in it
@@ -109,7 +110,7 @@ def emit_step(e: Emitter, step: Step) -> None:
             else:
                 emit_routine(e, step)
                 e.return_if_failed()
-        case Run() if isinstance(step.node.op, Retrace):
+        case Run() if isinstance(step.node.op, Retrace | WhileOnce):
             emit_retrace(e, step, step.node.op, emit_segment)
         case Run():
             emit_run(e, step, emit_segment)

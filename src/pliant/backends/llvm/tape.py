@@ -16,6 +16,7 @@ from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Buffer, Run
 from pliant.kernel.retrace import row_of
 from pliant.ops.retrace import Retrace
+from pliant.ops.while_once import WhileOnce
 
 FIRST: Final = 4096
 """Bytes of a tape on the stack."""
@@ -136,18 +137,28 @@ class Held:
                 part.put(part.result(r), old)
 
 
-def emit_retrace(e: Emitter, step: Run, op: Retrace, segment: EmitSegment) -> None:
-    """Forward while the condition holds, then back."""
+def emit_retrace(e: Emitter, step: Run, op: Retrace | WhileOnce, segment: EmitSegment) -> None:
+    """Forward while the condition holds, then back; what lies in between makes what the way back starts from."""
     e.begin_step([])
     scratch = e.base(step.scratch)
-    test, ahead, back = (Part(e, program, name_of(e), segment, scratch) for program in step.parts)
-    tape = Tape(e, step.parts[1].results[len(op.carries) :], step.site)
-    can_fail = tape.width > 0 or any([part.can_fail for part in (test, ahead, back)])
-    _forward(e, step, op, (test, ahead), tape, can_fail=can_fail)
+    parts = [Part(e, program, name_of(e), segment, scratch) for program in step.parts]
+    both = op.retrace if isinstance(op, WhileOnce) else op
+    tape = Tape(e, step.parts[1].results[len(both.carries) :], step.site)
+    can_fail = tape.width > 0 or any([part.can_fail for part in parts])
+    ahead, back = parts[1], parts[-1]
+    _forward(e, step, both, (parts[0], ahead), tape, can_fail=can_fail)
     for k, n in enumerate(op.reads):
-        back.put(back.param(op.saved + k), e.base(step.args[n]))
-    carries = Carries(e, step, [(p, r, len(op.ins) + r) for p, r in op.carries_back])
-    carries.begin(back)
+        back.put(back.param(both.saved + k), e.base(step.args[n]))
+    first = len(op.ins)
+    if isinstance(op, WhileOnce):
+        carries = Carries(e, step, [(p, r, None) for p, r in both.carries_back])
+        carries.begin(back)
+        lasts = [ahead.get(ahead.param(p)) for p, _ in both.carries]
+        outs = [*(back.get(back.param(p)) for p, _ in both.carries_back), *map(e.base, step.outs[op.starts :])]
+        _between(e, parts[2], [*lasts, *map(e.base, step.args[first:])], outs, can_fail=can_fail)
+    else:
+        carries = Carries(e, step, [(p, r, first + r) for p, r in both.carries_back])
+        carries.begin(back)
 
     def more() -> str:
         left = e.op(f"icmp ne i64 {tape.length}, 0")
@@ -163,6 +174,18 @@ def emit_retrace(e: Emitter, step: Run, op: Retrace, segment: EmitSegment) -> No
     carries.end(back, known=False)
     tape.free()
     e.end_step()
+
+
+def _between(e: Emitter, part: Part, given: list[str], made: list[str], *, can_fail: bool) -> None:
+    """What is done before the way back begins."""
+    for n, at in enumerate(given):
+        part.put(part.param(n), at)
+    for n, at in enumerate(made):
+        part.put(part.result(n), at)
+    if can_fail:
+        unless_failed(e, part.call)
+    else:
+        part.call()
 
 
 def _forward(e: Emitter, step: Run, op: Retrace, parts: tuple[Part, Part], tape: Tape, *, can_fail: bool) -> None:

@@ -25,7 +25,7 @@ class Effect:
 
 def check_retrace(step: Run, op: Retrace, effects: Sequence[Effect]) -> None:
     """The way forward: a step writes only to what it carries, and to the tape."""
-    test, ahead, _ = effects
+    test, ahead, *_ = effects
     body, out = step.parts[1], step.outs[0]
     if test.clobbered or test.places != (None,):
         raise fault(out, "is carried by a loop whose condition writes to memory")
@@ -49,9 +49,15 @@ def check_retrace(step: Run, op: Retrace, effects: Sequence[Effect]) -> None:
         raise fault(step.scratch, "is divided into parts that overlap or do not fit")
 
 
+def check_between(step: Run, middle: Effect) -> None:
+    """What lies between the two ways writes to its results only."""
+    if middle.clobbered or any([place is not None for place in middle.places]):
+        raise fault(step.outs[0], "is made by a loop that writes to memory before it turns back")
+
+
 def _size(step: Run, op: Retrace, n: int) -> int:
     """The bytes of a memory that changes roles on the way back."""
     assert step.roles
     at = n if n < len(step.roles.results) else step.roles.before.index(n)
     first, _ = op.carries_back[0]
-    return step.parts[2].params[first + step.roles.results[at]].type.bytes
+    return step.parts[-1].params[first + step.roles.results[at]].type.bytes

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import final
+from typing import Final, final
 
 from pliant.core.frozen import frozen
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.memory import region_of
-from pliant.kernel.check.retraced import Effect, check_retrace
+from pliant.kernel.check.retraced import Effect, check_between, check_retrace
 from pliant.kernel.ir import Buffer, Program, Roles, Run
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.retrace import Retrace
 from pliant.ops.while_loop import WhileLoop
+from pliant.ops.while_once import WhileOnce
+
+NOWHERE: Final = -1
 
 
 @final
 @frozen
 class Carry:
-    """A parameter of a body, the result it becomes in the next step, the operand it starts from."""
+    """A parameter of a body, the result it becomes in the next step, the operand it starts from or `NOWHERE`."""
 
     param: int
     result: int
@@ -44,7 +47,12 @@ def check_run(step: Run, effects: Sequence[Effect]) -> None:
         case Retrace() as op:
             check_retrace(step, op, effects)
             back = [Carry(p, r, len(op.ins) + r) for p, r in op.carries_back]
-            _check_loop(step, step.parts[2], effects[2], back, None)
+            _check_loop(step, step.parts[-1], effects[-1], back, None)
+        case WhileOnce() as op:
+            check_retrace(step, op.retrace, effects)
+            check_between(step, effects[2])
+            back = [Carry(p, r, NOWHERE) for p, r in op.retrace.carries_back]
+            _check_loop(step, step.parts[-1], effects[-1], back, None)
         case _:
             raise fault(step.outs[0], f"is made by {step.node.op.name}, which the verifier does not know")
     if step.scratch.type.bytes < max([part.arena for part in step.parts]):
