@@ -21,6 +21,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing, taken_back
 from pliant.frontend.control.growth import item
+from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.reference import Ref, traced
@@ -231,8 +232,10 @@ class Reader:
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
 
     def items(self, fn: Any, *args: Any, **options: Any) -> Any:
-        """What a loop goes over: a call of `range`, `enumerate`, `zip` or `reversed`."""
-        given = args if fn is range else tuple([self.each(a) for a in args])
+        """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
+        if not is_known(fn):
+            return self.callee(fn)(*map(plain, args), **options)
+        given = args if fn is range else tuple([self.callee(a) if callable(a) else self.each(a) for a in args])
         return CALLS["items"](fn, *given, **options)
 
     def loop(self, elements: Any, *rest: Any) -> Any:

@@ -13,9 +13,11 @@ import pytest
 import pliant
 from tests.frontend.control.flows import FLOWS
 from tests.frontend.control.flows_exits import EXITS
+from tests.frontend.control.flows_iterators import ITERATORS
 from tests.frontend.control.flows_lists import LISTS, UNROLLED
 
-PROGRAMS = [*FLOWS, *LISTS, *EXITS]
+STAYING = [*LISTS, *EXITS, *ITERATORS]
+PROGRAMS = [*FLOWS, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}
 
@@ -65,7 +67,7 @@ def test_a_batch_of_a_program_equals_a_python_loop(f: Callable[..., Any]) -> Non
     np.testing.assert_allclose(pliant.vmap(each)(xs), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", [*LISTS, *EXITS], ids=name_of)
+@pytest.mark.parametrize("f", STAYING, ids=name_of)
 def test_a_loop_stays_one(f: Callable[..., Any]) -> None:
     assert ("unrolled" in str(pliant.explain(f, X, 5))) == (f in UNROLLED)
 

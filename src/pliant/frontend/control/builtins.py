@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import BuiltinFunctionType
 from typing import Any, Final
 
 import numpy as np
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import both, choose, either, is_open
-from pliant.frontend.control.comprehension import FOLDS, Clause, folded, generated, is_long, listed, over, truth, walk
+from pliant.frontend.control.comprehension import (
+    FOLDS,
+    Clause,
+    accumulated,
+    every_one,
+    folded,
+    generated,
+    is_long,
+    listed,
+    over,
+    reduction,
+    truth,
+    walk,
+)
 from pliant.frontend.control.effects import advanced
 from pliant.frontend.control.growth import length
 from pliant.frontend.control.numbers import NUMBERS
@@ -108,6 +124,23 @@ def _maker(kind: Any) -> Callable[..., Any]:
     return made
 
 
+def _tuple(elements: Iterable[Any] = ()) -> tuple[Any, ...]:
+    return tuple(every_one(elements))
+
+
+def _traced(function: Any) -> Any:
+    """A function that is passed on, as a traced function calls it."""
+    return BUILTINS.get(function, function) if isinstance(function, type | BuiltinFunctionType) else function
+
+
+def _reduction(function: Any, elements: Any, *start: Any) -> Any:
+    return reduction(_traced(function), elements, *start)
+
+
+def _accumulated(elements: Any, func: Any = None, *, initial: Any = None) -> Any:
+    return accumulated(elements, _traced(func), initial=initial)
+
+
 _SCALARS: Final = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
@@ -120,6 +153,10 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.all: every,
     builtins.len: length,
     builtins.sum: total,
+    builtins.list: every_one,
+    builtins.tuple: _tuple,
+    functools.reduce: _reduction,
+    itertools.accumulate: _accumulated,
     builtins.next: advanced,
     **{kind: _maker(kind) for kind in _SCALARS},
     **NUMBERS,

@@ -8,17 +8,24 @@ comes of it: the element of the result or, if other clauses follow, what the nex
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import CodeType
 from typing import Any, Final, TypeAlias, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.array import fresh
 from pliant.frontend.control.branch import both, branch, choose, either, is_open
 from pliant.frontend.control.effects import changing, store
-from pliant.frontend.control.items import steps_of
+from pliant.frontend.control.items import Mapped, steps_of
+from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.region import born
+from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.tracing import is_tracing
 
 Clause: TypeAlias = Callable[[Any], Iterable[tuple[Any, Callable[[], Any]]]]
@@ -29,8 +36,10 @@ VALUE: Final = "value"
 
 def is_long(elements: Any) -> bool:
     """Whether it is worth a try to go over elements in a loop of the program."""
-    steps = steps_of(elements) if is_tracing() else None
-    return steps is not None and not (steps.is_static and steps.count <= FEW)
+    if not is_tracing() or not has_steps(elements):
+        return False
+    steps = steps_of(elements)
+    return steps is None or not steps.is_static or steps.count > FEW
 
 
 def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
@@ -38,12 +47,7 @@ def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
     if not is_long(elements):
         return list(generated(depth, elements, clause))
     out = born(list[Any]())
-
-    def use(x: Any) -> None:
-        changing(out, "append")
-        out.append(x)
-
-    walk(depth, elements, clause, use)
+    walk(depth, elements, clause, partial(_append, out))
     return out
 
 
@@ -99,6 +103,48 @@ def folded(function: Any, go: Callable[[Use], None], *start: Any) -> Any:
 def over(elements: Any) -> Callable[[Use], None]:
     """A walk over elements themselves."""
     return lambda use: loop_of(elements, use, _code_of(folded))
+
+
+def every_one(elements: Any = ()) -> list[Any]:
+    """`list`."""
+    if not isinstance(elements, Mapped) or not is_long(elements):
+        return list(elements)
+    out = born(list[Any]())
+    over(elements)(partial(_append, out))
+    return out
+
+
+def _append(out: list[Any], x: Any) -> None:
+    changing(out, "append")
+    out.append(x)
+
+
+def reduction(function: Callable[[Any, Any], Any], elements: Any, *start: Any) -> Any:
+    """`functools.reduce`."""
+    rest = elements if start else part(elements, 1, None)
+    if rest is None or not is_long(rest):
+        return functools.reduce(function, elements, *start)
+    state = born({VALUE: start[0] if start else next(iter(elements))})
+    over(rest)(lambda x: store(function(state[VALUE], x), state, VALUE))
+    return state[VALUE]
+
+
+def accumulated(elements: Any, function: Any = None, *, initial: Any = None) -> Any:
+    """`itertools.accumulate`, at once where that is a loop."""
+    add = function or operator.add
+    rest = elements if initial is not None else part(elements, 1, None)
+    if rest is None or not is_long(rest):
+        return itertools.accumulate(elements, add, initial=initial)
+    first = next(iter(elements)) if initial is None else initial
+    state, out = born({VALUE: first}), born([first])
+
+    def use(x: Any) -> None:
+        store(add(state[VALUE], x), state, VALUE)
+        _append(out, state[VALUE])
+
+    over(rest)(use)
+    kind = number_kind(out)
+    return out if kind is None else born(numbers(fresh(held(out, kind), is_array=True), kind))
 
 
 def truth(x: Any) -> Any:

@@ -50,6 +50,18 @@ class Made:
         return iter(self.function(*self.parts, strict=True) if self.is_strict else self.function(*self.parts))
 
 
+@final
+@frozen
+class Mapped:
+    """What a function makes of each element."""
+
+    elements: Any
+    function: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.function, self.elements)
+
+
 def items(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """`function(*args)`, kept as what it is where a loop can go over it by number."""
     if not is_tracing():
@@ -89,11 +101,19 @@ class Steps:
         """Whether the number of steps is known while tracing."""
         return isinstance(self.count, int)
 
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.at, range(self.count))
+
 
 def steps_of(elements: Any) -> Steps | None:
     """Elements by number; None if they are none that a loop of the program can go over."""
     if isinstance(elements, range):
-        return Steps(len(elements), lambda k: _affine(k, elements.start, elements.step))
+        return Steps(len(elements), lambda k: scaled(k, elements.start, elements.step))
+    if isinstance(elements, Steps):
+        return elements
+    if isinstance(elements, Mapped):
+        inner = steps_of(elements.elements)
+        return None if inner is None else Steps(inner.count, lambda k: elements.function(inner.at(k)))
     if isinstance(elements, Range):
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
@@ -104,9 +124,10 @@ def steps_of(elements: Any) -> Steps | None:
     return _made(elements) if isinstance(elements, Made) else None
 
 
-def _affine(k: Any, start: Any, step: int) -> Any:
-    scaled = k if step == 1 else k * step
-    return scaled if isinstance(start, int) and start == 0 else scaled + start
+def scaled(k: Any, start: Any, step: int) -> Any:
+    """The k-th number of a range."""
+    reached = k if step == 1 else k * step
+    return reached if isinstance(start, int) and start == 0 else reached + start
 
 
 def _dynamic(elements: Range) -> Steps:
@@ -114,7 +135,7 @@ def _dynamic(elements: Range) -> Steps:
     reach = stop - start if step > 0 else start - stop
     size = abs(step)
     count = reach if size == 1 else (reach + (size - 1)) // size
-    return Steps(count, lambda k: _affine(k, start, step))
+    return Steps(count, lambda k: scaled(k, start, step))
 
 
 def _made(elements: Made) -> Steps | None:
@@ -129,7 +150,7 @@ def _made(elements: Made) -> Steps | None:
     inner = cast("list[Steps]", found)
     first = inner[0]
     if elements.function is enumerate:
-        return Steps(first.count, lambda k: (_affine(k, start, 1), first.at(k)))
+        return Steps(first.count, lambda k: (scaled(k, start, 1), first.at(k)))
     if elements.function is reversed:
         return Steps(first.count, lambda k: first.at((first.count - 1) - k))
     counts = [s.count for s in inner]
@@ -147,5 +168,4 @@ def _made(elements: Made) -> Steps | None:
 def offset(index: Value, factor: int, shift: int) -> Any:
     """The number of a step as a Python integer that is traced."""
     k = with_kind(index, INDEX)
-    scaled = k if factor == 1 else k * factor
-    return scaled + shift if shift else scaled
+    return scaled(k, shift, factor)

@@ -3,8 +3,8 @@ else as many copies of the body as there are steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import CodeType
 from typing import Any, Final, final
@@ -15,7 +15,8 @@ from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.induction import captured
-from pliant.frontend.control.items import Steps, offset, steps_of
+from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
+from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.region import Place, cells_of, depth
@@ -46,6 +47,7 @@ class Site:
     more: Sequence[str]
     where: Origin
     code: CodeType  # by which it is known
+    is_part: bool = False  # of a loop, to which it leaves what a `break` means
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
@@ -58,6 +60,8 @@ class Site:
 
     def finished(self, signal: Signal | None) -> Signal | None:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
+        if self.is_part:
+            return signal
         after = without(signal, BREAK)
         fell = True if signal is None else signal.is_one_of(FELL)
         ways = possible_of(signal) - {FELL}
@@ -87,6 +91,12 @@ class Site:
 
         return run
 
+    def part(self, body: Callable[[Any], Any], *, is_last: bool) -> Site:
+        """The same loop over some of its elements, with another body. is_last: whether nothing comes after them."""
+        carried = self.live | self.kept
+        kept = self.kept if is_last else carried
+        return replace(self, body=body, orelse=None, live=carried, kept=kept, is_part=True)
+
     @property
     def all_cells(self) -> list[Place]:
         """What the loop and its `else` bind."""
@@ -97,7 +107,7 @@ class Site:
         going = signal.is_one_of(FELL)
         if going is False:
             return self.finished(signal)
-        left = self.going_on(signal.possible - {FELL}, without(signal, BREAK))
+        left = self.going_on(signal.possible - {FELL}, signal if self.is_part else without(signal, BREAK))
         return joined(going, self.fallen(rest), left, self.all_cells)
 
 
@@ -112,20 +122,61 @@ def loop_of(elements: Any, step: Callable[[Any], None], code: CodeType) -> None:
 
 
 def _run(site: Site, elements: Any) -> Signal | None:
+    match elements if is_tracing() else None:
+        case Nest():
+            inside = site.part(site.body, is_last=False)
+            outer = site.part(lambda a: _run(inside, elements.inner(a)), is_last=True)
+            return site.finished(_run(outer, elements.outer))
+        case Mapped() if steps_of(elements) is None and has_steps(elements):
+            mapped = site.part(lambda a: site.body(elements.function(a)), is_last=True)
+            return site.finished(_run(mapped, elements.elements))
+        case Chain():
+            return site.finished(_chained(site, elements.parts))
+        case Filtered():
+            return site.finished(_run(site.part(_under(site, elements.test), is_last=True), elements.elements))
+        case _:
+            return _counted(site, elements)
+
+
+def _chained(site: Site, parts: Sequence[Any]) -> Signal | None:
+    """One loop after the other, of the same body."""
+    if not parts:
+        return None
+    part = site.part(site.body, is_last=len(parts) == 1)
+    signal = _run(part, parts[0])
+    return _chained(site, parts[1:]) if signal is None else part.left(signal, lambda: _chained(site, parts[1:]))
+
+
+def _under(site: Site, test: Any) -> Callable[[Any], Signal | None]:
+    """The body, run for the elements for which a test holds."""
+
+    def body(item: Any) -> Signal | None:
+        holds = item if test is None else test(item)
+        if not is_open(holds):
+            return site.body(item) if holds else None
+        return joined(holds, lambda: site.body(item), None, site.cells)
+
+    return body
+
+
+def _counted(site: Site, elements: Any) -> Signal | None:
     steps = steps_of(elements) if is_tracing() else None
     if steps is None:
-        return _plain(site, iter(elements))
+        return _plain(site, iter(elements), name_of(elements))
     if not steps.is_static:
         return site.finished(_dynamic(site, steps))
     return _static(site, steps, 0, 0)
 
 
-def _plain(site: Site, elements: Any) -> Signal | None:
-    """The loop as Python runs it."""
+def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Signal | None:
+    """The loop as Python runs it, over a `what`."""
     for item in elements:
         signal = without(site.body(item), CONTINUE)
+        done += 1
         if signal is not None:
-            return site.left(signal, lambda: _plain(site, elements))
+            return site.left(signal, partial(_plain, site, elements, what, done))
+    if done > FEW and is_tracing():
+        report(site.code, Report(site.where, "unrolled", done, f"it goes over a Python {what}"), depth())
     return site.finished(None)
 
 
@@ -164,6 +215,9 @@ def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
         report(site.code, Report(site.where, "unrolled", steps.count, error.reason), depth())
         return False
     except Exception as error:  # whatever the body cannot do with a traced number of a step, it may do with a known one
+        cause = error.__context__  # of a loop inside: what it cannot do at the first step, it may do later
+        if isinstance(cause, NotInductive) and cause.is_late and done < PEELED:
+            return True
         report(site.code, Report(site.where, "unrolled", steps.count, _reason(error)), depth())
         return False
 

@@ -39,7 +39,12 @@ RUNTIME: Final = (
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
 ITEM: Final = "__pliant_element__"
-_ITERATORS: Final = frozenset(("range", "enumerate", "zip", "reversed"))
+_ITERATORS: Final = frozenset(("range", "enumerate", "zip", "reversed", "map", "filter"))
+_MORE_ITERATORS: Final = frozenset((
+    "product", "combinations", "combinations_with_replacement", "chain", "from_iterable", "starmap", "pairwise",
+    "islice", "ndindex", "ndenumerate",
+))  # fmt: skip
+"""Of `itertools` and NumPy, if these are what the names stand for."""
 _GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
 _ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
 _FOLDS: Final = frozenset(("sum", "any", "all", "max", "min", "list", "tuple"))
@@ -187,14 +192,22 @@ class _Statements:
 
     def iterated(self, node: ast.expr) -> ast.expr:
         """What a loop iterates over, with ranges and the like kept as such."""
-        function = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-        if isinstance(node, ast.Call) and function in _ITERATORS - self.locals:
-            made = calling("items", node, node.func, *(self.iterated(a) for a in node.args))
+        if self.is_iterator(node):
+            assert isinstance(node, ast.Call)
+            made = calling("items", node, self.expression(node.func), *(self.iterated(a) for a in node.args))
             made.keywords = [placed(ast.keyword(k.arg, self.expression(k.value)), k) for k in node.keywords]
             return made
         if isinstance(node, ast.Starred):
             return placed(ast.Starred(calling("each", node, self.expression(node.value)), ast.Load()), node)
         return self.expression(node)
+
+    def is_iterator(self, node: ast.expr) -> bool:
+        """Whether an expression is a call of what makes iterators."""
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name):
+            return node.func.id in (_ITERATORS | _MORE_ITERATORS) - self.locals
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _MORE_ITERATORS
 
     def outcome(self, call: ast.expr, in_block: bool) -> ast.expr:
         """What a signal becomes at the end of statements: itself in a block, else the function's result."""
@@ -363,6 +376,11 @@ class _Expressions(ast.NodeTransformer):
             generator, *more = node.args
             parts = self.clauses(cast("Any", generator))
             return calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
+        is_use = isinstance(node.func, ast.Name) and node.func.id in _FOLDS - self.outer.locals and len(node.args) == 1
+        if is_use and self.outer.is_iterator(node.args[0]) and may_wait(node):
+            node.args = [self.outer.iterated(node.args[0])]
+            node.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
+            return node
         self.generic_visit(node)
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
         if is_super and self.outer.first and "super" not in self.outer.locals:

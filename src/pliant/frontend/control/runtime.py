@@ -8,7 +8,7 @@ from pliant.frontend.control.branch import asserted, both, branch, choose, compa
 from pliant.frontend.control.builtins import reduced
 from pliant.frontend.control.comprehension import listed
 from pliant.frontend.control.effects import assign, attempted, extended, rebinds, store
-from pliant.frontend.control.items import items
+from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.loops import loop, repeat
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
@@ -16,6 +16,6 @@ from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned,
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
-    "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
+    "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
     "born": born, "extended": extended, "listed": listed, "reduced": reduced, "rebinds": rebinds, "asserted": asserted,
 }  # fmt: skip

@@ -1,0 +1,203 @@
+"""What `map`, `filter`, `itertools` and NumPy's iterators make of elements, as something that loops can go over.
+
+for i, j in product(range(n), xs): …        for i in range(n):
+                                                for j in xs: …
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.core.frozen import frozen
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control.items import Made, Mapped, Steps, items, scaled, steps_of
+from pliant.frontend.kinds import is_sequence
+
+
+@final
+@frozen
+class Nest:
+    """The elements of `inner(a)` for each element a of `outer`, one after the other."""
+
+    outer: Any
+    inner: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        for a in self.outer:
+            yield from self.inner(a)
+
+
+@final
+@frozen
+class Chain:
+    """The elements of each part."""
+
+    parts: tuple[Any, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain(*self.parts)
+
+
+@final
+@frozen
+class Filtered:
+    """The elements for which a test holds."""
+
+    elements: Any
+    test: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        return filter(self.test, self.elements)
+
+
+def has_steps(elements: Any) -> bool:
+    """Whether a loop of the program can go over elements, or over parts of them."""
+    match elements:
+        case Nest():
+            return True
+        case Mapped():
+            return has_steps(elements.elements)
+        case Chain():
+            return any(map(has_steps, elements.parts))
+        case Filtered():
+            return has_steps(elements.elements)
+        case _:
+            return steps_of(elements) is not None
+
+
+def iterated(function: Any, *args: Any, **options: Any) -> Any:
+    """`function(*args, **options)`, which a loop is about to go over."""
+    make = _MAKERS.get(function)
+    if make is None:
+        return items(function, *args, **options)
+    made = make(*args, **options)
+    return function(*args, **options) if made is None else made
+
+
+def plain(x: Any) -> Any:
+    """What a function gets for an argument that was kept as what it is: an iterator, as Python makes it."""
+    return iter(x) if isinstance(x, Made | Mapped | Nest | Chain | Filtered) else x
+
+
+def name_of(elements: Any) -> str:
+    """What elements are, in Python's words."""
+    match elements:
+        case Made():
+            return str(elements.function.__name__)
+        case Mapped():
+            return "map"
+        case _:
+            return type(elements).__name__
+
+
+def is_known(function: Any) -> bool:
+    """Whether a function makes something to go over by number."""
+    try:
+        return function in _MAKERS or function in _PLAIN
+    except TypeError:  # not hashable
+        return False
+
+
+def _product(*pools: Any, repeat: int = 1) -> Any:
+    if not any(map(has_steps, pools)) or any([hasattr(p, "__next__") for p in pools]):
+        return None
+    return _product_of(tuple(map(_pool, pools)) * repeat)
+
+
+def _product_of(pools: tuple[Any, ...]) -> Any:
+    if not pools:
+        return [()]
+    first, rest = pools[0], pools[1:]
+    if not rest:
+        return Mapped(first, lambda a: (a,))
+    return Nest(first, lambda a: Mapped(_product_of(rest), lambda others: (a, *others)))
+
+
+def _pool(elements: Any) -> Any:
+    """Elements as they are now: a product keeps the numbers of an array, or views of its rows."""
+    is_row = type(elements) is TracedArray and len(elements.shape) == 1
+    return fresh(elements.value, is_array=True) if is_row else elements
+
+
+def _pairs(shift: int) -> Callable[..., Any]:
+    """The pairs of elements, of which the second comes at least `shift` after the first."""
+
+    def made(elements: Any, count: int) -> Any:
+        steps = steps_of(_pool(elements))
+        if count != 2 or steps is None or not steps.is_static:
+            return None
+
+        def after(i: Any) -> Any:
+            return Mapped(items(range, i + shift, steps.count), lambda j: (steps.at(i), steps.at(j)))
+
+        return Nest(range(steps.count), after)
+
+    return made
+
+
+def _mapped(function: Any, *elements: Any) -> Any:
+    return Mapped(elements[0], function) if len(elements) == 1 else _star(function, Made(zip, elements))
+
+
+def _star(function: Any, rows: Any) -> Any:
+    return Mapped(rows, lambda row: function(*row))
+
+
+def _filtered(test: Any, elements: Any) -> Any:
+    return Filtered(elements, test)
+
+
+def _chain(*parts: Any) -> Any:
+    return Chain(parts)
+
+
+def _joined(parts: Any) -> Any:
+    return Nest(parts, lambda part: part)
+
+
+def _pairwise(elements: Any) -> Any:
+    steps = steps_of(elements)
+    if steps is None or not steps.is_static:
+        return None
+    return Steps(max(steps.count - 1, 0), lambda k: (steps.at(k), steps.at(k + 1)))
+
+
+def part(elements: Any, *bounds: Any) -> Any:
+    """`islice`; None where it is no part of counted elements."""
+    steps = steps_of(elements)
+    if steps is None or not steps.is_static or not all([b is None or isinstance(b, int) for b in bounds]):
+        return None
+    taken = range(steps.count)[slice(*bounds)]
+    return Steps(len(taken), lambda k: steps.at(scaled(k, taken.start, taken.step)))
+
+
+def _indices(*shape: Any) -> Any:
+    extents: tuple[Any, ...] = tuple(shape[0]) if len(shape) == 1 and is_sequence(shape[0]) else shape
+    return _product_of(tuple(map(range, extents))) if extents and all([type(n) is int for n in extents]) else None
+
+
+def _enumerated(array: Any) -> Any:
+    if type(array) is not TracedArray or not array.shape:
+        return None
+    return Mapped(_indices(*array.shape), lambda place: (place, array[place]))
+
+
+_PLAIN: Final = frozenset({range, enumerate, zip, reversed})
+_MAKERS: Final[dict[Any, Callable[..., Any]]] = {
+    map: _mapped,
+    filter: _filtered,
+    itertools.product: _product,
+    itertools.combinations: _pairs(1),
+    itertools.combinations_with_replacement: _pairs(0),
+    itertools.chain: _chain,
+    itertools.chain.from_iterable: _joined,
+    itertools.starmap: _star,
+    itertools.pairwise: _pairwise,
+    itertools.islice: part,
+    np.ndindex: _indices,
+    np.ndenumerate: _enumerated,
+}
