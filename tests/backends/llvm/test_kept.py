@@ -50,6 +50,8 @@ print(repr(pliant.value_and_grad(solved)(A)[1].tolist()))
 print(repr(pliant.jit(lambda B: np.sum(B @ B) + np.exp(B).sum())(B)))
 print(repr(pliant.grad(looped)(X).tolist()))
 print(repr(pliant.grad(reached)(X).tolist()))
+for dtype in ("f4", "f8", "i8"):
+    print(repr(pliant.jit(np.sort)(-A.astype(dtype)).tolist()), repr(pliant.jit(np.median)(A.astype(dtype))))
 pliant.jit(twice)(X)
 print(X.tolist())
 for n in range(5):

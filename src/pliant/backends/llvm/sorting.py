@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pliant.backends.llvm.capi import numpy_function
+from pliant.backends.llvm.jit import symbol
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine, Routine, Var
@@ -39,6 +40,11 @@ def sorter(dtype: str) -> int:
     return found if found and sorts(found, descr) else 0
 
 
+def sort_function(dtype: str) -> str:
+    """The name under which code finds NumPy's routine for a dtype, for which there is one."""
+    return symbol(f"pliant_sort_{dtype}", sorter(dtype))
+
+
 def sorts(address: int, descr: np.dtype[Any]) -> bool:
     """Whether a function sorts as NumPy does."""
     x = (np.arange(SAMPLE) * 7919 % 1013).astype(descr)
@@ -58,6 +64,7 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     e.begin_step([out])
     row = Var(math.prod(out.type.shape[:-1]))
     place = Affine(0, ((row, length),))
-    function = f"inttoptr (i64 {sorter(out.type.dtype)} to ptr)"
-    e.nested((row,), lambda: e.call_for_effect(f"i32 {function}(ptr {e.address(out, place)}, i64 {length}, ptr null)"))
+    name = sort_function(out.type.dtype)
+    e.module.declared[name] = f"declare i32 @{name}(ptr, i64, ptr)"
+    e.nested((row,), lambda: e.call_for_effect(f"i32 @{name}(ptr {e.address(out, place)}, i64 {length}, ptr null)"))
     e.end_step()
