@@ -89,3 +89,32 @@ def test_tiles_by_several_threads():
             np.testing.assert_array_equal(f(x, y), x.T + y)
     finally:
         pliant.threads(before)
+
+
+@pytest.mark.parametrize("n", [7, 8, 9, 15, 16, 17, 31])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_stacks_of_small_matrices_turned_over(dtype: str, n: int):
+    x, y = drawn((5, n, 2 * n - 7), dtype), drawn((5, 2 * n - 7, n), dtype)
+    f = pliant.jit(lambda x, y: (np.where(y != 0, np.swapaxes(x, 1, 2), y), np.swapaxes(y, 1, 2)))
+    for got, wanted in zip(f(x, y), f.__wrapped__(x, y), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("extra", range(9))
+def test_parts_of_any_length_by_threads(extra: int):
+    x, y = drawn((2000, 128 * 4 + extra), "float64"), drawn((128 * 4 + extra, 2000), "float64")
+    f, before = pliant.jit(lambda x, y: x.T - y), pliant.threads()
+    try:
+        pliant.threads(2)
+        np.testing.assert_array_equal(f(x, y), x.T - y)
+    finally:
+        pliant.threads(before)
+
+
+def test_rows_that_are_read_where_they_are_written_are_read_once():
+    def turned_and_shifted(x: Any, y: Any) -> Any:
+        x[:, :] = x[::-1, ::-1][::-1, ::-1] * 2 + y.T + x[:, :1]
+        return x
+
+    x, y = drawn((67, 67), "float64"), drawn((67, 67), "float64")
+    np.testing.assert_array_equal(pliant.jit(turned_and_shifted)(x.copy(), y), turned_and_shifted(x.copy(), y))

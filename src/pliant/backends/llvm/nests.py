@@ -10,6 +10,7 @@ from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.math import LIBM, combine
 from pliant.backends.llvm.own import is_inlined
+from pliant.backends.llvm.squares import SIDE, Loop, Turned, emit_squares, fits
 from pliant.backends.llvm.tiles import SIZES, turner, turner_text
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.core.types import Type, itemsize
@@ -154,8 +155,8 @@ class NestEmitter:
         self.begin(level)
         if level == len(self.loops):
             self.innermost()
-        elif level == len(self.loops) - 2 and self.crosses(self.loops[level], self.loops[level + 1]):
-            self.tiled(level)
+        elif across := self.across(level):
+            across(level)
         elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
@@ -193,12 +194,18 @@ class NestEmitter:
         in_memory = root.fold is not None and self.in_memory(root)
         return root.buffer is not None and root.rest is not None and loop not in root.folded and not in_memory
 
-    def crosses(self, outer: Var, inner: Var) -> bool:
-        """Whether a nest walks some array along its rows and another one across: tiles keep both in cache."""
-        if self.folds or self.is_swept or self.limits or min(outer.extent, inner.extent) < TILE:
-            return False
-        loads = [s.offset for level in self.levels for s in level if isinstance(s, Load)]
-        return any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads])
+    def across(self, level: int) -> Callable[[int], None] | None:
+        """How to run the two innermost loops if they walk some array along its rows and another one across."""
+        if level != len(self.loops) - 2 or self.folds or self.is_swept or self.limits:
+            return None
+        outer, inner = self.loops[level:]
+        loads = [s.offset for scalars in self.levels for s in scalars if isinstance(s, Load)]
+        if not any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads]):
+            return None
+        least = min(outer.extent, inner.extent)
+        if least >= SIDE and fits(self.turned(level), self.levels, self.roots):
+            return self.squared
+        return self.tiled if least >= TILE else None
 
     def tiled(self, level: int) -> None:
         """The two innermost loops in tiles. What is walked across is read from tiles that are turned over first."""
@@ -226,6 +233,18 @@ class NestEmitter:
             self.end(level + 1)
 
         e.blocks(outer, TILE, across)
+        self.turned_over = {}
+
+    def squared(self, level: int) -> None:
+        """The two innermost loops in squares that are turned over in registers."""
+
+        def row(turned: Turned, along: Loop) -> None:
+            self.turned_over = turned
+            self.begin(level + 1)
+            along(lambda: self.level(level + 2))
+            self.end(level + 1)
+
+        emit_squares(self.e, self.loops[level:], self.turned(level), row)
         self.turned_over = {}
 
     def turned(self, level: int) -> list[Load]:

@@ -49,14 +49,14 @@ def turner_text(name: str, item: int, pitch: int) -> str:
     return TEXT.format(name=name, t=t, block=BLOCK, pitch=pitch, turned="\n".join(lines))
 
 
-def turned(lines: list[str], rows: Sequence[str], type: str, item: int) -> list[str]:
-    """The columns of eight rows, in three rounds of pairs of shuffles."""
+def turned(lines: list[str], rows: Sequence[str], type: str, item: int, prefix: str = "%x") -> list[str]:
+    """The columns of eight rows, in three rounds of pairs of shuffles. prefix: of the names of values."""
     made = [*rows]
     for round in range(3):
         step, before = 1 << round, [*made]
         for r in [r for r in range(BLOCK) if not r & step]:
             for n, mask in enumerate(masks(item, round)):
-                name = f"%x{round}_{r}_{n}"
+                name = f"{prefix}{round}_{r}_{n}"
                 listed = ", ".join([f"i32 {lane}" for lane in mask])
                 pair = f"{type} {before[r]}, {type} {before[r + step]}"
                 lines.append(f"  {name} = shufflevector {pair}, <{BLOCK} x i32> <{listed}>")

@@ -1,0 +1,119 @@
+"""Nests that walk one array along its rows and another one across, in squares that are turned over in registers.
+
+    for each tile of the two loops:
+        for each square of the tile:
+            read the rows of what is walked across, and turn them over
+            for each row of the square: all that the nest computes, as vectors
+
+A last square that does not fit begins earlier, and some elements are computed twice. So nothing may be read that is
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pliant.backends.llvm.tiles import BLOCK, turned
+from pliant.core.types import Type, itemsize
+from pliant.kernel.cost import FUNCTION, scalar_cost
+from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+SIDE: Final = BLOCK
+"""Rows and columns of a square."""
+TALL: Final = 64
+WIDE: Final = 128
+"""Steps of the outer and of the inner loop in a tile, whose lines of cache stay at hand."""
+MOST_TURNED: Final = 2  # arrays; their squares fill half of the registers
+LEAST: Final = 4  # bytes of elements; lines of smaller ones are too long for squares
+SQUARE: Final = -3  # the slot of local memory for squares
+
+Turned: TypeAlias = dict[Load, tuple[Buffer, Affine]]
+"""Where loads of what is walked across find their elements."""
+Loop: TypeAlias = Callable[[Callable[[], None]], None]
+"""Emits a loop around a body."""
+
+
+def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequence[Root]) -> bool:
+    """Whether a nest is computed in squares. turned: what is walked across; levels: the scalars of each loop."""
+    if not 1 <= len(turned) <= MOST_TURNED or any([itemsize(s.buffer.type.dtype) < LEAST for s in turned]):
+        return False
+    written = {root_of(root.buffer) for root in roots if root.buffer}
+    read = {root_of(s.buffer) for level in levels for s in level if isinstance(s, Load)}
+    simple = all([isinstance(s, Load | Apply | Literal | FromIndex) for s in levels[-1]])
+    # Each row of a square has code of its own, which is to be short.
+    return not written & read and simple and sum([scalar_cost(s) for s in levels[-1]]) < FUNCTION
+
+
+def emit_squares(e: Emitter, loops: Sequence[Var], turned: Sequence[Load], row: Callable[[Turned, Loop], None]) -> None:
+    """All steps of two loops. row: emits what a row of a square computes, given its operands and its loop."""
+    outer, inner = loops
+    held = {s: held_for(e, s) for s in turned}
+    last = last_square(e, outer), last_square(e, inner)
+
+    def tile(top: str, bottom: str, left: str, right: str) -> None:
+        stepped(e, top, bottom, last[0], lambda i: stepped(e, left, right, last[1], lambda j: square(i, j)))
+
+    def square(i: str, j: str) -> None:
+        e.env[outer], e.env[inner] = i, j
+        for s, buffer in held.items():
+            turn(e, s, s.offset.factor(inner), buffer)
+        del e.env[inner]
+        for r in range(SIDE):
+            e.env[outer] = e.op(f"add nuw nsw i64 {i}, {r}")
+            step = Var(SIDE)
+            place = Affine(r * SIDE, ((step, 1),))
+            row({s: (buffer, place) for s, buffer in held.items()}, lambda body, step=step: along(step, j, body))
+        del e.env[outer]
+
+    def along(step: Var, j: str, body: Callable[[], None]) -> None:
+        def one() -> None:
+            e.env[inner] = e.op(f"add nuw nsw i64 {j}, {e.env[step]}")
+            body()
+
+        e.loop(step, one)
+        del e.env[inner]
+
+    e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, WIDE, lambda left, right: tile(top, bottom, left, right)))
+
+
+def last_square(e: Emitter, loop: Var) -> str:
+    """Where the last square along a loop begins."""
+    if loop not in e.part:
+        return str(loop.extent - SIDE)
+    return e.op(f"call i64 @llvm.smax.i64(i64 {e.op(f'sub nsw i64 {e.part[loop][1]}, {SIDE}')}, i64 0)")
+
+
+def stepped(e: Emitter, first: str, end: str, last: str, body: Callable[[str], None]) -> None:
+    """A body for the beginning of each square between two steps, none of which is after the last one."""
+    every = Var(2)
+    count = e.op(f"add nuw nsw i64 {e.op(f'sub nuw nsw i64 {end}, {first}')}, {SIDE - 1}")
+
+    def one() -> None:
+        at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[every]}, {SIDE}')}")
+        body(e.op(f"call i64 @llvm.umin.i64(i64 {at}, i64 {last})"))
+
+    e.loop(every, one, ("0", e.op(f"udiv i64 {count}, {SIDE}")))
+
+
+def held_for(e: Emitter, load: Load) -> Buffer:
+    """Local memory for a square; LLVM turns it into registers."""
+    buffer = Buffer(Type(load.buffer.type.dtype, (SIDE * SIDE,)), None)
+    buffer.slot, buffer.offset = SQUARE, buffer.number  # like no other's
+    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
+    return buffer
+
+
+def turn(e: Emitter, load: Load, stride: int, square: Buffer) -> None:
+    """Fill a square from where a load reads its first element, its rows being so many elements apart."""
+    item = itemsize(load.buffer.type.dtype)
+    kind, start, rows = f"<{SIDE} x i{8 * item}>", e.address(load.buffer, load.offset), list[str]()
+    for r in range(SIDE):
+        at = e.op(f"getelementptr i{8 * item}, ptr {start}, i64 {r * stride}")
+        rows.append(e.op(f"load {kind}, ptr {at}, align {item}{e.others}"))
+    for c, column in enumerate(turned(e.lines, rows, kind, item, e.fresh("t"))):
+        at = e.op(f"getelementptr i{8 * item}, ptr {e.base(square)}, i64 {c * SIDE}")
+        e.line(f"store {kind} {column}, ptr {at}, align {8 * item}")
