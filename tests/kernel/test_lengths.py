@@ -142,3 +142,13 @@ def test_masks_and_blocks_say_where_they_end():
     assert ends_of(value) == ((None, fn.params[1]), 2.0)
     assert ends_of(fn.params[0]) is None
     assert_array_equal(run(fn, (np.zeros((5, 7)), np.array(7)))[0], np.zeros((5, 7)))
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("fold", [reduce_sum, reduce_prod, reduce_max])
+def test_a_choice_by_one_condition_has_no_end(fold, axes):
+    other = {reduce_sum: 0.0, reduce_prod: 1.0, reduce_max: -np.inf}[fold]
+    fn = trace(lambda n, a: fold(select(less(n, const(3, "i64")), a, const(other, "f64")), axes), INT, A)
+    assert limited(fn) == 0
+    for n in (2, 3):
+        same(fn, np.array(n), RNG.normal(size=(5, 7)))

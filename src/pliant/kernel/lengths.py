@@ -33,7 +33,7 @@ def lengths_of(node: Node, fold: FoldShape) -> Lengths:
     if not isinstance(other.op, Const) or other.op.value != identity_of(fold.kind, fold.dtype):
         return ()
     ends = bounds_of(mask)
-    kept = [axis for axis in range(len(mask.shape)) if axis not in op.axes]
+    kept = [axis for axis in range(len(node.args[0].shape)) if axis not in op.axes]
     found = tuple([ends.get(op.axes[~axis] if axis < 0 else kept[axis]) for axis in fold.order])
     return found if any(found) else ()
 
