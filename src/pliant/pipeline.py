@@ -26,6 +26,7 @@ from pliant.core.ir import Const, Function, Number, Op
 from pliant.core.types import DTYPES
 from pliant.core.verify import verify
 from pliant.ops import outward
+from pliant.ops.ahead import added_ahead
 from pliant.ops.at_once import at_once
 from pliant.ops.base import Elementwise
 from pliant.ops.boxes import add_in_boxes
@@ -79,6 +80,7 @@ BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 FEWER_ROWS = Pass("fewer-rows", lambda fn, log: fewer_rows(fn))
+AHEAD = Pass("ahead", lambda fn, log: added_ahead(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
@@ -89,11 +91,12 @@ SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fol
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
 BEFORE_DERIVATIVES = (
-    DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, COLUMNS, FLIPPED, HOIST, SINK, DEAD,
+    DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
+    DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, BOXES, ELIDE, COLUMNS, HOIST, AT_ONCE,
-    OUTWARD, SINK, DEAD,
+    INLINE, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, COLUMNS, HOIST,
+    AT_ONCE, OUTWARD, SINK, DEAD,
 )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from pliant.core.types import Type
 from pliant.kernel.check.memory import Memory, Region
-from pliant.kernel.check.order import Access, Level, comes_before
-from pliant.kernel.ir import Buffer, Var
+from pliant.kernel.check.order import Access, Level, are_in_different_rows, comes_before
+from pliant.kernel.ir import Affine, Buffer, Load, Var
 
 SEEDS = range(400)
 
@@ -80,3 +80,33 @@ def test_memory_holds_what_was_written_last() -> None:
         there = bytes_[at : at + other.type.bytes]
         is_there = all([x == (other, at) for x in there])
         assert (memory.content(Region(0, at, at + other.type.bytes)) is other) == is_there
+
+
+def rows_drawn(rng: Random, number: Load) -> tuple[Access, list[Var]]:
+    """A window of a matrix with rows of 8, which may end at a number or be in the row that has it."""
+    row, column, width = Var(rng.choice([1, 3, 5])), Var(rng.choice([1, 4, 7])), rng.choice([1, 2])
+    ends = ((row, number),) if rng.random() < 0.5 else ()
+    fixed = ((number, rng.choice([1, 7, 8, 9])),) if rng.random() < 0.5 else ()
+    factors = {row: rng.choice([8, 16]), column: 1}
+    return Access(rng.choice([0, 1, 7, 8, -8]), width, factors, fixed=fixed, ends=ends), [row, column]
+
+
+def bytes_of(x: Access, loops: list[Var], number: int) -> set[int]:
+    """All that an access touches, for a number."""
+    counts = [range(min(v.extent, number) if dict(x.ends).get(v) else v.extent) for v in loops]
+    start = x.start + sum([f * number for _, f in x.fixed])
+    places = [
+        start + sum([x.factors[v] * i for v, i in zip(loops, at, strict=True)]) for at in itertools.product(*counts)
+    ]
+    return {place + n for place in places for n in range(x.width)}
+
+
+def test_rows_that_are_derived_to_be_different_are() -> None:
+    rng, seen = Random(0), 0
+    for _ in range(4000):
+        number = Load(Buffer(Type("i64"), None), Affine())
+        (a, loops), (b, others) = rows_drawn(rng, number), rows_drawn(rng, number)
+        if are_in_different_rows(a, b):
+            seen += 1
+            assert all([bytes_of(a, loops, n).isdisjoint(bytes_of(b, others, n)) for n in range(8)]), (a, b)
+    assert seen > 100

@@ -10,8 +10,8 @@ import pytest
 
 from pliant.core.build import trace
 from pliant.core.types import Type
-from pliant.kernel.ir import Affine, Buffer, Load, Nest, Root, Var, strides_of
-from pliant.kernel.overlap import FREE, Sweep, are_apart, sweep_for, sweep_of
+from pliant.kernel.ir import Affine, Buffer, Load, Nest, Root, Var, numbers, strides_of
+from pliant.kernel.overlap import FREE, Sweep, are_apart, rows_are_apart, sweep_for, sweep_of
 from pliant.ops.elementwise import neg
 
 SHAPE = (9, 11, 13)
@@ -111,3 +111,52 @@ def test_what_is_taken_to_be_apart_is(seed: int):
             if are_apart(a, b):
                 every = [{value_at(x, p) for _, p in points(vs, FREE)} for x, vs in ((a, loops), (b, (*loops, *other)))]
                 assert every[0].isdisjoint(every[1])
+
+
+def known_late() -> Load:
+    """A number that is known at run time."""
+    made = Load(Buffer(Type("i64"), None), Affine())
+    made.number = next(numbers)
+    return made
+
+
+def rows_of(rng: random.Random, ends: dict[Var, Load], limit: Load) -> Affine:
+    """A window of a matrix, whose rows may end at a number that is known at run time or be the one that has it."""
+    row, column = Var(rng.choice([1, 3, 5])), Var(rng.choice([1, 4, 7]))
+    if rng.random() < 0.5:
+        ends[row] = limit
+    atoms = [row, column, *rng.sample([limit], rng.randrange(2))]
+    total = Affine(rng.choice([0, 0, 1, 7, 8, -8]))
+    for atom in atoms:
+        total = total + Affine(
+            0, ((atom, rng.choice([1, 7, 8, 9] if atom is limit else [8, 16] if atom is row else [1])),)
+        )
+    return total
+
+
+def places_of(x: Affine, ends: dict[Var, Load], limit: Load, number: int) -> set[int]:
+    """All values of an offset, where the limit is this number."""
+    loops = [a for a, _ in x.terms if isinstance(a, Var)]
+    counts = [range(min(v.extent, number) if v in ends else v.extent) for v in loops]
+    start = x.start + x.factor(limit) * number
+    return {start + sum(x.factor(v) * i for v, i in zip(loops, at, strict=True)) for at in itertools.product(*counts)}
+
+
+def test_rows_that_are_taken_to_be_apart_are():
+    rng, seen = random.Random(0), 0
+    for _ in range(4000):
+        limit, ends = known_late(), dict[Var, Load]()
+        a, b = rows_of(rng, ends, limit), rows_of(rng, ends, limit)
+        if rows_are_apart(a, b, ends, ()):
+            seen += 1
+            every = [[places_of(x, ends, limit, number) for x in (a, b)] for number in range(8)]
+            assert all([first.isdisjoint(second) for first, second in every]), (a, b, ends)
+    assert seen > 100
+
+
+def test_a_row_is_apart_from_those_before_it():
+    i, p, q = known_late(), Var(60), Var(60)
+    row, before = Affine(0, ((i, 61), (q, 1))), Affine(0, ((i, 1), (p, 60), (q, 1)))
+    assert rows_are_apart(row, before, {p: i}, (p, q))
+    assert not rows_are_apart(row, before, {q: i}, (p, q))
+    assert not rows_are_apart(row, before + 60, {p: i}, (p, q))

@@ -8,7 +8,7 @@ it reads both ways, results wait until nobody needs what lies in their place. Se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, final
 
 from pliant.core.frozen import frozen
@@ -50,6 +50,8 @@ def sweep_of(nest: Nest, root: Root, lies_there: Callable[[Buffer], bool]) -> Sw
         offset = seen(load.offset, loops)
         away = offset - store  # what does not vary from point to point cancels
         if are_apart(offset, store) and is_fixed(store, loops):
+            continue
+        if rows_are_apart(offset, store, nest.limits, loops):
             continue
         if not away.terms:
             distances.add(away.start)
@@ -135,6 +137,50 @@ def _apart_modulo(a: Affine, b: Affine, stride: int) -> bool:
 def _remainders(offset: Affine, stride: int) -> tuple[int, int]:
     rest = Affine(offset.start % stride, tuple([(a, f) for a, f in offset.terms if f % stride]))
     return rest.range() or (0, 0)
+
+
+def rows_are_apart(a: Affine, b: Affine, ends: Mapping[Var, Scalar], loops: Collection[Var]) -> bool:
+    """Whether two offsets are never equal since they lie in different rows, as far as it is known where loops end: row
+    i is no row below i."""
+    if not is_fixed(a, loops) or not is_fixed(b, loops):
+        return False
+    if any([f < 0 for _, f in (*a.terms, *b.terms)]):
+        return False
+    strides = {f for _, f in (*a.terms, *b.terms) if f > 1}
+    return any([_is_above(x, y, stride, ends) for stride in strides for x, y in ((a, b), (b, a))])
+
+
+def _is_above(a: Affine, b: Affine, stride: int, ends: Mapping[Var, Scalar]) -> bool:
+    """Whether the row of `a`, with the reach of its place in it, always ends before that of `b`."""
+    (row, place), (other, there) = _divided(a, stride), _divided(b, stride)
+    gap, reach = _most(row, ends) - _least(other), _most(place, {}) - _least(there)
+    return not gap.terms and not reach.terms and gap.start < 0 and reach.start < stride
+
+
+def _divided(x: Affine, stride: int) -> tuple[Affine, Affine]:
+    """q and r with x = stride·q + r, term by term."""
+    parts = [(atom, divmod(f, stride)) for atom, f in x.terms]
+    start = divmod(x.start, stride)
+    row, place = ([(atom, f[n]) for atom, f in parts if f[n]] for n in (0, 1))
+    return Affine(start[0], tuple(row)), Affine(start[1], tuple(place))
+
+
+def _most(x: Affine, ends: Mapping[Var, Scalar]) -> Affine:
+    """No less than x, whose factors are positive, can be, without the loops."""
+    found = Affine(x.start)
+    for atom, factor in x.terms:
+        if not isinstance(atom, Var):
+            found += Affine(0, ((atom, factor),))
+        elif atom in ends:
+            found += Affine(-factor, ((ends[atom], factor),))
+        else:
+            found += factor * (max(atom.extent, 1) - 1)
+    return found
+
+
+def _least(x: Affine) -> Affine:
+    """No more than x, whose factors are positive, can be."""
+    return Affine(x.start, tuple([(atom, f) for atom, f in x.terms if not isinstance(atom, Var)]))
 
 
 # Note [sweeps]:

@@ -29,12 +29,13 @@ class Running:
 
     def load(self, load: Load) -> Access:
         """What a load touches."""
-        return access(load.buffer.offset, load.dtype, load.offset, self.loops)
+        return access(load.buffer.offset, load.dtype, load.offset, self.loops, self.nest.limits.items())
 
     def store(self, root: Root) -> Access:
         """What the store of a root touches."""
         assert root.buffer
-        return access(root.buffer.offset, root.buffer.type.dtype, root.offset, self.loops)
+        ends = self.nest.limits.items()
+        return access(root.buffer.offset, root.buffer.type.dtype, root.offset, self.loops, ends)
 
     def root(self, buffer: Buffer) -> Root | None:
         """The root that goes to a buffer."""

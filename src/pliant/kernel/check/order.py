@@ -32,9 +32,12 @@ class Access:
     others: tuple[Term, ...] = ()  # parts that are no loop variable, but in known bounds
     is_known: bool = True  # whether there is nothing else
     fixed: tuple[tuple[Scalar, int], ...] = ()  # parts that are the same at all points
+    ends: tuple[tuple[Var, Scalar], ...] = ()  # where loops end, if that is known only at run time
 
 
-def access(base: int, dtype: str, offset: Affine, loops: Iterable[Var]) -> Access:
+def access(
+    base: int, dtype: str, offset: Affine, loops: Iterable[Var], ends: Iterable[tuple[Var, Scalar]] = ()
+) -> Access:
     """An access of a buffer that lies at `base`. Loops that were merged into others count as 0."""
     width, running = itemsize(dtype), set(loops)
     start, factors = base + offset.start * width, dict[Var, int]()
@@ -52,7 +55,7 @@ def access(base: int, dtype: str, offset: Affine, loops: Iterable[Var]) -> Acces
             is_known = False
         else:
             others.append((factor * width, limit))
-    return Access(start, width, factors, tuple(others), is_known, tuple(fixed))
+    return Access(start, width, factors, tuple(others), is_known, tuple(fixed), tuple(ends))
 
 
 def _without(x: Access, common: set[tuple[Scalar, int]]) -> Access:
@@ -94,6 +97,8 @@ def comes_before(
 
     Or at the `same` point. gaps: for the outermost loops, how many steps later counts as later, if not one.
     """
+    if are_in_different_rows(first, second):
+        return False
     common = {*first.fixed} & {*second.fixed}
     first, second = _without(first, common), _without(second, common)
     if not first.is_known or not second.is_known:
@@ -102,6 +107,34 @@ def comes_before(
     if same:
         distances.append(_at_same_point(first, second, levels))
     return any([d.reaches_zero(first.width, second.width) for d in distances if d])
+
+
+def are_in_different_rows(first: Access, second: Access) -> bool:
+    """Whether no byte is touched by both, as one is in row i and the other in rows of a loop that ends at i."""
+    if first.others or second.others or not first.is_known or not second.is_known:
+        return False
+    parts = [*first.factors.values(), *second.factors.values(), *[f for _, f in (*first.fixed, *second.fixed)]]
+    return min(parts, default=-1) >= 0 and any(
+        [_is_before(*pair, length) for length in {*parts} for pair in ((first, second), (second, first)) if length]
+    )
+
+
+def _is_before(upper: Access, lower: Access, length: int) -> bool:
+    """Whether a row of `upper` always ends before the one of `lower` begins; rows being of this length."""
+    ends, rows, columns = dict(upper.ends), dict[Scalar, int](), dict[Scalar, int]()
+    gap = upper.start // length - lower.start // length  # from row to row, at most
+    reach = upper.start % length - lower.start % length  # and inside them
+    for x, sign in ((upper, 1), (lower, -1)):
+        for atom, factor in x.fixed:
+            rows[atom] = rows.get(atom, 0) + sign * (factor // length)
+            columns[atom] = columns.get(atom, 0) + sign * (factor % length)
+    for var, factor in upper.factors.items():
+        end = ends.get(var)
+        if end is not None:
+            rows[end] = rows.get(end, 0) + factor // length
+        gap += factor // length * (var.extent - 1 if end is None else -1)
+        reach += factor % length * (var.extent - 1)
+    return gap < 0 and reach + upper.width <= length and not any((*rows.values(), *columns.values()))
 
 
 def _counted(levels: Sequence[Level], gaps: Sequence[int]) -> Iterator[tuple[int, int]]:
