@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.kernel import build, carries, nested, overlap, place, share, verified
-from pliant.kernel.ir import Buffer, Nest, Product, Program, root_of, writes
+from pliant.core.types import Type
+from pliant.kernel import blocks, build, carries, nested, overlap, place, share, verified
+from pliant.kernel.ir import Blocks, Buffer, Nest, Product, Program, root_of, writes
 from pliant.kernel.overlap import FREE, Sweep
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -120,10 +121,36 @@ def exchange_results(program: Program) -> None:
     program.results = program.results[::-1]
 
 
+def exchange_in_blocks(program: Program) -> None:
+    """In blocks, each second step comes before the one before it."""
+    for step in program.steps:
+        if isinstance(step, Blocks):
+            for n in range(0, len(step.steps) - 1, 2):
+                step.steps[n : n + 2] = step.steps[n : n + 2][::-1]
+
+
+def halve_rooms(program: Program) -> None:
+    """The room of a block is half as large as it has to be."""
+    for step in program.steps:
+        if isinstance(step, Blocks) and step.private:
+            step.room.type = Type("u8", (step.room.type.size // 2 - 64,))
+
+
+def all_private(self: Any, uses: dict[Buffer, int], fixed: set[Buffer], given: set[Buffer]) -> list[Any]:
+    """Nobody outside a group reads what it makes."""
+    own = dict.fromkeys(uses, 0)
+    for found in self.members:
+        for root in blocks.touched(found.step):
+            own[root] += 1
+    return FINISHED(self, own, fixed, given)
+
+
 def all_free(program: Program, homes: Any, *, sharing: bool = True) -> None:
     """Nobody needs the arguments any more."""
     share.share(program, replace(homes, free=frozenset(program.params)) if homes.must else homes, sharing=sharing)
 
+
+FINISHED = blocks.Group.finished
 
 FAULTS: dict[str, Fault] = {
     "overlap is ignored": replaced(share, "sweep_of", lambda *_: FREE),
@@ -145,6 +172,11 @@ FAULTS: dict[str, Fault] = {
     "offsets are wrong": Fault(change=move_offsets),
     "steps are exchanged": Fault(change=exchange_steps),
     "results are exchanged": Fault(change=exchange_results),
+    "blocks touch the rows of others": replaced(blocks, "in_row", lambda buffer, *_: buffer.type.size > 0),
+    "blocks look at the first rows": replaced(blocks, "in_block", lambda offset, *_: offset),
+    "what blocks make is needed by nobody": replaced(blocks.Group, "finished", all_private),
+    "steps in blocks are exchanged": Fault(change=exchange_in_blocks),
+    "rooms of blocks are too small": Fault(change=halve_rooms),
     "products are not added": Fault(change=forget_start),
     "products are added": Fault(change=add_start),
     "windows are the whole": Fault(change=forget_base),
@@ -246,12 +278,20 @@ def counts(x: Any) -> Any:
     return x.sum()
 
 
+def normalises(x: Any) -> Any:
+    y = x / np.sqrt((x * x).sum(1))[:, None]
+    z = np.zeros_like(x)
+    z[:, 1:] = y[:, :2] * y[:, 1:]
+    length = np.sqrt((z * z).sum(1))
+    return (y * z / length[:, None]).sum(1), length - length[::-1]
+
+
 RAMP, SQUARE = np.arange(3000.0), np.arange(1600.0).reshape(40, 40) % 7
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (shifts, (RAMP,)), (reverses, (RAMP,)), (smooths, (RAMP,)), (smooths_rows, (SQUARE,)), (transposes, (SQUARE,)),
     (keeps_old, (RAMP,)), (accumulates, (SQUARE, SQUARE[:, :])), (multiplies, (SQUARE,)), (softmax, (np.tile(SQUARE, (5, 5)),)),
     (rotates, (SQUARE,)), (renews, (SQUARE,)), (counts, (RAMP,)), (moves_aslant, (SQUARE,)), (needs_both, (RAMP,)),
-    (changes_a_copy, (RAMP,)), (reads_rows_twice, (np.tile(SQUARE, (5, 5)) % 5 + 1,)),
+    (changes_a_copy, (RAMP,)), (normalises, (np.arange(1.0, 150001).reshape(50000, 3) % 11 + 1,)), (reads_rows_twice, (np.tile(SQUARE, (5, 5)) % 5 + 1,)),
 ]  # fmt: skip
 
 

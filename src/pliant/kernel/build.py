@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pliant.core.ir import Function, Node, Op, Value, nodes
 from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
+from pliant.kernel.blocks import blocked
 from pliant.kernel.forward import read_in_time
 from pliant.kernel.fuse import Can, Fusion
 from pliant.kernel.ir import (
@@ -105,6 +106,8 @@ def build(
     if sharing:
         program.steps = read_in_time(program.steps)
     share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
+    if sharing:
+        blocked(program)
     place(program, reuse=sharing)
     split(program)
     return program

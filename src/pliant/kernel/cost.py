@@ -47,6 +47,14 @@ COSTLY: Final = 100
 """Operations from which on such a value is kept."""
 
 
+AGAIN: Final = 1 << 20
+"""Bytes that steps make for each other from which on they had better run in blocks of rows."""
+BLOCK: Final = 1 << 16
+"""Bytes that a block touches: what stays in the nearest caches."""
+LONGEST_ROW: Final = 1 << 19
+"""Bytes of a row that is a block by itself: what stays in the next ones."""
+
+
 def is_kept(cost: int, bytes: int, readers: float, share: float) -> bool:
     """Whether a value is kept. cost: of one of its elements; readers: how often each element is read."""
     if bytes < FAR:
@@ -54,6 +62,14 @@ def is_kept(cost: int, bytes: int, readers: float, share: float) -> bool:
     if share <= GROWN and cost <= COSTLY:
         return False
     return (readers - 1) * (cost + share * READ["far"]) > WRITE["far"] + readers * READ["far"]
+
+
+def rows_in_block(row: int, private: int) -> int:
+    """How many rows steps take at a time; 0 for all. row: bytes that they touch of one; private: those of them that
+    nobody else reads, so that they never go to memory: where rows are long, only this pays."""
+    if row <= BLOCK:
+        return BLOCK // row
+    return 1 if row <= LONGEST_ROW and 2 * private >= row else 0
 
 
 def price_of(op: Op) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pliant.kernel.ir import Buffer, Copy, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
+from pliant.kernel.ir import Blocks, Buffer, Copy, Fill, Host, Nest, Product, Program, Root, Routine, Rows, Run, Step
 
 
 def describe(program: Program, notes: Sequence[str] = ()) -> str:
@@ -27,6 +27,10 @@ def lines_of(step: Step, label: str) -> list[str]:
         case Rows():
             first = f"{label} rows, {step.nests[0].space[0]} of them, through {len(step.nests)} nests{parts_of(step)}"
             return [first, *[f"  {line}" for nest in step.nests for line in lines_of(nest, "-")]]
+        case Blocks():
+            count = step.rows.extent
+            first = f"{label} in blocks of {step.size} rows of {count}, {len(step.steps)} steps{parts_of(step)}"
+            return [first, *[f"  {line}" for inner in step.steps for line in lines_of(inner, "-")]]
         case Fill():
             kept = " in the memory of its operand" if step.out.shared else ""
             return [f"{label} {step.node.op.name}: fills {step.out.type}{kept} {place_of(step.out)}"]
@@ -48,7 +52,7 @@ def lines_of(step: Step, label: str) -> list[str]:
             return [f"{label} Python: {step.node.op.name} → {made}, since it has no native code for these operands"]
 
 
-def parts_of(step: Nest | Rows) -> str:
+def parts_of(step: Nest | Rows | Blocks) -> str:
     """In how many parts threads run a step."""
     return f", in {step.split.count} parts for threads" if step.split else ""
 

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from pliant.core.ir import Node, Number, Value
 
 __all__ = [
-    "OUT_OF_MEMORY", "Affine", "All", "Apply", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit", "Fill", "Fold",
-    "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product", "Program",
-    "Region", "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store", "Var",
-    "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
+    "OUT_OF_MEMORY", "Affine", "All", "Apply", "Blocks", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit",
+    "Fill", "Fold", "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product",
+    "Program", "Region", "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store",
+    "Var", "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
 ]  # fmt: skip
 
 
@@ -322,7 +322,36 @@ class Run:
         return set(self.args)
 
 
-Step = Nest | Rows | Fill | Product | Host | Routine | Run | Copy
+@final
+@dataclass(eq=False)
+class Blocks:
+    """Steps that run for a block of rows at a time: what one makes of a block the next reads while it is in cache.
+
+    `rows` counts the rows, and `loops` are those loops of the steps that do, perhaps together with others; `first` is
+    the first row of the block at hand. private: what has room for one block only, in `room`.
+    """
+
+    steps: list[Nest | Fill | Product]
+    rows: Var
+    size: int
+    first: Var
+    loops: frozenset[Var]
+    private: frozenset[Buffer]
+    room: Buffer
+    split: Split | None = None
+
+    @property
+    def reads(self) -> set[Buffer]:
+        """Buffers it reads."""
+        return {b for step in self.steps for b in step.reads} - self.private
+
+    @property
+    def work(self) -> int:
+        """About how many scalar operations it takes."""
+        return sum([step.work for step in self.steps])
+
+
+Step = Nest | Rows | Blocks | Fill | Product | Host | Routine | Run | Copy
 
 
 @final
@@ -366,6 +395,9 @@ def writes(step: Step) -> list[Buffer]:
             return [*made, step.delay.ring] if step.delay else made
         case Rows():
             return [b for nest in step.nests for b in writes(nest)]
+        case Blocks():
+            made = [b for inner in step.steps for b in writes(inner) if b not in step.private]
+            return [*made, step.room] if step.private else made
         case Host():
             return [out for out in step.outs if out]
         case Routine():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Sequence
 
-from pliant.kernel.ir import Buffer, Program, Step, root_of, writes
+from pliant.core.types import Type
+from pliant.kernel.ir import Blocks, Buffer, Program, Step, root_of, writes
 
 ALIGNMENT = 64
 
@@ -17,14 +19,24 @@ def place(program: Program, *, reuse: bool = True) -> None:
     fixed = (*program.params, *program.results, *program.host)
     for slot, buffer in enumerate(fixed, start=1):
         buffer.slot = slot
+    blocks = [step for step in program.steps if isinstance(step, Blocks)]
+    for step in blocks:
+        others = {root_of(b) for part in step.steps for b in writes(part)} - step.private
+        step.room.type = Type("u8", (assign(step.steps, last_uses(step.steps), others),))
     last = last_uses(program.steps) if reuse else {}
     program.arena = assign(program.steps, last, set(fixed))
     for buffer in {b for step in program.steps for b in (*writes(step), *step.reads)} | {*program.results}:
         root = root_of(buffer)  # one address for all that lie there: LLVM sees that it is the same
         buffer.slot, buffer.offset = root.slot, root.offset
+    for step in blocks:
+        for buffer in [b for b in step.private if b.shared is None]:
+            buffer.slot, buffer.offset = step.room.slot, step.room.offset + buffer.offset
+        for buffer in {b for part in step.steps for b in (*writes(part), *part.reads)}:
+            root = root_of(buffer)
+            buffer.slot, buffer.offset = root.slot, root.offset
 
 
-def last_uses(steps: list[Step]) -> dict[Buffer, int]:
+def last_uses(steps: Sequence[Step]) -> dict[Buffer, int]:
     """The last step that touches each piece of memory, by the buffer that had it first."""
     last: dict[Buffer, int] = {}
     for number, step in enumerate(steps):
@@ -33,7 +45,7 @@ def last_uses(steps: list[Step]) -> dict[Buffer, int]:
     return last
 
 
-def assign(steps: list[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:
+def assign(steps: Sequence[Step], last: dict[Buffer, int], fixed: set[Buffer]) -> int:
     """Best-fit offsets in the arena; its size. What is not in `last` keeps its bytes."""
     free: list[tuple[int, int]] = []  # (size, offset)
     ends: dict[int, list[Buffer]] = {}

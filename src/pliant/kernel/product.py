@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from pliant.core.ir import Node, Value
-from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var, index_of
+from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var, index_of, strides_of
 from pliant.kernel.record import Recorder
 from pliant.ops.base import Movement
 from pliant.ops.contract import Dot
@@ -43,6 +43,19 @@ def product(op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Val
     right = _matrix(y, op.batch_axes[1], op.contract[1], free_y, materialise)
     batch = tuple(x.shape[a] for a in op.batch_axes[0])
     return Product(left, right, out, batch, (m, n, k))
+
+
+def stack_of(step: Product) -> tuple[tuple[Var, ...], tuple[Affine, Affine, Affine]]:
+    """Loops over a stack of products, and where the left and the right matrices and the products begin."""
+    loops, (m, n, _) = tuple([Var(b) for b in step.batch]), step.sizes
+    strides = [s * m * n for s in strides_of(step.batch)]
+    left, right = (Affine(a.offset, terms_of(loops, a.batch)) for a in (step.left, step.right))
+    return loops, (left, right, Affine(0, terms_of(loops, strides)))
+
+
+def terms_of(loops: Sequence[Var], strides: Sequence[int]) -> tuple[tuple[Var, int], ...]:
+    """Loops with their strides, those that move."""
+    return tuple([(v, s) for v, s in zip(loops, strides, strict=True) if s])
 
 
 def _matrix(

@@ -58,7 +58,7 @@ def title_of(life: Life) -> str:
     """What an array is, and the user's line that makes it."""
     value, origin = life.buffer.value, life.origin
     if value is None:
-        return "scratch memory of a loop or branch"
+        return "scratch memory of a loop, a branch or a block of rows"
     if isinstance(value.op, Param):
         return f"{value.op.hint or 'argument'} {life.buffer.type}"
     return f"{value.op.name} {life.buffer.type}" + (f" ({origin.short})" if origin else "")

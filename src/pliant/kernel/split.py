@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pliant.kernel.ir import Buffer, Load, Nest, Program, Root, Rows, Split, Var, root_of
+from pliant.kernel.ir import Blocks, Buffer, Load, Nest, Program, Root, Rows, Split, Var, root_of
 from pliant.kernel.overlap import is_once
 from pliant.kernel.schedule import scalars
 
@@ -35,6 +35,10 @@ def split(program: Program) -> None:
             step.split = split_of([step], step.vars, step.work)
         elif isinstance(step, Rows):
             step.split = split_of(step.nests, step.nests[0].vars[:1], step.work)
+        elif isinstance(step, Blocks) and step.work >= LEAST:
+            count = -(-step.rows.extent // step.size)  # blocks, which are apart
+            size = -(-count // min(step.work // PART, MOST)) * step.size
+            step.split = Split(step.rows, size, step.private) if size < step.rows.extent else None
 
 
 def split_of(nests: list[Nest], loops: tuple[Var, ...], work: int) -> Split | None:

@@ -14,6 +14,7 @@ from pliant.core.frozen import frozen
 from pliant.kernel.cost import price_of
 from pliant.kernel.ir import (
     Apply,
+    Blocks,
     Buffer,
     Copy,
     Fill,
@@ -62,6 +63,9 @@ def work_of(step: Step) -> Work:
         case Rows():
             made = {*writes(step)}
             return Work(sum([_moved(nest) for nest in step.nests]), sum([_flops_of_nest(n, made) for n in step.nests]))
+        case Blocks():
+            inner = [work_of(part) for part in step.steps]
+            return Work(_bytes({*step.reads, *writes(step)}), sum([work.flops or 0 for work in inner]))
         case Fill():
             return Work(_touched(step.body, 1, {}), _flops(step.body.body, 1))
         case Product():

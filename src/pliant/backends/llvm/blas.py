@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import glob
-import itertools
+import math
 import os
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +18,8 @@ import numpy as np
 from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.products import emit_small, is_small
 from pliant.backends.llvm.values import llvm_type
-from pliant.kernel.ir import Affine, Matrix, Product, Var
+from pliant.kernel.ir import Affine, Product, Var
+from pliant.kernel.product import stack_of
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -64,35 +66,40 @@ def routine(name: str) -> tuple[str, str]:
 
 def emit_product(e: Emitter, step: Product) -> None:
     """A product for each matrix of the stack."""
-    m, n, k = step.sizes
-    if 0 in (*step.batch, m, n):
+    if 0 in (*step.batch, *step.sizes[:2]):
         return
     e.begin_step([step.out])
-    loops = tuple([Var(b) for b in step.batch])
-    out_strides = list(itertools.accumulate(reversed(step.batch), int.__mul__, initial=m * n))[-2::-1]
+    by_one_thread(e, is_alone(step), lambda: emit_stack(e, step, *stack_of(step)))
+    e.end_step()
 
-    starts = (
-        _offset(step.left, loops),
-        _offset(step.right, loops),
-        Affine(0, tuple(zip(loops, out_strides, strict=True))),
-    )
+
+def emit_stack(e: Emitter, step: Product, loops: tuple[Var, ...], starts: tuple[Affine, Affine, Affine]) -> None:
+    """The products that loops run over. starts: where the left and the right matrices and the products begin."""
     if is_small(step):
         e.nested(loops, lambda: emit_small(e, step, *starts))
-        e.end_step()
         return
 
     def call() -> None:
         left, right = e.address(step.left.buffer, starts[0]), e.address(step.right.buffer, starts[1])
         emit_gemm(e, step, (left, right, e.address(step.out, starts[2])))
 
-    alone = m * n * k <= SERIAL and threads_of_blas()
-    if alone:
-        declared_threads(e.module)
-    before = e.op(f"call i32 {e.module.helper('one_thread', one_thread)}()") if alone else ""
     e.nested(loops, call)
-    if alone:
-        e.line(f"call void {e.module.helper('as_before', as_before)}(i32 {before})")
-    e.end_step()
+
+
+def is_alone(step: Product) -> bool:
+    """Whether a call of BLAS had better have one thread."""
+    return not is_small(step) and math.prod(step.sizes) <= SERIAL and threads_of_blas() is not None
+
+
+def by_one_thread(e: Emitter, alone: bool, body: Callable[[], None]) -> None:
+    """What a body does, with BLAS on one thread if it is to be alone."""
+    if not alone:
+        body()
+        return
+    declared_threads(e.module)
+    before = e.op(f"call i32 {e.module.helper('one_thread', one_thread)}()")
+    body()
+    e.line(f"call void {e.module.helper('as_before', as_before)}(i32 {before})")
 
 
 @lru_cache
@@ -145,10 +152,6 @@ end:
   ret void
 }}
 """
-
-
-def _offset(matrix: Matrix, loops: tuple[Var, ...]) -> Affine:
-    return Affine(matrix.offset, tuple([(v, s) for v, s in zip(loops, matrix.batch, strict=True) if s]))
 
 
 def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 from pliant.backends.llvm.abi import Executable
 from pliant.backends.llvm.pool import threads
 from pliant.backends.llvm.roofline import machine
-from pliant.kernel.ir import Host, Nest, Program, Rows, Step
+from pliant.kernel.ir import Blocks, Host, Nest, Program, Rows, Step
 from pliant.kernel.work import amount, work_of
 
 SECONDS: Final = 0.2  # about how long a program is run again and again
@@ -87,7 +87,7 @@ def note(step: Step, lanes: int, seconds: float | None) -> str:
     """The note on one step."""
     work = work_of(step)
     parts = [str(work)]
-    if isinstance(step, Nest | Rows):
+    if isinstance(step, Nest | Rows | Blocks):
         parts.append(f"{lanes} at a time" if lanes > 1 else "no vectors")
     if seconds is not None:
         least = machine().seconds(work.bytes, work.flops or 0, "f32" if "f32" in dtypes_of(step) else "f64")

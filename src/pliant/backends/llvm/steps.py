@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pliant.backends.llvm.blas import emit_product
+from pliant.backends.llvm.blocks import emit_blocks
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.lapack import emit_routine
@@ -12,11 +13,11 @@ from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
-from pliant.kernel.ir import Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
+from pliant.kernel.ir import Blocks, Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
 from pliant.ops.while_once import WhileOnce
 
-LONGEST_FUNCTION = 200  # scalars; in longer ones LLVM looks through many blocks for what holds at each loop
+LONGEST_FUNCTION = 200  # scalars; of longer ones LLVM looks through too many blocks before each loop
 STEP = 10  # scalars that a step counts for, beside those in it
 
 
@@ -98,6 +99,8 @@ def emit_step(e: Emitter, step: Step) -> None:
             emit_parts(e, step.nests, step.nests[0].vars[0], step.split)
         case Rows():
             emit_nests(e, step.nests, step.nests[0].vars[0])
+        case Blocks():
+            emit_blocks(e, step, LONGEST_FUNCTION, length_of)
         case Fill():
             e.begin_step([step.out])
             e.region(step.body)

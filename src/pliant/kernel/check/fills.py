@@ -25,10 +25,10 @@ class Statement:
 
 def check_fill(step: Fill) -> None:
     """Stores of a fill spare what it loads from its operands."""
-    statements = list(_statements(step.body))
-    stores = [s for s in statements if isinstance(s.scalar, Store)]
+    found = list(statements(step.body))
+    stores = [s for s in found if isinstance(s.scalar, Store)]
     loads = dict[Buffer, list[Statement]]()
-    for s in statements:
+    for s in found:
         if isinstance(s.scalar, Load) and s.scalar.buffer is not step.out:
             loads.setdefault(s.scalar.buffer, []).append(s)
     for out, source in overlapping([step.out], loads):
@@ -40,7 +40,7 @@ def check_fill(step: Fill) -> None:
 
 def loaded(step: Fill) -> set[Buffer]:
     """The operands that a fill loads."""
-    found = {s.scalar.buffer for s in _statements(step.body) if isinstance(s.scalar, Load)}
+    found = {s.scalar.buffer for s in statements(step.body) if isinstance(s.scalar, Load)}
     return found - {step.out}
 
 
@@ -57,7 +57,7 @@ def _is_lost(store: Statement, load: Statement) -> bool:
     return comes_before(first, second, common, same=store.number < load.number)
 
 
-def _statements(body: Region) -> Iterator[Statement]:
+def statements(body: Region) -> Iterator[Statement]:
     """All loads and stores, numbered in the order of the text."""
     number = 0
     todo: list[tuple[Region, int, tuple[Var, ...], tuple[Var, ...]]] = [(body, 0, (), ())]

@@ -9,7 +9,7 @@ from typing import final
 from pliant.core.frozen import frozen
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.order import Access, Level, access, comes_before
-from pliant.kernel.ir import Buffer, Fold, Load, Nest, Root, Var, root_of, writes
+from pliant.kernel.ir import Blocks, Buffer, Fold, Load, Nest, Root, Var, root_of, writes
 from pliant.kernel.schedule import scalars
 
 
@@ -58,13 +58,13 @@ def running(nests: Sequence[Nest]) -> list[Running]:
     return found
 
 
-def check_nests(nests: Sequence[Running]) -> None:
+def check_nests(nests: Sequence[Running], blocks: Blocks | None = None) -> None:
     """Stores of nests that run one after the other, or row by row if there are several, spare what is loaded."""
     made = {b: n for n, x in enumerate(nests) for b in writes(x.nest)}
     for n, x in enumerate(nests):
         _check_ring(x.nest)
         for root in x.nest.roots:
-            _check_whole(x, root, len(nests) > 1)
+            _check_whole(x, root, len(nests) > 1, blocks)
         for buffer in x.loads:
             if buffer in made:
                 _check_made(nests[made[buffer]], made[buffer], x, n, buffer)
@@ -100,15 +100,18 @@ def _is_lost(maker: Running, out: Buffer, reader: Running, load: Load, later: in
     )
 
 
-def _check_whole(x: Running, root: Root, has_rows: bool) -> None:
+def _check_whole(x: Running, root: Root, has_rows: bool, blocks: Blocks | None) -> None:
     """What a root makes is all of its array, or the rest is there before."""
     buffer, nest = root.buffer, x.nest
     if buffer is None or root.base:
         return
     points = [v.extent for v in nest.vars if v not in root.folded]
     is_row = has_rows and root.value.type != buffer.type
-    if math.prod(points[1:] if is_row else points) != buffer.type.size:
-        raise fault(buffer, f"is not written as a whole: {math.prod(points)} elements of {buffer.type.size}")
+    size = buffer.type.size
+    if blocks and buffer in blocks.private:
+        size = size // blocks.size * blocks.rows.extent
+    if math.prod(points[1:] if is_row else points) != size:
+        raise fault(buffer, f"is not written as a whole: {math.prod(points)} elements of {size}")
 
 
 def _check_ring(nest: Nest) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import final
 
 from pliant.core.ir import Value
+from pliant.kernel.check.blocks import check_blocks
 from pliant.kernel.check.faults import apart, fault, named
 from pliant.kernel.check.fills import check_fill, loaded
 from pliant.kernel.check.memory import Memory, Region, region_of
@@ -18,6 +19,7 @@ from pliant.kernel.check.nests import check_nests, running
 from pliant.kernel.check.parts import check_parts
 from pliant.kernel.check.runs import Effect, check_run
 from pliant.kernel.ir import (
+    Blocks,
     Buffer,
     Copy,
     Fill,
@@ -92,6 +94,11 @@ class _Walk:
         for buffer in buffers:
             self.memory.write(self.region(buffer), buffer)
 
+    def put_nothing(self, buffers: Iterable[Buffer]) -> None:
+        """What is in the place of arrays is of no use any more."""
+        for buffer in buffers:
+            self.memory.write(self.region(buffer), None)
+
     def step(self, step: Step) -> None:
         """What one step needs, and what it leaves."""
         match step:
@@ -99,6 +106,8 @@ class _Walk:
                 self.nests([step], step.split)
             case Rows():
                 self.nests(step.nests, step.split)
+            case Blocks():
+                self.blocks(step)
             case Fill():
                 self.fill(step)
             case Product():
@@ -115,7 +124,19 @@ class _Walk:
             case Copy():
                 self.copy(step)
 
-    def nests(self, nests: list[Nest], split: Split | None) -> None:
+    def blocks(self, step: Blocks) -> None:
+        """Steps for a block of rows at a time: rows are apart, and no block finds what another one has left."""
+        check_blocks(step)
+        rooms = [step.room] if step.private else []
+        self.put_nothing(rooms)
+        for inner in step.steps:
+            if isinstance(inner, Nest):
+                self.nests([inner], None, step)
+            else:
+                self.step(inner)
+        self.put_nothing(rooms)
+
+    def nests(self, nests: list[Nest], split: Split | None, blocks: Blocks | None = None) -> None:
         """Nests: of one that is empty only windows are of interest, which are what they were."""
         alive = running(nests)
         made = {b for x in alive for b in writes(x.nest)}
@@ -126,16 +147,14 @@ class _Walk:
         for root in [root for nest in nests for root in nest.roots]:
             if root.base and root.buffer:
                 self.need(root.base, root.buffer)
-        check_nests(alive)
+        check_nests(alive, blocks)
         if split:
             check_parts(alive, split)
         for root in [root for nest in nests for root in nest.roots]:
             if root.buffer:
                 is_row = len(nests) > 1 and root.buffer.type != root.value.type
                 self.memory.write(self.region(root.buffer), None if is_row else root.buffer)
-        for nest in nests:
-            if nest.delay:
-                self.memory.write(self.region(nest.delay.ring), None)
+        self.put_nothing([nest.delay.ring for nest in nests if nest.delay])
 
     def fill(self, step: Fill) -> None:
         """Statements."""
@@ -181,7 +200,7 @@ class _Walk:
             self.need(buffer)
         check_run(step, [effect_of(part) for part in step.parts])
         self.put(*step.outs)
-        self.memory.write(self.region(step.scratch), None)
+        self.put_nothing([step.scratch])
 
     def effect(self) -> Effect:
         """What is where at the end."""

@@ -1,0 +1,220 @@
+"""Steps over the same rows run for a block of rows at a time, and give the same bits as one after the other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm import BACKEND
+from pliant.backends.llvm.compiler import can, has_routine
+from pliant.errors import IndexRangeError
+from pliant.kernel import blocks, build, cost
+from pliant.kernel.ir import Blocks, Program
+from pliant.pipeline import optimise
+from pliant.testing import sample
+from tests.backends.llvm.random_programs import random_program
+
+DTYPES = ("float64", "float32", "complex128", "int64")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch):
+    """Blocks of a few rows, of everything that can be in blocks."""
+    monkeypatch.setattr(blocks, "AGAIN", 0)
+    monkeypatch.setattr(blocks, "GRAIN", 1)
+    monkeypatch.setattr(cost, "BLOCK", 1000)
+
+
+def halves(x: Any) -> tuple[Any, Any]:
+    y = x / (1 + (x * x).sum(1))[:, None]
+    z = np.zeros_like(y)
+    z[:, 1:] = y[:, :-1] * y[:, 1:]
+    return y, z
+
+
+def normalised(x: Any) -> Any:
+    _, z = halves(x)
+    return z / (1 + (z * z).sum(1))[:, None]
+
+
+def lengths(x: Any) -> Any:
+    y, z = halves(x)
+    length = 1 + (z * z).sum(1)
+    return length, (y * z / length[:, None]).sum(1)
+
+
+def program_of(f: Any, *args: Any) -> Program:
+    return build.build(optimise(pliant.trace(f, *args)), can, has_routine)
+
+
+def groups_of(f: Any, *args: Any) -> int:
+    return str(pliant.explain(f, *args)).count(": in blocks of ")
+
+
+def without_blocks(f: Any, *args: Any) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "blocked", lambda program: None)
+        return pliant.jit(lambda *given: f(*given))(*args)
+
+
+def bits(made: Any) -> list[bytes]:
+    return [np.asarray(a).tobytes() for a in (made if isinstance(made, tuple) else (made,))]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [0, 1, 2, 13, 64, 65, 127, 1000])
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_of_rows_give_the_same_bits(dtype: str, rows: int):
+    x = np.random.default_rng(rows).integers(-9, 9, (rows, 3)).astype(dtype)
+    assert bits(pliant.jit(lengths)(x)) == bits(without_blocks(lengths, x))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_of_strided_rows_give_the_same_bits():
+    x = np.random.default_rng(0).normal(size=(6, 300)).T[::-1, ::2]
+    assert groups_of(normalised, x) == 1
+    assert bits(pliant.jit(normalised)(x)) == bits(without_blocks(normalised, x))
+
+
+def test_what_only_a_block_needs_has_room_for_a_block():
+    x = np.random.default_rng(0).normal(size=(60_000, 3))
+    program = program_of(lengths, x)
+    (step,) = [step for step in program.steps if isinstance(step, Blocks)]
+    assert step.size % 64 == 0
+    assert step.room.type.bytes < 1 << 16
+    assert program.arena < 1 << 17
+    assert bits(pliant.jit(lengths)(x)) == bits(without_blocks(lengths, x))
+
+
+def test_small_arrays_stay_near_anyway():
+    assert groups_of(lengths, np.ones((1000, 3))) == 0
+
+
+def test_explain_says_how_many_rows():
+    text = str(pliant.explain(lengths, np.ones((100_000, 3))))
+    assert re.search(r"in blocks of \d+ rows of 100000, \d steps, in \d+ parts for threads", text)
+    assert "scratch memory of a loop, a branch or a block of rows" in text
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_sum_over_all_rows_ends_a_group():
+    def centred(x: Any) -> Any:
+        first = normalised(x)
+        return normalised(first - first.sum(0))
+
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    assert groups_of(centred, x) == 2
+    assert bits(pliant.jit(centred)(x)) == bits(without_blocks(centred, x))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_of_others_are_read_after_all_have_been_made():
+    def turned(x: Any) -> Any:
+        return normalised(normalised(x)[::-1])
+
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    assert groups_of(turned, x) == 2
+    assert bits(pliant.jit(turned)(x)) == bits(without_blocks(turned, x))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_step_that_has_nothing_to_do_with_a_group_comes_before_it():
+    def beside(x: Any, w: Any) -> Any:
+        length, z = lengths(x)[0], normalised(x)
+        return z * np.exp(w).sum() + (length / w[0])[:, None], np.cumsum(w)
+
+    x, w = np.random.default_rng(0).normal(size=(200, 3)), np.arange(1.0, 6)
+    assert groups_of(beside, x, w) == 1
+    assert bits(pliant.jit(beside)(x, w)) == bits(without_blocks(beside, x, w))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("n", [7, 70])
+def test_stacks_of_products_run_in_blocks(n: int):
+    def turned(a: Any, x: Any, m: Any) -> Any:
+        y = np.matmul(a, (x - m[:, None]).transpose(0, 2, 1))
+        return (y * y).sum(1)
+
+    rng = np.random.default_rng(0)
+    a, x, m = rng.normal(size=(30, n, n)), rng.normal(size=(30, 2 * n, n)), rng.normal(size=(30, n))
+    wanted = (np.matmul(a, (x - m[:, None]).transpose(0, 2, 1)) ** 2).sum(1)
+    assert groups_of(turned, a, x, m) == 1
+    assert bits(pliant.jit(turned)(a, x, m)) == bits(without_blocks(turned, a, x, m))
+    np.testing.assert_allclose(pliant.jit(turned)(a, x, m), wanted, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_an_index_out_of_range_in_a_block_is_reported():
+    def taken(x: Any, rows: Any) -> Any:
+        return normalised(x[rows])
+
+    x, rows = np.random.default_rng(0).normal(size=(50, 3)), np.arange(300) % 50
+    assert groups_of(taken, x, rows) == 1
+    assert bits(pliant.jit(taken)(x, rows)) == bits(without_blocks(taken, x, rows))
+    rows[170] = 50
+    with pytest.raises(IndexRangeError, match="index 50 is out of range for axis 0 of extent 50"):
+        pliant.jit(taken)(x, rows)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_what_the_caller_has_is_not_written_before_an_index_is_known_to_be_good():
+    def updated(x: Any, rows: Any, out: Any) -> None:
+        y = normalised(x[rows])
+        out[:, 1:] = y[:, :-1]
+        out[:, 0] = y[:, 0] * out[:, 1]
+
+    x, rows, out = np.random.default_rng(0).normal(size=(50, 3)), np.arange(300) % 50, np.zeros((300, 3))
+    rows[299] = 50
+    with pytest.raises(IndexRangeError):
+        pliant.jit(updated)(x, rows, out)
+    assert not out.any()
+
+
+def test_threads_take_blocks_and_do_not_change_a_bit():
+    x = np.random.default_rng(0).normal(size=(100_000, 3))
+    compiled, before, found = pliant.jit(lengths), pliant.threads(), list[list[bytes]]()
+    try:
+        for count in (1, 2, 5):
+            pliant.threads(count)
+            found.append(bits(compiled(x)))
+    finally:
+        pliant.threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_inside_loops():
+    def repeated(x: Any) -> Any:
+        return pliant.fori_loop(0, 5, lambda _, z: normalised(z) + x, x)
+
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    assert "in blocks of" in str(pliant.explain(repeated, x))
+    assert bits(pliant.jit(repeated)(x)) == bits(without_blocks(repeated, x))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_what_a_block_has_left_is_nan_if_memory_is_poisoned(monkeypatch: pytest.MonkeyPatch):
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    wanted = bits(pliant.jit(lengths)(x))
+    monkeypatch.setenv("PLIANT_POISON", "1")
+    assert bits(pliant.jit(lambda x: lengths(x))(x)) == wanted
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_random_programs_give_the_same_bits_in_blocks():
+    groups = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        fn = random_program(rng, 40)
+        xs = [sample(rng, p.type) for p in fn.params]
+        compiled = BACKEND.compile(fn)
+        groups += sum([isinstance(step, Blocks) for step in compiled.program.steps])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "blocked", lambda program: None)
+            apart = BACKEND.compile(fn)
+        assert [bits(y) for y in compiled(xs)] == [bits(y) for y in apart(xs)]
+    assert groups > 8
