@@ -1,35 +1,45 @@
 """Names that are one of several arrays: swapped, turned and bound anew in loops that are unrolled."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import pliant
 
 
-def turned(u, v, x, i):
-    return (u[::-1] if x > i else u), v
+def turned(u, v, c):
+    return (u[::-1] if c else u), v
 
 
-def one_of_both(u, v, x, i):
-    return (u if x > i else v), v
+def turned_back(u, v, c):
+    return (u if c else u[::-1]), (v[1:3] if c else v[:2])
 
 
-def both_turned(u, v, x, i):
-    return (u[:, ::-1] if x > i else u), (v[::-1] if x < i else v)
+def one_of_both(u, v, c):
+    return (u if c else v), v
 
 
-CHOICES = [turned, one_of_both, both_turned]
+def both_turned(u, v, c):
+    return (u[:, ::-1] if c else u), (v if c else v[::-1])
+
+
+def transposed(u, v, c):
+    return (u.T if c else u), (v[:, ::-1] if c else v)
+
+
+FEW_VIEWS = [turned, one_of_both, both_turned]  # however often they are turned
 
 
 def loop(choose, steps):
     """A loop that is unrolled, for it appends to a list, and writes to what names are bound to by then."""
 
-    def f(a, b, x):
+    def f(a, b, conditions):
         u, v, steps_done = a.copy(), b, []
         for i in range(steps):
             steps_done.append(i)
             u, v = v, u
-            u, v = choose(u, v, x, i)
+            u, v = choose(u, v, conditions[i] > 0)
             v[0] += u[1]
             u[-1, 0] *= 0.5
         return u, v
@@ -37,18 +47,37 @@ def loop(choose, steps):
     return f
 
 
-@pytest.mark.parametrize("x", [-1.0, 1.5, 9.0])
-@pytest.mark.parametrize("choose", CHOICES)
-def test_names_that_swap_by_conditions_write_to_the_array_that_they_are(choose, x):
+@pytest.mark.parametrize(("choose", "steps"), [(turned, 4), (one_of_both, 4), (both_turned, 4), (transposed, 3)])
+def test_names_that_swap_by_conditions_write_to_the_array_that_they_are(choose, steps):
     a, b = np.arange(9.0).reshape(3, 3), np.ones((3, 3))
-    f, mine, theirs = loop(choose, 5), b.copy(), b.copy()
-    expected, got = f(a, theirs, x), pliant.jit(f)(a, mine, x)
-    for p, q in zip((*expected, theirs), (*got, mine), strict=True):
-        np.testing.assert_array_equal(q, p)
+    f = loop(choose, steps)
+    compiled = pliant.jit(f)
+    for conditions in itertools.product((0, 1), repeat=steps):
+        mine, theirs = b.copy(), b.copy()
+        expected, got = f(a, theirs, np.array(conditions)), compiled(a, mine, np.array(conditions))
+        for p, q in zip((*expected, theirs), (*got, mine), strict=True):
+            np.testing.assert_array_equal(q, p)
 
 
-@pytest.mark.parametrize("choose", CHOICES)
+@pytest.mark.parametrize("choose", [turned, turned_back])
+def test_a_name_that_is_turned_by_conditions_is_the_view_that_it_was_last(choose):
+    def f(a, conditions):
+        u = a.copy()
+        v = u[:, :2]
+        for c in conditions:
+            u, v = choose(u, v, c > 0)[0], v
+        u[0] *= 2
+        return u, v
+
+    a = np.arange(9.0).reshape(3, 3)
+    compiled = pliant.jit(f)
+    for conditions in itertools.product((0, 1), repeat=4):
+        for p, q in zip(f(a, np.array(conditions)), compiled(a, np.array(conditions)), strict=True):
+            np.testing.assert_array_equal(q, p)
+
+
+@pytest.mark.parametrize("choose", FEW_VIEWS)
 def test_each_step_that_swaps_names_by_conditions_adds_as_much_to_the_program(choose):
     a, b = np.arange(9.0).reshape(3, 3), np.ones((3, 3))
-    sizes = [len(str(pliant.trace(loop(choose, n), a, b, 1.5)).splitlines()) for n in (6, 12, 24)]
+    sizes = [len(str(pliant.trace(loop(choose, n), a, b, np.ones(n))).splitlines()) for n in (6, 12, 24)]
     assert sizes[2] - sizes[1] <= 2.5 * (sizes[1] - sizes[0])

@@ -13,7 +13,7 @@ from pliant.core.ir import Const, Value, const
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, Trace, current
-from pliant.ops.bits import logical_not
+from pliant.ops.bits import logical_not, logical_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
@@ -120,7 +120,10 @@ def arrays(x: TracedArray) -> tuple[TracedArray, ...]:
     storage: Any = x.storage
     if not isinstance(storage, Either):
         return (x,)
-    return tuple([view(y, *x.lenses) for y in storage.arrays]) if x.lenses else storage.arrays
+    if not x.lenses:
+        return storage.arrays
+    shown = [view(y, *x.lenses) for y in storage.arrays]
+    return tuple([y for n, y in enumerate(shown) if not any([is_twin(z, y) for z in shown[:n]])])
 
 
 def possible(x: TracedArray) -> list[Way]:
@@ -129,7 +132,19 @@ def possible(x: TracedArray) -> list[Way]:
     if not isinstance(storage, Either):
         return [Way(const(True, "bool"), x)]
     ways = merged(storage.condition, possible(storage.one), possible(storage.other))
-    return [Way(w.condition, view(w.array, *x.lenses)) for w in ways] if x.lenses else ways
+    return distinct([Way(w.condition, view(w.array, *x.lenses)) for w in ways]) if x.lenses else ways
+
+
+def distinct(ways: list[Way]) -> list[Way]:
+    """Each array once: of different views, views may be the same."""
+    found = list[Way]()
+    for way in ways:
+        n = next((n for n, other in enumerate(found) if is_twin(other.array, way.array)), None)
+        if n is None:
+            found.append(way)
+        else:
+            found[n] = Way(logical_or(found[n].condition, way.condition), way.array)
+    return found
 
 
 def merged(condition: Value, ones: list[Way], others: list[Way]) -> list[Way]:
