@@ -10,6 +10,7 @@ import pytest
 import pliant
 import pliant.diff as diff
 from pliant.diff import Constant
+from pliant.diff.systems.expressions import expressions, whole
 from pliant.errors import UnsupportedError
 from tests.diff.systems import needs
 
@@ -56,3 +57,18 @@ def test_writes_loops_and_indices_of_plain_functions(system: Any):
 def test_what_has_no_expression_is_refused(system: Any, f: Any):
     with pytest.raises(UnsupportedError, match="has no expression for numpy"):
         diff.gradient(f, system, X)
+
+
+def test_whole_numbers_are_integers_in_expressions():
+    made = whole(np.array([2.0, 2.5, -0.0, np.inf, np.nan], object))
+    assert [type(e) for e in made] == [int, float, int, float, float]
+
+
+@needs("sympy")
+def test_derivatives_of_powers_have_no_needless_factors():
+    from sympy import symbols
+
+    system = diff.SymPy()
+    x = expressions(system.kind, symbols("a b"), (2,))
+    _, _, (g,) = system.pullback(lambda xs: ((np.sum(xs[0] ** 2.0),), ()), (x,), lambda ys: (system.array(1.0),), False)
+    assert [str(e) for e in np.asarray(g).flat] == ["2*a", "2*b"]

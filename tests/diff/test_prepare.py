@@ -342,21 +342,107 @@ def test_tensors_take_the_tape_and_keep_its_promises():
     np.testing.assert_array_equal(diff.prepare_gradient(lambda x: c, diff.PyTorch(), x)(x), np.zeros(3))
 
 
-@pytest.mark.jax
-def test_jax_follows_what_a_prepared_function_reads():
+@every_system
+def test_a_called_preparation_follows_what_its_function_reads(system: Any):
     weights, factor = np.ones(3), 2.0
 
     def f(x: Any) -> Any:
         return namespace(x).sum(factor * namespace(x).asarray(weights) * x)
 
-    prep = diff.prepare_gradient(f, diff.JAX(), X)
-    np.testing.assert_allclose(prep(X), [2.0, 2.0, 2.0])
+    prep = diff.prepare_gradient(f, system, X)
+    for _ in range(2):
+        np.testing.assert_allclose(prep(X), [2.0, 2.0, 2.0], rtol=1e-6)
     weights[0] = 5.0
-    np.testing.assert_allclose(prep(X), [10.0, 2.0, 2.0])
+    np.testing.assert_allclose(prep(X), [10.0, 2.0, 2.0], rtol=1e-6)
     weights = np.array([1.0, 2.0, 3.0])
-    np.testing.assert_allclose(prep(X), [2.0, 4.0, 6.0])
+    np.testing.assert_allclose(prep(X), [2.0, 4.0, 6.0], rtol=1e-6)
     factor = 3.0
-    np.testing.assert_allclose(prep(X), [3.0, 6.0, 9.0])
+    for _ in range(2):
+        np.testing.assert_allclose(prep.value_and(X)[1], [3.0, 6.0, 9.0], rtol=1e-6)
+
+
+POWER = 2
+
+
+def with_a_global(x: Any, c: Any) -> Any:
+    return namespace(x).sum(c * x**POWER)
+
+
+@every_system
+def test_a_called_preparation_follows_globals(system: Any, monkeypatch: pytest.MonkeyPatch):
+    prep = diff.prepare_gradient(with_a_global, system, X, Constant(1.0))
+    for power in (2, 3, 2):
+        monkeypatch.setitem(globals(), "POWER", power)
+        for _ in range(2):
+            np.testing.assert_allclose(prep(X, 2.0), 2 * power * X ** (power - 1), rtol=1e-6)
+
+
+def misaligned(x: Any) -> Any:
+    made = np.empty(x.nbytes + 1, np.int8)[1:].view(x.dtype)
+    made[...] = x
+    return made
+
+
+def read_only(x: Any) -> Any:
+    made = x.copy()
+    made.flags.writeable = False
+    return made
+
+
+LAYOUTS = {
+    "read-only": read_only,
+    "strided": lambda x: np.repeat(x, 2)[::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+    "misaligned": misaligned,
+    "swapped": lambda x: x.astype(">f8"),
+}
+
+
+@every_system
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_a_called_preparation_takes_arrays_of_any_layout(system: Any, layout: Any):
+    prep = diff.prepare_gradient(scaled, system, X, Constant(X))
+    for x, c in ((X, X), (layout(X), X), (X, layout(X)), (layout(X), layout(X))):
+        y, g = prep.value_and(x, c)
+        np.testing.assert_allclose(g, 2 * X * X, rtol=1e-6)
+        np.testing.assert_allclose(y, np.sum(X * X * X))
+        assert g.flags.writeable
+
+
+@pytest.mark.parametrize("system", TWICE)
+def test_a_called_preparation_gives_scalars_and_arrays_as_numpy_does(system: Any):
+    prep = diff.prepare_hessian(scaled, system, X, Constant(1.0))
+    for _ in range(3):
+        y, h = prep.value_and(X, 1.0)
+        assert isinstance(y, np.float64)
+        assert h.shape == (3, 3)
+        assert [part.shape for part in prep.every(X, 1.0)] == [(), (3,), (3, 3)]
+        np.testing.assert_allclose(prep(X, 1.0), 2 * np.eye(3), rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("system", [JAX_, TORCH, TENSORFLOW, MLX])
+def test_results_of_a_called_preparation_have_memory_of_their_own(system: Any):
+    x = system.array(np.float32(2.0))
+    prep = diff.prepare_gradient(lambda x: x, system, x)
+    for _ in range(3):
+        y, g = prep.value_and(x)
+        if hasattr(y, "add_"):
+            y.add_(1.0)
+            g.add_(1.0)
+    assert float(system.numpy(x)) == 2.0
+
+
+@pytest.mark.parametrize("system", [JAX_, TORCH, TENSORFLOW, MLX])
+def test_a_checked_call_with_own_arrays_takes_the_quick_way(system: Any):
+    x, c = system.array(X.astype(np.float32)), system.array(np.float32(2.0))
+    prep = diff.prepare_gradient(scaled, system, x, Constant(c))
+    same = system.array(X.astype(np.float32))
+    y, g = prep.quick("gradient", scaled, system, same, None, (Constant(c),))
+    np.testing.assert_allclose(system.numpy(g), 4 * X, rtol=1e-5)
+    np.testing.assert_allclose(system.numpy(y), 2 * np.sum(X * X), rtol=1e-5)
+    assert prep.quick("gradient", scaled, system, system.array(np.float32(1.0)), None, (Constant(c),)) is None
+    assert prep.quick("gradient", scaled, system, same, None, ()) is None
+    assert prep.quick("gradient", scaled, system, same, None, (Active(c),)) is None
 
 
 def test_signatures_show_the_keywords():

@@ -24,6 +24,8 @@ _NUMBERS: Final = (int, float, complex, str, bool)
 _OPAQUE: Final = (*_NUMBERS, ModuleType, type, BuiltinFunctionType, type(None))
 
 Replace = Callable[[Any], Any]
+Steps = tuple[tuple[Any, ...], Callable[[], bool] | None]  # (dict, key, content) to be compared; what looks at the rest
+UNREAD: Final[Steps] = ((({}, "", None),), None)  # never holds
 
 
 @final
@@ -53,6 +55,11 @@ class Outside:
         except (LookupError, ValueError):
             return False
         return not self.sizes or all([len(container) == length for container, length in self.sizes])
+
+    @property
+    def steps(self) -> Steps:
+        """`holds`, for a call that must be short."""
+        return ((), self.holds) if self.cells or self.sizes else (self.places, None)
 
 
 NOTHING: Final = Outside((), (), (), (), ())

@@ -11,7 +11,7 @@ import numpy as np
 import optree
 
 from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
-from pliant.diff.system import is_ndarray
+from pliant.diff.system import native
 from pliant.errors import ArgumentError, DifferentiationError
 
 Role = Literal["active", "constant", "static", "cache"]
@@ -197,6 +197,6 @@ def _cache(x: Any) -> Any:
 
 def _fitted(role: Role, x: Any) -> Any:
     """The leaf as f gets it, or the error that says why not."""
-    if is_ndarray(x) and not x.dtype.isnative and role != "cache":
-        x = x.astype(x.dtype.newbyteorder("="))  # other libraries know no other byte order
-    return _active(x) if role == "active" else _cache(x) if role == "cache" else x
+    if role == "cache":
+        return _cache(x)
+    return _active(native(x)) if role == "active" else native(x)

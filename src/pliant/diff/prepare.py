@@ -65,13 +65,19 @@ class Prep:
         asked, its_system = self.asked
         if f is not self.f or operator != asked or (system is not its_system and system != its_system):
             return None
-        given = [x]
-        for context in contexts:
-            if context.__class__ is not Constant:
-                return None
-            given.append(context.value)
-        if not _are_of(given, self.kinds):
+        kinds = self.kinds
+        if len(kinds) != len(contexts) + 1:
             return None
+        given: list[Any] = []
+        for n, a in enumerate((x, *contexts)):  # nothing is called here: the loop is most of what this costs
+            if n:
+                if a.__class__ is not Constant:
+                    return None
+                a = a.value
+            type_, dtype, shape = kinds[n]
+            if a.__class__ is not type_ or (dtype is not None and (a.dtype != dtype or a.shape != shape)):
+                return None
+            given.append(a)
         if t is None:
             return self.every(*given)
         return self.every(x, t, *given[1:]) if t.__class__ is tuple and _are_of(t, self.seed_kinds) else None
@@ -134,7 +140,7 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
     if isinstance(of.system, Sparse):
         made = sparse_program(of.system, spec.name, functional_of, given)
         routine = Routine(of.signature, made.functional, made.outer, made.run)
-        calls = _selected(routine.call, spec, _as_it_is)
+        calls = _selected(routine.call, routine.call, spec, _as_it_is)
         return Prep(of.f, (spec.name, of.system), routine, *calls, on_mismatch=on_mismatch, sparsity=made.sparsity)
     functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
@@ -148,36 +154,39 @@ def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[
     spec = routine.operator
     is_single = routine.functional.is_plain and not spec.seeds
     way = routine.single if is_single else routine.call
-    every = outer.direct(spec.name, program, routine.functional, way) if is_single else way
-    return _selected(every, spec, _as_it_is if routine.signature.layout.statics else outer.bind)
+    bind = _as_it_is if routine.signature.layout.statics else outer.bind
+    if not is_single:
+        return _selected(way, way, spec, bind)
+
+    def derivative(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        return (), (), program(xs, seeds, constants)[2][-1:]
+
+    functional = routine.functional
+    every, last = [outer.direct(spec.name, part, functional, way) for part in (program, derivative)]
+    return _selected(every, last, spec, bind)
 
 
-def _selected(every: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:
-    """`every`, its first and last results, and its last; each by `bind`."""
+def _selected(every: Way, last: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:
+    """`every`, its first and last results, and the last one alone, from `last`; each by `bind`."""
 
     def value_and(*args: Any) -> tuple[Any, Any]:
         made = every(*args)
         return made[0], made[-1]
 
-    def last(*args: Any) -> Any:
-        return every(*args)[-1]
+    def derivative(*args: Any) -> Any:
+        return last(*args)[-1]
 
     bound = bind(every)
-    return bound, bound if len(spec.results) == 1 else bind(value_and), bind(last)
+    return bound, bound if len(spec.results) == 1 else bind(value_and), bind(derivative)
 
 
 def _as_it_is(way: Way) -> Way:
     return way
 
 
-def _are_of(given: Sequence[Any], kinds: Sequence[Any]) -> bool:
+def _are_of(seeds: Sequence[Any], kinds: Sequence[Any]) -> bool:
     """Whether leaves are plainly of these kinds: false also where a closer look would find that they are."""
-    if len(given) != len(kinds):
-        return False
-    for x, (type_, dtype, shape) in zip(given, kinds, strict=False):
-        if x.__class__ is not type_ or (dtype is not None and (x.dtype is not dtype or x.shape != shape)):
-            return False
-    return True
+    return len(seeds) == len(kinds) and all([kind(s) == k for s, k in zip(seeds, kinds, strict=True)])
 
 
 def _kinds(of: Call) -> tuple[list[Any], list[Any]]:

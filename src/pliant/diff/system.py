@@ -37,6 +37,11 @@ def is_numpy(x: Any) -> bool:
     return isinstance(x, np.ndarray | np.generic)
 
 
+def native(x: Any) -> Any:
+    """x in this machine's byte order, which is the only one that other libraries know."""
+    return x.astype(x.dtype.newbyteorder("=")) if is_ndarray(x) and not x.dtype.isnative else x
+
+
 def shape(x: Any) -> tuple[int, ...]:
     """The extents of an array of any system, known when a program is made."""
     found: Any = x.shape

@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant.diff.optional import package
 from pliant.diff.system import Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.expressions import ExpressionArray, OnExpressions, array_class, expressions
+from pliant.diff.systems.expressions import ExpressionArray, array_class, expressions
+from pliant.diff.systems.on_expressions import OnExpressions
 from pliant.diff.systems.staged import Compiled
 
 _SAME: Final = (

@@ -1,4 +1,4 @@
-"""What CasADi and SymPy share: NumPy arrays of their scalar expressions.
+"""NumPy arrays of the scalar expressions of CasADi or SymPy.
 
 NumPy's functions of such an array work element by element on the expressions: `functions` of its
 class gives a function of scalars for each of NumPy's names.
@@ -6,16 +6,12 @@ class gives a function of scalars for each of NumPy's names.
 
 from __future__ import annotations
 
-import functools
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from pliant.diff.system import Abilities, is_ndarray
-from pliant.diff.systems.staged import Staged
+from pliant.diff.system import is_ndarray
 from pliant.errors import UnsupportedError
 
 # what Python's operators do on any expression
@@ -45,6 +41,8 @@ class ExpressionArray(np.ndarray[Any, Any]):
             return self * self
         if ufunc is np.reciprocal:
             return 1 / self
+        if ufunc is np.power:
+            raw[1] = whole(raw[1])
         if ufunc.__name__ in _OWN:
             return filled(type(self), getattr(ufunc, method)(*raw, **options))
         scalar = self.function(ufunc.__name__)
@@ -94,6 +92,11 @@ def filled(kind: type[ExpressionArray], made: Any) -> Any:
     return array.view(kind)
 
 
+def whole(numbers: Any) -> Any:
+    """Numbers with 2.0 as 2: libraries know then that x**2 is no root, and that 1*x is x."""
+    return np.frompyfunc(lambda e: int(e) if isinstance(e, float) and e.is_integer() else e, 1, 1)(numbers)
+
+
 def _kept(kind: type[ExpressionArray], made: Any) -> Any:
     """What a function of NumPy returned, with object arrays as arrays of this kind."""
     return filled(kind, made) if is_ndarray(made) else made
@@ -114,84 +117,3 @@ def expressions(kind: type[ExpressionArray], values: Any, shape: tuple[int, ...]
     for n, value in enumerate(values):
         made[n] = value
     return made.reshape(shape).view(kind)
-
-
-@functools.cache
-def namespace_of(kind: type[ExpressionArray]) -> Any:
-    """NumPy, making arrays of expressions where it makes arrays of floats: they can be assigned to."""
-
-    def lifting(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args, **kwargs: lifted(kind, function(*args, **kwargs))
-
-    def astype(x: Any, dtype: Any) -> Any:
-        if not isinstance(x, kind):
-            return lifted(kind, np.astype(x, dtype))
-        if np.dtype(dtype).kind != "f":
-            raise kind.unsupported(f"astype({np.dtype(dtype)})")
-        is_truth = any(getattr(e, "is_Boolean", False) for e in np.asarray(x).flat)
-        return np.where(x, 1.0, 0.0) if is_truth else x
-
-    rest = {name: getattr(np, name) for name in dir(np) if not name.startswith("_")}
-    own = {name: lifting(rest[name]) for name in ("asarray", "zeros", "ones", "full", "zeros_like", "ones_like")}
-    return SimpleNamespace(**rest | own | {"astype": astype, "__name__": "numpy"})
-
-
-def lifted(kind: type[ExpressionArray], x: Any) -> Any:
-    """An array of floats as one of expressions; other arrays as they are."""
-    array = np.asarray(x)
-    if isinstance(x, kind) or array.dtype.kind not in "fO":
-        return x
-    return array.astype(object).view(kind)
-
-
-class OnExpressions(Staged):
-    """A system whose functions get NumPy arrays of scalar expressions: real ones."""
-
-    abilities = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
-
-    @property
-    @abstractmethod
-    def kind(self) -> type[ExpressionArray]:
-        """The class of its arrays."""
-
-    @abstractmethod
-    def variables(self, count: int) -> Sequence[Any]:
-        """Fresh symbols."""
-
-    @property
-    def namespace(self) -> Any:
-        """NumPy, for such arrays."""
-        return namespace_of(self.kind)
-
-    def symbol(self, x: Any) -> Any:
-        """An array of fresh symbols."""
-        array = np.asarray(x)
-        return expressions(self.kind, self.variables(array.size), array.shape)
-
-    def is_symbolic(self, x: Any) -> bool:
-        """Floats: integers may be indices, which expressions are not."""
-        return np.asarray(x).dtype.kind in "fO"
-
-    def guard(self, x: Any) -> Any:
-        """A copy: writes to it stay inside the program."""
-        return x.copy()
-
-    def array(self, x: Any) -> Any:
-        """An array of expressions."""
-        return lifted(self.kind, x)
-
-    def eye(self, n: int, like: Any) -> Any:
-        """The unit matrix."""
-        return lifted(self.kind, np.eye(n))
-
-    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
-        """Zeros."""
-        return lifted(self.kind, np.zeros(shape))
-
-    def cast(self, x: Any, like: Any) -> Any:
-        """Expressions have one precision."""
-        return x
-
-    def buffer(self, template: Any) -> Any:
-        """Fresh zeros."""
-        return lifted(self.kind, np.zeros(template.shape))

@@ -8,7 +8,20 @@ from typing import Any, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way, unboxed
+from pliant.diff.system import (
+    Abilities,
+    Arrays,
+    Bound,
+    Flat,
+    Linear,
+    Mode,
+    Pushed,
+    System,
+    Way,
+    entered,
+    native,
+    unboxed,
+)
 from pliant.diff.systems import jax_calls, jax_control
 
 
@@ -54,6 +67,7 @@ class OnJAX(System):
         jitted, enable, config, array = self._jit(program), self.jax.enable_x64, self.jax.config, self.jax.Array
 
         def run(xs: Arrays, seeds: Any, constants: Arrays, key: Any) -> Any:
+            xs, seeds, constants = entered(native, xs, seeds, constants)
             if config.jax_enable_x64 or all([isinstance(x, array) for x in xs]):
                 return jitted(xs, seeds, constants, key)
             with enable(True):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
-from pliant.diff.system import Arrays, Bound, Linear, Way
+from pliant.diff.captured import UNREAD
+from pliant.diff.system import Arrays, Bound, Linear, Way, native
 
 
 class _NestedError(Exception):
@@ -17,46 +18,62 @@ class _NestedError(Exception):
 
 def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) -> Way:
     """`(x, *constants) → (y, *derivatives)` of single arrays; the given way for all else."""
-    jax, own, numpy = system.jax, cast("Any", type(system.jnp.zeros(()))), system.numpy
+    jax, own = system.jax, cast("Any", type(system.jnp.zeros(())))
     config = jax.config
     made: dict[Any, Callable[..., Any]] = {}  # by the numbers that f reads from outside
-    latest: list[Any] = [(None, None, False)]  # what f read at the last call, the program for it, if it had 64 bits
+    # what tells that f reads the same; the program for it; if it had 64 bits; which results are numbers
+    latest: Any = (*UNREAD, way, False, ())
     is_nested = False
 
     def flat(x: Any, *constants: Any) -> Any:
         ys, _, parts = program((x,), (), constants)
         if not functional.returned.structure.is_leaf():
             raise _NestedError
-        return ys[0], *[part[0] for part in parts]
+        return tuple([leaf for part in (ys, *parts) for leaf in part])
 
-    def run(x: Any, *constants: Any) -> Any:
-        reads, call, is_wide = latest[0]
-        if reads is not None and reads.holds():
+    def run(*args: Any) -> Any:  # one tuple, handed on as it is
+        places, rest, call, is_wide, numbers = latest
+        for container, key, content in places:
+            if container.get(key, places) is not content:
+                return renewed(*args)
+        if rest is None or rest():
+            x = args[0]
             if x.__class__ is own:
-                return call(x, *constants, *reads.arrays)
+                return call(*args)
             if is_wide and x.__class__ is np.ndarray:
-                made = [a if a.ndim else a[()] for a in map(np.array, call(x, *constants, *reads.arrays))]
-                if made[-1].dtype is x.dtype:  # else JAX may have gone back to 32 bits
-                    return tuple(made)
-        return renewed(x, *constants)
+                results = [*map(np.array, call(*args))]
+                if results[-1].dtype is x.dtype:  # else JAX may have gone back to 32 bits
+                    for n in numbers:
+                        results[n] = results[n][()]
+                    return tuple(results)
+        return renewed(*args)
 
-    def renewed(x: Any, *constants: Any) -> Any:
-        nonlocal is_nested
+    def renewed(*args: Any) -> Any:
+        nonlocal is_nested, latest
+        x, *constants = map(native, args)
         if is_nested or not isinstance(x, np.ndarray | own):
-            return way(x, *constants)
+            return way(*args)
         reads = functional.reads((x,), constants)
-        call = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
-        latest[0] = reads, call, config.jax_enable_x64
+        jitted = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
+        call = _with(jitted, constants, reads.arrays)
+        is_wide = config.jax_enable_x64
         try:
-            if isinstance(x, own):
-                return call(x, *constants, *reads.arrays)
-            with jax.enable_x64(True):
-                return tuple([numpy(a) for a in call(x, *constants, *reads.arrays)])
+            with jax.enable_x64(is_wide or not isinstance(x, own)):
+                results: Arrays = call(x, *constants)
         except _NestedError:
-            is_nested, latest[0] = True, (None, None, False)
-            return way(x, *constants)
+            is_nested = True
+            return way(*args)
+        latest = *reads.steps, call, is_wide, [n for n, a in enumerate(results) if not a.ndim]
+        return results if isinstance(x, own) else tuple([system.numpy(a) for a in results])
 
     return run
+
+
+def _with(call: Callable[..., Any], constants: Sequence[Any], arrays: Arrays) -> Callable[..., Any]:
+    """call, with arrays after its arguments. Compiled calls misread NumPy's arrays of another byte order."""
+    if any([isinstance(a, np.ndarray) for a in (*constants, *arrays)]):
+        return lambda *args: call(*map(native, (*args, *arrays)))
+    return (lambda *args: call(*args, *arrays)) if arrays else call
 
 
 def _copy(fn: FunctionType) -> Callable[..., Any]:

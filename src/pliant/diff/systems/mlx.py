@@ -72,18 +72,15 @@ class MLX(System):
             return way
         own, pull = self.namespace.array, self.namespace.value_and_grad(functional.f)
 
-        def run(x: Any, *constants: Any) -> Any:
-            is_own = x.__class__ is own
+        def run(*args: Any) -> Any:
+            is_own = args[0].__class__ is own
             try:
-                if is_own:
-                    y, gradient = pull(x, *constants)
-                else:
-                    y, gradient = pull(self.array(x), *[self.array(c) if is_numpy(c) else c for c in constants])
+                made = pull(*args) if is_own else pull(*[self.array(a) if is_numpy(a) else a for a in args])
             except ValueError:
-                return way(x, *constants)  # which says what is wrong with y
-            if y.__class__ is not own:
-                return way(x, *constants)
-            return (y, gradient) if is_own else (self.numpy(y), self.numpy(gradient))
+                return way(*args)  # which says what is wrong with y
+            if made[0].__class__ is not own:
+                return way(*args)
+            return made if is_own else tuple(map(self.numpy, made))
 
         return run
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.diff.captured import UNREAD
 from pliant.diff.layout import leaf_type
 from pliant.diff.system import Arrays, System, Way, kind
 from pliant.errors import DifferentiationError
@@ -45,25 +46,30 @@ class Staged(System):
 
     def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of the compiled function, for arrays of 64 bits."""
-        latest: list[Any] = [(None, [], None)]  # what f read at the last call, the types of that, its function
+        latest: Any = (*UNREAD, (), [], way)  # what tells that f reads the same, that, all types, and the function
 
-        def run(x: Any, *constants: Any) -> Any:
-            reads, kinds, function = latest[0]
-            if reads is None or not reads.holds():
-                return renewed(x, *constants)
-            given = (x, *constants, *reads.arrays)
-            if list(map(kind, given)) != kinds:
-                return renewed(x, *constants)
+        def run(*args: Any) -> Any:
+            places, rest, arrays, kinds, function = latest
+            for container, key, content in places:
+                if container.get(key, places) is not content:
+                    return renewed(*args)
+            given = (*args, *arrays) if arrays else args
+            if (rest is not None and not rest()) or len(given) != len(kinds):
+                return renewed(*args)
+            for a, (type_, dtype, shape) in zip(given, kinds, strict=False):
+                if a.__class__ is not type_ or (dtype is not None and (a.dtype != dtype or a.shape != shape)):
+                    return renewed(*args)
             return tuple([a if a.shape else a[()] for a in function(given)])
 
-        def renewed(x: Any, *constants: Any) -> Any:
-            made = way(x, *constants)
-            reads = functional.reads((x,), constants)
-            given = (x, *constants, *reads.arrays)
+        def renewed(*args: Any) -> Any:
+            nonlocal latest
+            made, x = way(*args), args[0]
+            reads = functional.reads((x,), args[1:])
+            given = (*args, *reads.arrays)
             is_usual = functional.returned.is_single and all(map(self.is_symbolic, given))
             if is_usual and x.__class__ is np.ndarray and x.dtype == np.float64:
                 function, _ = self._staged(program, (x,), (), given[1:])
-                latest[0] = reads, list(map(kind, given)), function
+                latest = *reads.steps, reads.arrays, [*map(kind, given)], function
             return made
 
         return run

@@ -13,7 +13,8 @@ import numpy as np
 
 from pliant.diff.optional import package
 from pliant.diff.system import Arrays, Flat, Mode, Pushed
-from pliant.diff.systems.expressions import ExpressionArray, OnExpressions, array_class, expressions
+from pliant.diff.systems.expressions import ExpressionArray, array_class, expressions, whole
+from pliant.diff.systems.on_expressions import OnExpressions
 from pliant.diff.systems.staged import Compiled
 
 _NAMES: Final = {
@@ -97,16 +98,23 @@ class SymPy(OnExpressions):
 
     def compiled(self, symbols: Sequence[Any], results: Sequence[Any]) -> Compiled:
         """Python code of the expressions, common parts once."""
-        names = [e for a in symbols for e in np.asarray(a).flat]
+        names = [list(a.flat) if a.shape else a[()] for a in map(np.asarray, symbols)]
         values = [_smooth(e) for a in results for e in np.asarray(a).flat]
         function = _package().lambdify(names, values, modules="numpy", cse=True)
+        take = [np.ndarray.ravel if np.ndim(a) else np.float64 for a in symbols]
         shapes = [np.shape(r) for r in results]
-        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
+        ends = itertools.accumulate(map(math.prod, shapes), initial=0)
         parts = [(slice(*pair), shape) for pair, shape in zip(itertools.pairwise(ends), shapes, strict=True)]
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
-            flat = np.array(function(*itertools.chain.from_iterable(map(np.ravel, given))), np.float64)
-            return [flat[part].reshape(shape) for part, shape in parts]
+            made, arrays = function(*[t(x) for t, x in zip(take, given, strict=False)]), list[Any]()
+            for part, shape in parts:
+                if shape:
+                    array = np.array(made[part], np.float64)
+                    arrays.append(array if len(shape) == 1 else array.reshape(shape))
+                else:
+                    arrays.append(np.float64(made[part.start]))
+            return arrays
 
         return run
 
@@ -136,4 +144,4 @@ def _table(ys: Arrays, xs: Arrays) -> list[list[Any]]:
 
 def _along(block: Any, seeds: Any, like: Any) -> Any:
     """A block of the Jacobian times one seed, or each of the stacked ones."""
-    return np.asarray(seeds).reshape(-1, like.size) @ block.T
+    return whole(np.asarray(seeds).reshape(-1, like.size)) @ block.T

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pliant.diff.captured import UNREAD
 from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, Way, entered, unboxed
 
 
@@ -79,22 +80,32 @@ class TensorFlow(System):
 
     def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of a graph whose arguments are single tensors."""
-        latest: list[Any] = [(None, None)]  # what f read at the last call, and the graph for it
+        latest: Any = (*UNREAD, (), way)  # what tells that f reads the same, that, and the graph for it
+        is_own, array, numpy = self.tf.is_tensor, self.array, self.numpy
 
         def flat(x: Any, *constants: Any) -> Any:
             ys, _, parts = program((x,), (), constants)
-            return ys[0], *[part[0] for part in parts]
+            return tuple([leaf for part in (ys, *parts) for leaf in part])
 
-        def run(x: Any, *constants: Any) -> Any:
-            reads, graph = latest[0]
-            if reads is None or not reads.holds():
-                made = way(x, *constants)
-                if functional.returned.is_single:
-                    graph = self.tf.function(flat, autograph=False, reduce_retracing=False)
-                    latest[0] = functional.reads((x,), constants), graph
-                return made
-            made = graph(*map(self.array, (x, *constants, *reads.arrays)))
-            return made if self.owns(x) else tuple(map(self.numpy, made))
+        def run(*args: Any) -> Any:
+            places, rest, arrays, graph = latest
+            for container, key, content in places:
+                if container.get(key, places) is not content:
+                    return renewed(*args)
+            if rest is not None and not rest():
+                return renewed(*args)
+            made = graph(*map(array, (*args, *arrays)))
+            return made if is_own(args[0]) else tuple(map(numpy, made))
+
+        def renewed(*args: Any) -> Any:
+            nonlocal latest
+            made = way(*args)
+            if functional.returned.is_single:
+                reads = functional.reads(args[:1], args[1:])
+                graph = self.tf.function(flat, autograph=False, reduce_retracing=False)
+                given = map(array, (*args, *reads.arrays))
+                latest = *reads.steps, reads.arrays, graph.get_concrete_function(*given)
+            return made
 
         return run
 

@@ -22,6 +22,7 @@ from pliant.diff.system import (
     is_ndarray,
     is_numpy,
     mutation_error,
+    native,
     unboxed,
 )
 from pliant.diff.systems import torch_tape
@@ -113,9 +114,13 @@ class PyTorch(System):
         """A tensor; NumPy's memory is shared where PyTorch can."""
         if isinstance(x, self.torch.Tensor):
             return x
-        if is_ndarray(x) and x.flags.writeable and min(x.strides, default=0) >= 0:
+        if is_ndarray(x) and x.flags.writeable and min(x.strides, default=0) >= 0 and x.dtype.isnative:
             return self.torch.from_numpy(x)
-        return self.torch.from_numpy(np.array(x)) if is_numpy(x) else self.torch.tensor(x, dtype=self.torch.float64)
+        return (
+            self.torch.from_numpy(native(np.array(x)))
+            if is_numpy(x)
+            else self.torch.tensor(x, dtype=self.torch.float64)
+        )
 
     def numpy(self, x: Any) -> Any:
         """A NumPy array or scalar."""
