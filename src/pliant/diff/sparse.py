@@ -243,7 +243,8 @@ def _run(of: Sparse, passes: Sequence[_Pass], sparsity: Sparsity) -> Run:
         for other in others:
             count = first.functional.layout.roles.count("constant")
             blocks.append(other(xs, *other.functional.inputs(xs, constants[:count]))[-1])
-        matrix = sparsity.matrix(np.concatenate([block[: len(block) - extra].reshape(-1) for block in blocks]))
+        flat = [block[: len(block) - extra].reshape(-1) for block in blocks]
+        matrix = sparsity.matrix(np.concatenate(flat) if others else flat[0])
         for one, block in zip(passes, blocks if of.verify else (), strict=of.verify):
             along = matrix @ one.seeds[-1] if one.is_forward else matrix.T @ one.seeds[-1]
             _compare(along, block[-1], one.system.abilities.tolerance[1])

@@ -89,7 +89,10 @@ def _canonical(pattern: Any) -> Any:
     made.sum_duplicates()
     made.eliminate_zeros()
     made.sort_indices()
-    return made
+    if max(*made.shape, made.nnz) > np.iinfo(np.int32).max:
+        return made
+    index = (made.indices.astype(np.int32), made.indptr.astype(np.int32))  # half the memory of a matrix's places
+    return sp.csr_array((made.data, *index), shape=made.shape)
 
 
 def _row_numbers(pattern: Any) -> Any:
