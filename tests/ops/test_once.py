@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant import ops
 from pliant.backends import backend_named
 from pliant.core.ir import Function, Node, functions_of, nodes
+from pliant.core.parse import parse
 from pliant.kernel.ir import Host
 from pliant.ops.once import run_once
 from pliant.ops.while_once import WhileOnce
@@ -158,10 +160,11 @@ def joined(f: Callable[..., Any], *xs: Any) -> tuple[Function, Function]:
 @pytest.mark.parametrize("size", [3, 40])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_once_is_what_twice_is(name: str, size: int) -> None:
-    """On the reference, in machine code, and opened again."""
+    """On the reference, in machine code, read from its text, and opened again."""
     xs = list(drawn(size))
     twice, once = joined(derived(PROGRAMS[name]), *xs)
     wanted = run(twice, xs)
+    assert parse(str(once), ops.ALL) == once
     opened = replaced(once, lambda node, args: node.op.expand(*args) if isinstance(node.op, WhileOnce) else None)
     code: Any = backend_named("llvm").compile(optimise(once))
     for made in (run(once, xs), run(opened, xs), code(xs)):
