@@ -24,7 +24,7 @@ DTYPES = ("float64", "float32", "complex128", "int64")
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch):
     """Blocks of a few rows, of everything that can be in blocks."""
-    monkeypatch.setattr(blocks, "AGAIN", 0)
+    monkeypatch.setattr(blocks, "FAR", 0)
     monkeypatch.setattr(blocks, "GRAIN", 1)
     monkeypatch.setattr(cost, "BLOCK", 1000)
 

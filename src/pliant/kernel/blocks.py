@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
 from pliant.core.types import Type
-from pliant.kernel.cost import AGAIN, rows_in_block
+from pliant.kernel.cost import FAR, rows_in_block
 from pliant.kernel.ir import (
     Affine,
     Blocks,
@@ -199,8 +199,8 @@ class Group:
         for step in inner:
             for root in touched(step):
                 own[root] = own.get(root, 0) + 1
-        if len(inner) < 2 or sum([root.type.bytes for root, count in own.items() if count > 1]) < AGAIN:
-            return self.steps
+        if len(inner) < 2 or sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR:
+            return self.steps  # what is touched again stays near anyway
         if any([may_fail(step) for step in inner]) and not self.written.isdisjoint(given):
             return self.steps
         private = {root for root in self.written - fixed if uses[root] == own[root]}

@@ -47,8 +47,6 @@ COSTLY: Final = 100
 """Operations from which on such a value is kept."""
 
 
-AGAIN: Final = 1 << 20
-"""Bytes that steps make for each other from which on they had better run in blocks of rows."""
 BLOCK: Final = 1 << 16
 """Bytes that a block touches: what stays in the nearest caches."""
 LONGEST_ROW: Final = 1 << 19
