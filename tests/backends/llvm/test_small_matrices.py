@@ -135,3 +135,25 @@ def test_filter_step_in_a_loop_with_its_gradient():
     step = 1e-6 * np.array([[0.0, 0.0], [0.0, 1.0]])
     wanted = (last_spread(start + step, 30) - last_spread(start - step, 30)) / 2e-6
     assert_allclose(slope[1, 1], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("lead", [(32,), (45,), (2, 39)])
+def test_large_stacks(n, dtype, lead):
+    a = matrices(n, dtype, lead)
+    assert_native(Det(), a)
+    assert_native(Cofactor(), a)
+    gram = a @ a.swapaxes(-1, -2) + np.eye(n, dtype=dtype)
+    assert_native(Cholesky(), np.tril(gram) + np.triu(a, 1))
+
+
+def test_one_bad_matrix_of_a_large_stack_raises_wherever_it_is():
+    f, good = pliant.jit(np.linalg.cholesky), np.broadcast_to(np.eye(3), (45, 3, 3))
+    assert_array_equal(f(good), good)
+    for place in (0, 7, 8, 31, 36, 37, 40, 44):
+        bad = good.copy()
+        bad[place, 1, 1] = -1
+        with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+            f(bad)
+    assert_array_equal(f(good), good)

@@ -118,3 +118,13 @@ def test_rows_that_are_read_where_they_are_written_are_read_once():
 
     x, y = drawn((67, 67), "float64"), drawn((67, 67), "float64")
     np.testing.assert_array_equal(pliant.jit(turned_and_shifted)(x.copy(), y), turned_and_shifted(x.copy(), y))
+
+
+@pytest.mark.parametrize("extra", range(0, 16, 3))
+def test_blocks_of_rows_of_any_length(extra: int):
+    def sums_of_quotients(x: Any, y: Any) -> Any:
+        return np.cumsum((x.T + y) / np.linalg.norm(y, axis=1)[:, None], axis=1)
+
+    rng, rows = np.random.default_rng(extra), 4096 + extra
+    x, y = rng.standard_normal((256, rows)), rng.standard_normal((rows, 256))
+    np.testing.assert_allclose(pliant.jit(sums_of_quotients)(x, y), sums_of_quotients(x, y), rtol=1e-9, atol=1e-9)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
-from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.emit import UNROLLED, Emitter
 from pliant.backends.llvm.math import LIBM, combine
 from pliant.backends.llvm.own import is_inlined
 from pliant.backends.llvm.squares import SIDE, Loop, Turned, emit_squares, fits
+from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.tiles import SIZES, turner, turner_text
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.core.types import Type, itemsize
@@ -157,6 +158,8 @@ class NestEmitter:
             self.innermost()
         elif across := self.across(level):
             across(level)
+        elif stack := self.stack(level):
+            self.stacked(level, stack)
         elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
             e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
         else:
@@ -193,6 +196,27 @@ class NestEmitter:
         """Whether a root has elements where a loop has ended early; in memory, folds have them from the start."""
         in_memory = root.fold is not None and self.in_memory(root)
         return root.buffer is not None and root.rest is not None and loop not in root.folded and not in_memory
+
+    def stack(self, level: int) -> Stack | None:
+        """How to run a loop over many small arrays, if this is one."""
+        if self.limits or self.is_swept or self.held or level == len(self.loops):
+            return None
+        loop, *inner = self.loops[level:]
+        if set(self.loops[level:]) & self.e.backward or any([v.extent > UNROLLED for v in inner]):
+            return None
+        if any([loop in root.folded or self.in_memory(root) for root in self.folds]):
+            return None
+        return stack_of(loop, inner, [s for scalars in self.levels[level + 1 :] for s in scalars], self.roots)
+
+    def stacked(self, level: int, stack: Stack) -> None:
+        """A loop over many small arrays, several of them side by side."""
+
+        def step() -> None:
+            self.turned_over, self.held = {**stack.loads}, {**stack.roots}
+            self.level(level + 1)
+            self.turned_over, self.held = {}, {}
+
+        emit_stack(self.e, self.loops[level], stack, step, lambda: self.level(level + 1))
 
     def across(self, level: int) -> Callable[[int], None] | None:
         """How to run the two innermost loops if they walk some array along its rows and another one across."""
@@ -244,7 +268,12 @@ class NestEmitter:
             along(lambda: self.level(level + 2))
             self.end(level + 1)
 
-        emit_squares(self.e, self.loops[level:], self.turned(level), row)
+        def usual() -> None:
+            self.turned_over = {}
+            self.e.loop(outer, lambda: self.level(level + 1))
+
+        outer, inner = self.loops[level:]
+        emit_squares(self.e, (outer, inner), self.turned(level), row, usual)
         self.turned_over = {}
 
     def turned(self, level: int) -> list[Load]:
@@ -348,7 +377,7 @@ class NestEmitter:
         if self.in_memory(root):
             before = self.e.load(root.buffer, root.offset)
             value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
-        self.e.store(root.buffer, root.offset, value)
+        self.e.store(*self.held.get(root, (root.buffer, root.offset)), value)
 
 
 def tile_for(e: Emitter, dtype: str) -> Buffer:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.lanes import BYTES, Lanes
 from pliant.backends.llvm.minors import cofactors, determinant
+from pliant.backends.llvm.squares import SIDE, SQUARE
+from pliant.backends.llvm.stacks import Row, Stack, emit_stack, local_for
 from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 8  # rows; larger matrices go to LAPACK
 LARGEST_COFACTOR: Final = 6  # rows; twice the number of minors with each row
+LARGEST_SIDE_BY_SIDE: Final = 6  # rows of matrices of which several are computed at a time, element by element
+FEWEST: Final = 32  # such matrices; it takes LLVM longer
 LARGEST_EXPANDED: Final = 3  # rows of matrices whose determinant is expanded, not that of a triangle
 WIDEST: Final = 16  # right sides
 
@@ -40,15 +45,37 @@ def emit_small(e: Emitter, step: Routine) -> None:
     failed = e.alloca("i1")
     e.line(f"store i1 false, ptr {failed}")
 
-    def each() -> None:
+    def each(step: Routine) -> None:
         for condition in WRITTEN[type(step.node.op)](e, step, loops):
             before = e.op(f"load i1, ptr {failed}")
             e.line(f"store i1 {e.op(f'or i1 {before}, {condition}')}, ptr {failed}")
 
-    e.nested(loops, each)
+    stack, inside = _side_by_side(step, loops)
+
+    def one() -> None:
+        each(inside)
+
+    if stack:
+        e.nested(loops[:-1], lambda: emit_stack(e, loops[-1], stack, one))
+    else:
+        e.nested(loops, one)
     before, has_failed = e.op("load i64, ptr %error"), e.op(f"load i1, ptr {failed}")
     e.line(f"store i64 {e.op(f'select i1 {has_failed}, i64 {step.site + 1}, i64 {before}')}, ptr %error")
     e.end_step()
+
+
+def _side_by_side(step: Routine, loops: Loops) -> tuple[Stack | None, Routine]:
+    """How matrices are computed several at a time, element by element, and the step on local memory that does it."""
+    a, op = step.args[0], step.node.op
+    n = a.type.shape[-1]
+    by_element = isinstance(op, Cholesky | Cofactor) or (isinstance(op, Det) and n <= LARGEST_EXPANDED)
+    if not (by_element and 2 < n <= LARGEST_SIDE_BY_SIDE and loops and loops[-1].extent >= FEWEST):
+        return None, step
+    outs = [out for out in step.outs if out.type.shape == a.type.shape]
+    locals = {buffer: local_for(a.type.dtype, (n, n)) for buffer in (a, *outs)}
+    rows = {local: Row(buffer, _place(buffer, loops), n * n, n * n) for buffer, local in locals.items()}
+    stack = Stack({locals[a]: rows[locals[a]]}, {locals[out]: rows[locals[out]] for out in outs})
+    return stack, replace(step, args=(locals[a],), outs=tuple([locals.get(out, out) for out in step.outs]))
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
@@ -186,6 +213,8 @@ def _elements(e: Emitter, a: Buffer, loops: Loops) -> list[list[str]]:
 
 def _place(buffer: Buffer, loops: Loops, *within: int) -> Affine:
     """The offset of an element, or a row, of the matrix that the loops are at."""
+    if buffer.slot == SQUARE:
+        return Affine(SIDE * (within[0] * buffer.type.shape[-1] + within[1]))
     strides = strides_of(buffer.type.shape)
     start = sum([n * s for n, s in zip(within, strides[len(loops) :], strict=False)])
     return Affine(start, tuple([(v, s) for v, s in zip(loops, strides, strict=False) if v.extent != 1]))

@@ -48,8 +48,28 @@ def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequ
     return not written & read and simple and sum([scalar_cost(s) for s in levels[-1]]) < FUNCTION
 
 
-def emit_squares(e: Emitter, loops: Sequence[Var], turned: Sequence[Load], row: Callable[[Turned, Loop], None]) -> None:
-    """All steps of two loops. row: emits what a row of a square computes, given its operands and its loop."""
+def emit_squares(
+    e: Emitter,
+    loops: tuple[Var, Var],
+    turned: Sequence[Load],
+    row: Callable[[Turned, Loop], None],
+    usual: Callable[[], None],
+) -> None:
+    """All steps of two loops. row: emits what a row of a square computes, given its operands and its loop; usual: the
+    loops as usual, for a part that is shorter than a square."""
+    if loops[0] not in e.part:
+        _all_squares(e, loops, turned, row)
+        return
+    begin, end = e.part[loops[0]]
+    is_short = e.op(f"icmp ult i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {SIDE}")
+    e.unless(is_short, lambda: _all_squares(e, loops, turned, row))
+    e.unless(e.op(f"xor i1 {is_short}, true"), usual)
+
+
+def _all_squares(
+    e: Emitter, loops: tuple[Var, Var], turned: Sequence[Load], row: Callable[[Turned, Loop], None]
+) -> None:
+    """All steps of two loops, in squares."""
     outer, inner = loops
     held = {s: held_for(e, s) for s in turned}
     last = last_square(e, outer), last_square(e, inner)
@@ -84,7 +104,7 @@ def last_square(e: Emitter, loop: Var) -> str:
     """Where the last square along a loop begins."""
     if loop not in e.part:
         return str(loop.extent - SIDE)
-    return e.op(f"call i64 @llvm.smax.i64(i64 {e.op(f'sub nsw i64 {e.part[loop][1]}, {SIDE}')}, i64 0)")
+    return e.op(f"sub nuw nsw i64 {e.part[loop][1]}, {SIDE}")
 
 
 def stepped(e: Emitter, first: str, end: str, last: str, body: Callable[[str], None]) -> None:
