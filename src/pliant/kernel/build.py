@@ -6,7 +6,7 @@ Kernel rules are called with a `Recorder`; which of its methods they may use is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pliant.core.ir import Function, Node, Op, Value, nodes
 from pliant.core.types import Type
@@ -26,8 +26,10 @@ from pliant.kernel.ir import (
     Root,
     Routine,
     Rows,
+    Run,
     Scalar,
     Site,
+    Step,
     Var,
     index_of,
     offset_of,
@@ -45,6 +47,7 @@ from pliant.kernel.split import split
 from pliant.kernel.stacked import stacked
 from pliant.kernel.thin import thinned
 from pliant.kernel.together import together
+from pliant.kernel.unread import spared, unread_rests
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.update import Window
@@ -62,13 +65,15 @@ def build(
     free: Sequence[int] = (),
     sharing: bool = True,
     ranges: Ranges | None = None,
+    unread: Collection[int] = (),
 ) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
     `calls(…)`: whether it calls a library instead.
 
     sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
-    may be overwritten. sharing: whether values share memory at all. ranges: of parameters.
+    may be overwritten. sharing: whether values share memory at all. ranges: of parameters. unread: results
+    of which nobody looks at the rest; see `unread_rests`.
     """
 
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
@@ -77,11 +82,14 @@ def build(
     fn = by_parts(together(by_lanes(stacked(thinned(expand(fn, has_code))))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
+    rests = unread_rests(fn)
 
     def build_held(held: Function, pairs: Pairs) -> Program:
-        return build(held, can, calls, sites=sites, owned=pairs, sharing=sharing, ranges=known)
+        rows = rests.get(id(held), ())
+        return build(held, can, calls, sites=sites, owned=pairs, sharing=sharing, ranges=known, unread=rows)
 
     fusion = Fusion(fn, can, calls, build_held, owned)
+    leave(fusion.steps, spared(fn, unread))
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
@@ -111,6 +119,16 @@ def build(
     place(program, reuse=sharing)
     split(program)
     return program
+
+
+def leave(steps: Iterable[Step], left: Collection[Value]) -> None:
+    """Let steps that make some values not fill the rests of these."""
+    for step in steps:
+        if isinstance(step, Nest):
+            for root in step.roots:
+                root.rest = None if root.value in left else root.rest
+        elif isinstance(step, Run):
+            step.unread = frozenset([n for n, v in enumerate(step.node.values) if v in left])
 
 
 def arrange(program: Program) -> None:

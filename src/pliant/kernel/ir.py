@@ -315,6 +315,7 @@ class Run:
     work: int
     homes: tuple[tuple[int, int], ...] = ()
     site: int = -1  # for memory that runs out
+    unread: frozenset[int] = frozenset()  # results of whose rows nobody looks at those that no step makes
 
     @property
     def reads(self) -> set[Buffer]:

@@ -239,9 +239,9 @@ def count_of(e: Emitter, step: Run, op: Loop) -> str | None:
 
 
 def clear_rest(e: Emitter, step: Run, op: Loop, count: str) -> None:
-    """Fill the rows of stacks that no step made with zeros."""
-    for out, kind in zip(step.outs, op.outs, strict=True):
-        size = out.type.row.bytes if kind == "stack" else 0
+    """Fill the rows of stacks that no step made with zeros, if somebody looks at them."""
+    for n, (out, kind) in enumerate(zip(step.outs, op.outs, strict=True)):
+        size = out.type.row.bytes if kind == "stack" and n not in step.unread else 0
         if size:
             start = e.op(f"mul nuw nsw i64 {count}, {size}")
             rest = e.op(f"sub nuw nsw i64 {out.type.bytes}, {start}")
