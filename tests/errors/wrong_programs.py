@@ -64,7 +64,7 @@ def write_to_a_broadcast_view(x: Any) -> Any:
 
 
 def branch_on_a_traced_number(x: Any) -> Any:
-    return sorted(x)[0]
+    return next(filter(None, x))
 
 
 def truth_of_a_whole_array(x: Any) -> Any:
@@ -429,7 +429,16 @@ def name_without_a_value_beside_an_array(x: Any) -> Any:
     return x * found
 
 
+def maximum_of_what_a_condition_leaves(x: Any) -> Any:
+    return max(v for v in x if v > 0)
+
+
+def selected_rows_with_a_keyword(x: Any) -> Any:
+    return x[x > 0].mean(keepdims=True)
+
+
 for name in (
+    maximum_of_what_a_condition_leaves, selected_rows_with_a_keyword,
     key_of_a_dict_known_only_at_run_time, array_as_the_key_of_a_dict, name_without_a_value_beside_an_array,
 ):  # fmt: skip
     WRONG[name.__name__] = (pliant.jit(name), (X,))

@@ -22,6 +22,7 @@ from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing, taken_back
 from pliant.frontend.control.growth import item
 from pliant.frontend.control.iterators import is_known, plain
+from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.reference import Ref, traced
@@ -146,6 +147,8 @@ class Reader:
         changing(holder, name)
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
+        if name == "sort" and _is(holder, list):
+            return functools.partial(sort_in_place, holder)
         value = getattr(holder, name)
         if _is(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value

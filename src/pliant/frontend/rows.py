@@ -8,10 +8,11 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.view import ReshapeLens, SliceLens
 
 
-def rows_of(elements: list[Any]) -> TracedArray | None:
-    """The array whose rows are the elements of a list, in their order, if there is one."""
+def rows_of(elements: list[Any], *, is_weak: bool = False) -> TracedArray | None:
+    """The array whose rows are the elements of a list, in their order, if there is one. is_weak: whether they are
+    Python's numbers."""
     first = elements[0] if elements else None
-    if type(first) is not TracedArray or first.is_weak or len(first.lenses) != 2 or first.concrete is not None:
+    if type(first) is not TracedArray or len(first.lenses) != 2 or first.concrete is not None:
         return None
     window, tail = first.lenses
     if not isinstance(window, SliceLens) or tail != ReshapeLens(window.length[1:]):
@@ -21,6 +22,10 @@ def rows_of(elements: list[Any]) -> TracedArray | None:
         return None
     for n, x in enumerate(elements):
         is_next = type(x) is TracedArray and x.storage is first.storage and x.is_scalar == first.is_scalar
-        if not is_next or x.lenses != (SliceLens((start[0] + n, *start[1:]), step, length), tail):
+        if (
+            not is_next
+            or x.is_weak != is_weak
+            or x.lenses != (SliceLens((start[0] + n, *start[1:]), step, length), tail)
+        ):
             return None
     return TracedArray(first.storage, (SliceLens(start, step, (len(elements), *length[1:])),))

@@ -8,6 +8,7 @@ Anything that needs to know how many elements there are raises.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast, final
 
 import numpy as np
@@ -15,11 +16,14 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import axes_of
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.ranks import turned
 from pliant.frontend.tracing import Storage, current
 
 REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min of nothing would have to raise
+
+OPTIONS = {"axis", "ddof", "dtype"}
 
 
 @final
@@ -63,18 +67,26 @@ class Selection:
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = func.__name__.removeprefix("a")
-        if name in REDUCTIONS and len(args) == 1 and not kwargs:
-            return self._reduced(name)
+        if name in REDUCTIONS and not kwargs.keys() - OPTIONS and len(args) <= 2:
+            return self._reduced(name, *args[1:], **kwargs)
         raise self.refused(f"np.{func.__name__}")
 
-    def _reduced(self, name: str) -> Any:
-        """A reduction of the selected elements."""
-        rest = self.whole.ndim - self.axis - self.mask.ndim
-        return getattr(np, name)(self.whole, where=np.reshape(cast("Any", self.mask), (*self.mask.shape, *(1,) * rest)))
+    def _reduced(self, name: str, axis: Any = None, **options: Any) -> Any:
+        """A reduction of the selected elements, or along other axes than theirs: a selection then."""
+        more = self.mask.ndim - 1
+        axes = axes_of(axis, self.whole.ndim - more)
+        whole = [a + more if a > self.axis else a for a in axes if a != self.axis]
+        if self.axis not in axes:
+            made = getattr(np, name)(self.whole, axis=tuple(whole), **options)
+            return Selection(made, self.mask, self.axis - sum([a < self.axis for a in axes]))
+        whole += range(self.axis, self.axis + more + 1)
+        shape = (*self.mask.shape, *(1,) * (self.whole.ndim - self.axis - self.mask.ndim))
+        where = np.reshape(cast("Any", self.mask), shape)
+        return getattr(np, name)(self.whole, axis=tuple(whole), where=where, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
-            return lambda: self._reduced(name)
+            return partial(self._reduction, name)
         if name == "copy":
             return lambda: self.like(fresh(self.whole.value, is_array=True))
         if name == "astype":
@@ -82,6 +94,11 @@ class Selection:
         if name.startswith("__"):
             raise AttributeError(name)
         raise self.refused(f".{name}")
+
+    def _reduction(self, name: str, *args: Any, **options: Any) -> Any:
+        if len(args) > 1 or options.keys() - OPTIONS:
+            raise self.refused(f"a keyword of .{name}")
+        return self._reduced(name, *args, **options)
 
     def _as_type(self, dtype: Any) -> Selection:
         return self.like(self.whole.astype(dtype))

@@ -42,7 +42,7 @@ _OVER_ELEMENTS: Final = {
     "len",
 }
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
-_TRACED: Final = frozenset("min max any all len sum float int bool complex round next list tuple".split())
+_TRACED: Final = frozenset("min max any all len sum float int bool complex round next list tuple sorted".split())
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",

@@ -137,5 +137,5 @@ def product_of_another_name(x: Any, n: int) -> Any:
 ITERATORS = (
     left_in_a_product, returned_from_a_product, names_after_a_product, written_while_a_product_is_made,
     places_of_an_array, pairs_of_elements, one_after_the_other, those_above_zero, made_by_functions,
-    folded_from_the_left, every_second_element, best_of_all_pairs, product_of_another_name,
+    folded_from_the_left, every_second_element, best_of_all_pairs,
 )  # fmt: skip

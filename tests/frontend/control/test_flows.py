@@ -13,11 +13,13 @@ import pytest
 import pliant
 from tests.frontend.control.flows import FLOWS
 from tests.frontend.control.flows_exits import EXITS
-from tests.frontend.control.flows_iterators import ITERATORS
+from tests.frontend.control.flows_iterators import ITERATORS, product_of_another_name
 from tests.frontend.control.flows_lists import LISTS, UNROLLED
+from tests.frontend.control.flows_objects import OBJECTS
+from tests.frontend.control.flows_orders import ORDERS
 
-STAYING = [*LISTS, *EXITS, *ITERATORS]
-PROGRAMS = [*FLOWS, *STAYING]
+STAYING = [*LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS]
+PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}
 

@@ -105,6 +105,11 @@ def choose(test: Any, then: Block, otherwise: Block) -> Any:
     return Join(value_of_test(test), trial(then, ()), trial(otherwise, ())).finish(is_signal=False)
 
 
+def only_if(test: Any, block: Block) -> Any:
+    """`block()`, run only if a condition holds; else something of the same kind that nobody looks at."""
+    return Join(value_of_test(test), trial(block, ()), trial(None, ())).finish(is_signal=False, is_lone=True)
+
+
 def both(first: Any, second: Block) -> Any:
     """`first and second`."""
     if not is_open(first):

@@ -19,19 +19,24 @@ from pliant.frontend.control.comprehension import (
     FOLDS,
     Clause,
     accumulated,
+    best,
     every_one,
     folded,
     generated,
     is_long,
     listed,
     over,
+    precedes,
     reduction,
     truth,
     walk,
 )
 from pliant.frontend.control.effects import advanced
-from pliant.frontend.control.growth import length
+from pliant.frontend.control.growth import growth_of, length
 from pliant.frontend.control.numbers import NUMBERS
+from pliant.frontend.control.ordering import ordered
+from pliant.frontend.kinds import as_tuple
+from pliant.frontend.tracing import is_tracing
 
 
 def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
@@ -46,20 +51,22 @@ def greatest(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any
 
 def _chosen(
     plain: Callable[..., Any],
-    precedes: Callable[[Any, Any], Any],
+    less: Callable[[Any, Any], Any],
     args: tuple[Any, ...],
     key: Callable[[Any], Any] | None,
     default: dict[str, Any],
 ) -> Any:
     if len(args) == 1 and key is None and is_long(args[0]):
-        return folded(plain, over(args[0]))
+        growth = growth_of(args[0])
+        first = () if growth is None or not growth.before else (growth.before[0],)
+        return folded(plain, over(args[0]), *first)
     items = list(args[0]) if len(args) == 1 else list(args)
     keys = items if key is None else [key(item) for item in items]
-    if not any(type(k) is TracedArray for k in keys):
+    if not any([type(part) is TracedArray for k in keys for part in as_tuple(k)]):
         return plain(items, key=key, **default)
     best = items[0], keys[0]
     for found in zip(items[1:], keys[1:], strict=True):
-        best = _better(precedes(found[1], best[1]), found, best)
+        best = _better(precedes(found[1], best[1], less), found, best)
     return best[0]
 
 
@@ -101,17 +108,22 @@ def total(items: Iterable[Any], start: Any = 0) -> Any:
     return folded(sum, over(items), start) if is_long(items) else builtins.sum(items, start)
 
 
-def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any) -> Any:
+def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any, **options: Any) -> Any:
     """`function(generator, *more)`."""
     if function is list:
         return listed(depth, elements, clause)
     if function is tuple:
         return tuple(listed(depth, elements, clause))
-    if function not in FOLDS or not is_long(elements):
+    is_walked = is_long(elements) or (function in _OF_ALL and is_tracing())
+    if function not in FOLDS or not is_walked:
         plain: Callable[..., Any] = BUILTINS.get(function) or function
-        return plain(generated(depth, elements, clause), *more)
-    may_skip = function not in (builtins.max, builtins.min)
-    return folded(function, partial(walk, depth, elements, clause, may_skip=may_skip), *more)
+        return plain(generated(depth, elements, clause), *more, **options)
+    if function in (builtins.max, builtins.min):
+        return best(function, depth, elements, clause, **options)
+    return folded(function, partial(walk, depth, elements, clause), *more)
+
+
+_OF_ALL: Final = frozenset((builtins.sum, builtins.len, builtins.max, builtins.min))  # look at every element
 
 
 def _maker(kind: Any) -> Callable[..., Any]:
@@ -155,6 +167,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.sum: total,
     builtins.list: every_one,
     builtins.tuple: _tuple,
+    builtins.sorted: ordered,
     functools.reduce: _reduction,
     itertools.accumulate: _accumulated,
     builtins.next: advanced,

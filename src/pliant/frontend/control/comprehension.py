@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import fresh
-from pliant.frontend.control.branch import both, branch, choose, either, is_open
+from pliant.frontend.control.branch import both, branch, choose, either, is_open, negated, only_if
 from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import has_steps, part
@@ -30,8 +30,11 @@ from pliant.frontend.tracing import is_tracing
 
 Clause: TypeAlias = Callable[[Any], Iterable[tuple[Any, Callable[[], Any]]]]
 Use: TypeAlias = Callable[[Any], None]
+Last: TypeAlias = Callable[[Any, Callable[[], Any]], None]
 
 VALUE: Final = "value"
+KEY: Final = "key"
+FOUND: Final = "found"
 
 
 def is_long(elements: Any) -> bool:
@@ -61,18 +64,23 @@ def generated(depth: int, elements: Any, clause: Clause) -> Iterator[Any]:
                 yield made()
 
 
-def walk(depth: int, elements: Any, clause: Clause, use: Use, *, may_skip: bool = True) -> None:
-    """Use every element of a generator, in a loop of the program. may_skip: whether there may be none."""
+def walk(depth: int, elements: Any, clause: Clause, use: Use, *, last: Last | None = None) -> None:
+    """Use every element of a generator, in a loop of the program. last: what is done instead with the last
+    clause's condition and how to make its element."""
 
     def step(item: Any) -> None:
         for holds, made in clause((item,)):
-            if not may_skip and is_open(holds):
-                raise _without_elements()
+            if last is not None and (depth == 1 or is_open(holds)):
+                if depth > 1:
+                    raise _without_elements()
+                if is_open(holds) or holds:
+                    last(holds, made)
+                continue
 
             def rest(made: Callable[[], Any] = made) -> None:
                 x = made()
                 if depth > 1:
-                    walk(depth - 1, x[0], x[1], use, may_skip=may_skip)
+                    walk(depth - 1, x[0], x[1], use, last=last)
                 else:
                     use(x)
 
@@ -81,10 +89,56 @@ def walk(depth: int, elements: Any, clause: Clause, use: Use, *, may_skip: bool 
     loop_of(elements, step, _code_of(clause))
 
 
+def best(
+    function: Any,
+    depth: int,
+    elements: Any,
+    clause: Clause,
+    key: Callable[[Any], Any] | None = None,
+    **default: Any,
+) -> Any:
+    """`max` or `min` of a generator, by a key; where conditions leave no element, the default."""
+    less = operator.gt if function is max else operator.lt
+    state: dict[str, Any] = born({VALUE: None, KEY: None, FOUND: False})
+
+    def keyed(made: Callable[[], Any]) -> tuple[Any, Any]:
+        x = made()
+        return x, x if key is None else key(x)
+
+    def use(holds: Any, made: Callable[[], Any]) -> None:
+        x, k = only_if(holds, lambda: keyed(made)) if is_open(holds) else keyed(made)
+        found, old = state[FOUND], state[VALUE]
+        better = both(holds, lambda: either(negated(found), lambda: precedes(k, state[KEY], less)))
+        if found is False:  # so far nothing was looked at
+            better = True
+        chosen = choose(better, lambda: k, lambda: state[KEY])
+        store(chosen if x is k else choose(better, lambda: x, lambda: old), state, VALUE)
+        store(chosen, state, KEY)
+        store(holds if found is False else either(found, lambda: holds), state, FOUND)
+
+    walk(depth, elements, clause, lambda x: use(True, lambda: x), last=use)
+    found = state[FOUND]
+    if found is False:
+        return function([], **default)
+    if is_open(found) and not default:
+        raise _without_elements()
+    return choose(found, lambda: state[VALUE], lambda: default["default"])
+
+
+def precedes(x: Any, y: Any, less: Callable[[Any, Any], Any]) -> Any:
+    """Whether an object comes before another one, by an order of numbers; tuples by the first part that differs."""
+    if not isinstance(x, tuple) or not isinstance(y, tuple):
+        return less(x, y)
+    one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
+    if not one or not two:
+        return less(len(one), len(two))
+    return either(less(one[0], two[0]), lambda: both(one[0] == two[0], lambda: precedes(one[1:], two[1:], less)))
+
+
 def _without_elements() -> UnsupportedError:
     return UnsupportedError(
         "there may be no element to choose from, as conditions are known only at run time",
-        hint="give those that do not count a value that is never chosen: max(v if c else -np.inf for ...)",
+        hint="say what it is then: max((v for v in xs if v > 0), default=0.0)",
     ).at(("here", here()))
 
 
@@ -159,8 +213,9 @@ def _preferred(is_better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
 FOLDS: Final[dict[Any, tuple[Any, Callable[[Any, Any], Any]]]] = {
     sum: (0, lambda total, x: total + x),
     any: (False, lambda found, x: either(found, lambda: truth(x))),
+    len: (0, lambda count, _: count + 1),
     all: (True, lambda found, x: both(found, lambda: truth(x))),
-    max: (None, _preferred(lambda x, best: x > best)),
-    min: (None, _preferred(lambda x, best: x < best)),
+    max: (None, _preferred(lambda x, best: precedes(x, best, operator.gt))),
+    min: (None, _preferred(lambda x, best: precedes(x, best, operator.lt))),
 }
 """What each starts from, and how an element changes that."""

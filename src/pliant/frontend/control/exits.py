@@ -16,6 +16,7 @@ from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.partly import value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
@@ -26,7 +27,6 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.selection import Selection
-from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import size_of
 from pliant.frontend.strides import order_of
 from pliant.frontend.tracing import Storage, current

@@ -13,12 +13,12 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.selection import Selection
-from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import Lens, ReshapeLens, SliceLens, is_static

@@ -20,11 +20,11 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
-from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import Size, size_of, traced
 from pliant.frontend.tracing import Storage
 from pliant.ops.index import gather
@@ -123,6 +123,15 @@ class Growth:
                 "an element of a list that grows in the loop is read, and which one it is, or what it is, is not known",
                 hint="keep the elements of one type, or allocate an array before the loop and write its rows",
             ).at(("here", here()))
+        return self.read(i)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether what the list holds are the elements from before the step, and known to be alike."""
+        return bool(self.arrays) and len(self.place.holder) == 1
+
+    def read(self, i: Size) -> Any:
+        """The i-th element, one of those from before the step."""
         self.is_read = True
         assert self.element is not None
         pairs = zip(self.arrays, self.element.kinds, strict=True)

@@ -19,6 +19,7 @@ from pliant.frontend.control.either import Either, is_new_or
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.growth import Element, Growth, element_of
 from pliant.frontend.control.join import PLAIN, is_mutable
+from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
@@ -26,7 +27,6 @@ from pliant.frontend.control.tables import Table, number_kind
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_number, kind_of
-from pliant.frontend.signature import flatten
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import is_static
@@ -284,4 +284,6 @@ def _text(x: Any) -> str:
     if isinstance(x, Bounded):
         return x.text
     kind = cast("Any", type(x))
+    if kind in (list, tuple, dict):
+        return f"a {kind.__name__} of {len(x)}"
     return repr(x) if x is None or kind in PLAIN else kind.__name__

@@ -13,9 +13,11 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.growth import growth_of
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of
+from pliant.frontend.sizes import size_of, traced
 from pliant.frontend.tracing import is_tracing
 
 INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
@@ -118,10 +120,23 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
+    growth = growth_of(elements)
+    if growth is not None:
+        return Steps(traced(growth.first), lambda k: growth.read(size_of(k))) if growth.is_counted else None
     if type(elements) is list:
-        rows = rows_of(cast("list[Any]", elements))
-        return None if rows is None else steps_of(rows)
+        listed = cast("list[Any]", elements)
+        rows = rows_of(listed)
+        return _pythons(listed) if rows is None else steps_of(rows)
     return _made(elements) if isinstance(elements, Made) else None
+
+
+def _pythons(elements: list[Any]) -> Steps | None:
+    """The elements of a list that are Python's numbers, and lie in one array."""
+    rows = rows_of(elements, is_weak=True)
+    if rows is None:
+        return None
+    kind = Kind(elements[0].type, is_scalar=True, is_weak=True)
+    return Steps(len(elements), lambda k: with_kind(rows[k].value, kind))
 
 
 def scaled(k: Any, start: Any, step: int) -> Any:

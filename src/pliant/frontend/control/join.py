@@ -13,6 +13,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
@@ -20,7 +21,6 @@ from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
-from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.cond import Cond
@@ -190,14 +190,20 @@ class Join:
 
     # --- all
 
-    def finish(self, *, is_signal: bool) -> Any:
-        """Leave names, items and allocations as the block that is run does; what the blocks returned."""
+    def finish(self, *, is_signal: bool, is_lone: bool = False) -> Any:
+        """Leave names, items and allocations as the block that is run does; what the blocks returned. is_lone: only
+        the first one did, and nobody looks at what stands for it if the other is run."""
         one, two = self.sides
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
         recipes = [self.left(p) for p in places]
-        final = self.signal(one.result, two.result) if is_signal else self.joined(one.result, two.result, "the result")
+        if is_lone:
+            final = self.lone(one.result, 0)
+        elif is_signal:
+            final = self.signal(one.result, two.result)
+        else:
+            final = self.joined(one.result, two.result, "the result")
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
             storage.write(results[n])
@@ -303,7 +309,8 @@ def put(place: Place, made: Any) -> None:
     if type(made) is Unbound and place.kind == "whole":
         raise UnsupportedError(
             f"{place.text} gets other elements under a condition that is known only at run time",
-            hint="keep its length and keys the same in both branches, or write to an array made before, and count",
+            hint="make the largest array before: out = np.zeros(n), then out[k] = v and k += 1, and use out[:k]; or "
+            "keep its length and keys the same in both branches",
         ).at(("here", here()))
     if place.kind != "name":
         note(place)

@@ -14,12 +14,12 @@ from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
+from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.region import Place, Region, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import Storage
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
+from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
 from pliant.frontend.control.matching import Matches
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.syntax import (
@@ -39,15 +40,7 @@ RUNTIME: Final = (
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
 ITEM: Final = "__pliant_element__"
-_ITERATORS: Final = frozenset(("range", "enumerate", "zip", "reversed", "map", "filter"))
-_MORE_ITERATORS: Final = frozenset((
-    "product", "combinations", "combinations_with_replacement", "chain", "from_iterable", "starmap", "pairwise",
-    "islice", "ndindex", "ndenumerate",
-))  # fmt: skip
-"""Of `itertools` and NumPy, if these are what the names stand for."""
-_GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
 _ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
-_FOLDS: Final = frozenset(("sum", "any", "all", "max", "min", "list", "tuple"))
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 
 
@@ -192,7 +185,7 @@ class _Statements:
 
     def iterated(self, node: ast.expr) -> ast.expr:
         """What a loop iterates over, with ranges and the like kept as such."""
-        if self.is_iterator(node):
+        if makes_iterator(node, self.locals):
             assert isinstance(node, ast.Call)
             made = calling("items", node, self.expression(node.func), *(self.iterated(a) for a in node.args))
             made.keywords = [placed(ast.keyword(k.arg, self.expression(k.value)), k) for k in node.keywords]
@@ -200,14 +193,6 @@ class _Statements:
         if isinstance(node, ast.Starred):
             return placed(ast.Starred(calling("each", node, self.expression(node.value)), ast.Load()), node)
         return self.expression(node)
-
-    def is_iterator(self, node: ast.expr) -> bool:
-        """Whether an expression is a call of what makes iterators."""
-        if not isinstance(node, ast.Call):
-            return False
-        if isinstance(node.func, ast.Name):
-            return node.func.id in (_ITERATORS | _MORE_ITERATORS) - self.locals
-        return isinstance(node.func, ast.Attribute) and node.func.attr in _MORE_ITERATORS
 
     def outcome(self, call: ast.expr, in_block: bool) -> ast.expr:
         """What a signal becomes at the end of statements: itself in a block, else the function's result."""
@@ -372,12 +357,13 @@ class _Expressions(ast.NodeTransformer):
         return placed(ast.Constant(len(node.generators)), node), *whole
 
     def visit_Call(self, node: ast.Call) -> Any:
-        if self.is_fold(node):
+        if is_fold(node, self.outer.locals):
             generator, *more = node.args
             parts = self.clauses(cast("Any", generator))
-            return calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
-        is_use = isinstance(node.func, ast.Name) and node.func.id in _FOLDS - self.outer.locals and len(node.args) == 1
-        if is_use and self.outer.is_iterator(node.args[0]) and may_wait(node):
+            made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
+            made.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
+            return made
+        if goes_over(node, self.outer.locals):
             node.args = [self.outer.iterated(node.args[0])]
             node.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
             return node
@@ -386,12 +372,6 @@ class _Expressions(ast.NodeTransformer):
         if is_super and self.outer.first and "super" not in self.outer.locals:
             node.args = [placed(ast.Name(n, ast.Load()), node) for n in ("__class__", self.outer.first)]
         return node
-
-    def is_fold(self, node: ast.Call) -> bool:
-        """Whether a call is one of Python's functions of a generator."""
-        is_known = isinstance(node.func, ast.Name) and node.func.id in _FOLDS and node.func.id not in self.outer.locals
-        is_plain = bool(node.args) and isinstance(node.args[0], _GENERATORS) and not node.keywords
-        return is_known and is_plain and may_wait(node)
 
 
 def _is_arithmetic(handler: ast.ExceptHandler) -> bool:
