@@ -420,6 +420,36 @@ def test_a_called_preparation_gives_scalars_and_arrays_as_numpy_does(system: Any
         np.testing.assert_allclose(prep(X, 1.0), 2 * np.eye(3), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.jax
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (3,), (2, 3), (5000,), ()])
+def test_called_preparations_of_jax_return_arrays_of_every_size(shape: Any, dtype: str):
+    x = np.linspace(0.5, 1.0, int(np.prod(shape))).reshape(shape).astype(dtype)[()]
+
+    def f(x: Any, c: Any) -> Any:
+        return namespace(x).sum((c * x * x.conj()).real)
+
+    prep = diff.prepare_gradient(f, diff.JAX(), x, Constant(1.0))
+    for _ in range(3):
+        y, g = prep.value_and(x, 3.0)
+        assert isinstance(y, np.generic)
+        assert (g.dtype, g.shape) == (x.dtype, x.shape)
+        np.testing.assert_allclose(y, np.sum(3 * np.abs(x) ** 2), rtol=1e-5)
+        np.testing.assert_allclose(g, 6 * x, rtol=1e-6)
+        np.testing.assert_allclose(prep(x, 2.0), 4 * x, rtol=1e-6)
+
+
+@pytest.mark.jax
+def test_one_preparation_of_jax_takes_both_kinds_of_arrays():
+    prep = diff.prepare_gradient(scaled, diff.JAX(), X, Constant(1.0))
+    own = diff.JAX().array(X.astype(np.float32))
+    for x in (X, own, X, own, X.reshape(3, 1), X):
+        y, g = prep.value_and(x, 2.0)
+        assert diff.JAX().owns(g) == diff.JAX().owns(x)
+        np.testing.assert_allclose(g, 4 * np.asarray(x), rtol=1e-6)
+        np.testing.assert_allclose(y, 2 * np.sum(X * X), rtol=1e-6)
+
+
 @pytest.mark.parametrize("system", [JAX_, TORCH, TENSORFLOW, MLX])
 def test_results_of_a_called_preparation_have_memory_of_their_own(system: Any):
     x = system.array(np.float32(2.0))

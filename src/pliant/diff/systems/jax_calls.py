@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from pliant.diff.captured import UNREAD
 from pliant.diff.system import Arrays, Bound, Linear, Way, native
+
+SMALL: Final = 4096  # elements: to copy these twice costs less than to hand over one more array
 
 
 class _NestedError(Exception):
@@ -20,9 +22,9 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
     """`(x, *constants) → (y, *derivatives)` of single arrays; the given way for all else."""
     jax, own = system.jax, cast("Any", type(system.jnp.zeros(())))
     config = jax.config
-    made: dict[Any, Callable[..., Any]] = {}  # by the numbers that f reads from outside
-    # what tells that f reads the same; the program for it; if it had 64 bits; which results are numbers
-    latest: Any = (*UNREAD, way, False, ())
+    made: dict[Any, tuple[Callable[..., Any], ...]] = {}  # by the numbers that f reads from outside
+    # what tells that f reads the same; programs for JAX's and NumPy's arrays; if of 64 bits; which results are numbers
+    latest: Any = (*UNREAD, way, way, False, ())
     is_nested = False
 
     def flat(x: Any, *constants: Any) -> Any:
@@ -32,7 +34,7 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
         return tuple([leaf for part in (ys, *parts) for leaf in part])
 
     def run(*args: Any) -> Any:  # one tuple, handed on as it is
-        places, rest, call, is_wide, numbers = latest
+        places, rest, call, call_packed, is_wide, numbers = latest
         for container, key, content in places:
             if container.get(key, places) is not content:
                 return renewed(*args)
@@ -41,11 +43,17 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
             if x.__class__ is own:
                 return call(*args)
             if is_wide and x.__class__ is np.ndarray:
-                results = [*map(np.array, call(*args))]
-                if results[-1].dtype is x.dtype:  # else JAX may have gone back to 32 bits
-                    for n in numbers:
-                        results[n] = results[n][()]
-                    return tuple(results)
+                given = call_packed(*args)
+                if given.__class__ is own:
+                    pair = np.array(given)
+                    if pair.dtype is x.dtype:  # else JAX may have gone back to 32 bits
+                        return pair[0], pair[1:]
+                else:
+                    results = [*map(np.array, given)]
+                    if results[-1].dtype is x.dtype:
+                        for n in numbers:
+                            results[n] = results[n][()]
+                        return tuple(results)
         return renewed(*args)
 
     def renewed(*args: Any) -> Any:
@@ -54,19 +62,38 @@ def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) 
         if is_nested or not isinstance(x, np.ndarray | own):
             return way(*args)
         reads = functional.reads((x,), constants)
-        jitted = made.get(reads.key) or made.setdefault(reads.key, jax.jit(_copy(cast("Any", flat))))
-        call = _with(jitted, constants, reads.arrays)
-        is_wide = config.jax_enable_x64
+        if reads.key not in made:
+            made[reads.key] = tuple([jax.jit(_copy(fn)) for fn in (flat, _packed(flat, system.jnp.concatenate))])
+        calls = [_with(jitted, constants, reads.arrays) for jitted in made[reads.key]]
+        is_own, is_wide = isinstance(x, own), config.jax_enable_x64
         try:
-            with jax.enable_x64(is_wide or not isinstance(x, own)):
-                results: Arrays = call(x, *constants)
+            with jax.enable_x64(is_wide or not is_own):
+                results: Any = calls[not is_own](x, *constants)
         except _NestedError:
             is_nested = True
             return way(*args)
-        latest = *reads.steps, call, is_wide, [n for n, a in enumerate(results) if not a.ndim]
-        return results if isinstance(x, own) else tuple([system.numpy(a) for a in results])
+        parts: Arrays = _parted(np.array(results)) if isinstance(results, own) else results
+        latest = *reads.steps, *calls, is_wide, [n for n, a in enumerate(parts) if not a.ndim]
+        return parts if is_own else tuple([system.numpy(a) for a in parts])
 
     return run
+
+
+def _packed(flat: Callable[..., Any], concatenate: Callable[..., Any]) -> Callable[..., Any]:
+    """flat, returning a number and a small vector like x as one array."""
+
+    def packed(x: Any, *constants: Any) -> Any:
+        results = flat(x, *constants)
+        (y, *_), d = results, results[-1]
+        is_small = len(results) == 2 and x.ndim == 1 and x.size < SMALL
+        is_pair = is_small and not y.ndim and d.shape == x.shape and x.dtype == y.dtype == d.dtype
+        return concatenate([y[None], d]) if is_pair else results
+
+    return packed
+
+
+def _parted(pair: Any) -> Arrays:
+    return pair[0], pair[1:]
 
 
 def _with(call: Callable[..., Any], constants: Sequence[Any], arrays: Arrays) -> Callable[..., Any]:
@@ -76,7 +103,7 @@ def _with(call: Callable[..., Any], constants: Sequence[Any], arrays: Arrays) ->
     return (lambda *args: call(*args, *arrays)) if arrays else call
 
 
-def _copy(fn: FunctionType) -> Callable[..., Any]:
+def _copy(fn: Any) -> Callable[..., Any]:
     """Another function that does the same: `jax.jit` shares its programs between equal ones."""
     return FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
 
