@@ -15,7 +15,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.program import Closed, trace_closed
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.cond import Cond
@@ -82,7 +82,11 @@ def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[list[
         parts = [trace_closed(_branch(f, state, targets), *state.templates()) for f in branches]
         first, second = parts
         if first.structure != second.structure or len(first.leaves) != len(second.leaves):
-            raise ArgumentError(f"cond: one branch returns {first.structure}, the other {second.structure}")
+            one, other = containers(first.structure), containers(second.structure)
+            raise ArgumentError(
+                f"cond: one branch returns {one}, the other {other}",
+                hint="branches return the same containers; * is an array or a number",
+            ).at(("here", here()))
         kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
         if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
             return parts, kinds

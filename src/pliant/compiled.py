@@ -297,4 +297,12 @@ def function_of(f: Any) -> Callable[..., Any]:
     """`f` itself, or ArgumentError if it cannot be called."""
     if not callable(f):
         raise ArgumentError(f"expected a function, got {type(f).__name__}")
+    flags = getattr(getattr(f, "__code__", None), "co_flags", 0)
+    if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        is_generator = flags & inspect.CO_GENERATOR
+        kind = "generator" if is_generator else "async"
+        raise ArgumentError(
+            f"expected a function that returns its results, got the {kind} function {getattr(f, '__name__', f)}",
+            hint="return the values in a list, or stack them" if is_generator else "write it as a plain function",
+        )
     return f

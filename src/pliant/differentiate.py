@@ -16,7 +16,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.program import Closed, trace_closed
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
@@ -191,7 +191,10 @@ def _seeds(given: Any, like: Any, values: Sequence[Value], name: str) -> tuple[V
     leaves, structure = flatten(given)
     _, wanted = flatten(like)
     if structure != wanted:
-        raise ArgumentError(f"{name}s have structure {structure}, expected {wanted}")
+        raise ArgumentError(
+            f"{name}s have structure {containers(structure)}, expected {containers(wanted)}",
+            hint="* is an array or a number",
+        )
     made: list[Value] = []
     for leaf, x in zip(leaves, values, strict=True):
         value = as_traced(leaf, name).value

@@ -14,7 +14,7 @@ from pliant.frontend.array import fresh
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind
 from pliant.frontend.program import trace_closed
-from pliant.frontend.signature import flatten
+from pliant.frontend.signature import containers, flatten
 from pliant.frontend.state import State, traced_step
 from pliant.ops.checkpoints import Treeverse, apply_of
 from pliant.ops.loop import Loop
@@ -101,9 +101,10 @@ class Inversion:
             before = traced_step(inverse)(*self.arguments(state.tree(leaves[:count]), *leaves[count:]))
             made, structure = flatten(before)
             if structure != state.structure:
-                raise ArgumentError(f"reversible: the inverse returns {structure}, expected {state.structure}").at(
-                    ("here", here())
-                )
+                raise ArgumentError(
+                    f"reversible: the inverse returns {containers(structure)}, expected {containers(state.structure)}",
+                    hint="* is an array or a number",
+                ).at(("here", here()))
             pairs = zip(made, state.kinds, strict=True)
             return [fresh(value_of(x, k.type.dtype), is_array=True) for x, k in pairs if k is not None]
 

@@ -29,6 +29,18 @@ def returns_an_int(x: Any) -> Any:
     return 3
 
 
+def yields(x: Any) -> Any:
+    yield x.sum()
+
+
+async def waits(x: Any) -> Any:
+    return x.sum()
+
+
+def branches_of_two_structures(x: Any) -> Any:
+    return pliant.cond(x[0] > 0, lambda x: {"a": x}, lambda x: [x, x], x)
+
+
 WRONG_CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "gradient_of_no_result": (pliant.grad(forgets_return), (X,)),
     "gradient_of_the_argument": (pliant.grad(returns_its_argument), (X,)),
@@ -42,5 +54,8 @@ WRONG_CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "ufunc_of_scipy": (pliant.jit(lambda x: scipy.special.gamma(x)), (X,)),
     "misspelled_keyword": (pliant.jit(lambda x: x.sum(axi=0)), (X,)),
     "condition_alone": (pliant.jit(lambda x: np.where(x > 0)), (X,)),
+    "generator": (lambda: pliant.jit(yields), ()),
+    "async_function": (lambda: pliant.grad(waits), ()),
+    "branches_of_two_structures": (pliant.jit(branches_of_two_structures), (X,)),
     "list_method": (pliant.jit(lambda x: x.append(1)), (X,)),
 }

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.tracing import current
 from pliant.frontend.view import ReshapeLens, SliceLens
 from pliant.ops.shape import concatenate, reshape
@@ -59,7 +59,10 @@ def accumulated(gradient: Any, buffers: Any) -> Any:
     leaves, structure = flatten(gradient)
     given, found = flatten(buffers)
     if found != structure:
-        raise ArgumentError(f"accumulate_into= has structure {found}, the gradient has {structure}")
+        raise ArgumentError(
+            f"accumulate_into= has structure {containers(found)}, the gradient has {containers(structure)}",
+            hint="* is an array or a number",
+        )
     targets = [_buffer(buffer, g) for buffer, g in zip(given, leaves, strict=True)]
     for target, g in zip(targets, leaves, strict=True):
         np.add(target, g, out=target)

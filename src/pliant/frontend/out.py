@@ -11,7 +11,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError, UnsupportedError
 from pliant.frontend.alias import groups_of, is_injective, share
 from pliant.frontend.convert import as_traced
-from pliant.frontend.signature import flatten
+from pliant.frontend.signature import containers, flatten
 
 Typed = Sequence[Type | None]  # a type per returned leaf; None for one that is no array or number
 
@@ -20,12 +20,19 @@ def checked(out: Any, types: Typed, structure: Any) -> list[Any]:
     """The arrays of `out`, one per returned leaf; an error unless each result fits into its own."""
     arrays, found = flatten(out)
     if found != structure:
-        raise ArgumentError(f"out= has structure {found}, the results have {structure}")
+        raise _other_structure(found, structure)
     for array, type in zip(arrays, types, strict=True):
         _check(array, type)
     if groups_of(arrays, range(len(arrays))):
         raise ArgumentError("out=: arrays for different results overlap in memory", hint="give each result its own")
     return arrays
+
+
+def _other_structure(found: Any, structure: Any) -> ArgumentError:
+    return ArgumentError(
+        f"out= has structure {containers(found)}, the results have {containers(structure)}",
+        hint="* is an array or a number",
+    )
 
 
 def _check(array: Any, type_: Type | None) -> None:
@@ -65,7 +72,7 @@ def run_into(out: Any, call: Callable[[], Any], *, is_traced: bool) -> Any:
         return out
     targets, found = flatten(out)
     if found != structure:
-        raise ArgumentError(f"out= has structure {found}, the results have {structure}")
+        raise _other_structure(found, structure)
     values = [as_traced(y).value for y in leaves]
     for target, value in zip(targets, values, strict=True):
         to = as_traced(target)

@@ -53,6 +53,12 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
 
 
+def containers(structure: Any) -> str:
+    """A structure in words of Python, as `(*, [*, *])`, where each `*` is an array or a number."""
+    text = str(structure).removeprefix("PyTreeSpec(").removesuffix(")")
+    return text.removesuffix(f", namespace={NAMESPACE!r}")
+
+
 def key_orders(tree: Any) -> tuple[Any, ...]:
     """The order of the keys of each dict: the structure does not tell, but a function may see it."""
     parts = tree.values() if is_table(tree) else tree if is_sequence(tree) else ()

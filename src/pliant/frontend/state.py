@@ -18,7 +18,7 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.reference import NAMESPACE
-from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.tracing import current
 
 ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak numbers
@@ -110,9 +110,10 @@ def settle(
         out, rest = step(state.tree(leaves), *leaves[len(state.leaves) :])
         made, structure = flatten(out)
         if structure != state.structure:
-            raise ArgumentError(f"{name}: the state enters as {state.structure} but leaves as {structure}").at(
-                ("here", here())
-            )
+            raise ArgumentError(
+                f"{name}: the state enters as {containers(state.structure)} but leaves as {containers(structure)}",
+                hint="a step returns a state of the same containers; * is an array or a number",
+            ).at(("here", here()))
         rest_leaves, rest_structure = flatten(rest)
         rest_leaves = [as_traced(x) if is_number(x) else x for x in rest_leaves]
         kinds = [_next(name, state, n, x) for n, x in enumerate(made)]
