@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.memory import adam, calls, planning
+from benchmarks.memory import adam, calls, checkpoints, planning
 from benchmarks.memory.count import Use, in_new_process, interposer, missing
 from benchmarks.memory.programs import LARGE, Program
 from benchmarks.memory.sides import CALLS
@@ -74,14 +74,15 @@ def versions() -> dict[str, str]:
 def main() -> None:
     """Count, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
-    parser.add_argument("part", nargs="*", help="large, small, adam, calls, planning (default: all)")
-    parts = parser.parse_args().part or ["large", "small", "adam", "calls", "planning"]
+    parser.add_argument("part", nargs="*", help="large, small, checkpoints, adam, calls, planning (default: all)")
+    parts = parser.parse_args().part or ["large", "small", "checkpoints", "adam", "calls", "planning"]
     why = missing()
     print(f"{platform.machine()}, Python {platform.python_version()}, {versions()}, one thread")
     kept: dict[str, object] = {"versions": versions()}
-    if why and {"large", "small"} & {*parts}:
+    counting = {"large", "small", "checkpoints"} & {*parts}
+    if why and counting:
         print(why)
-    elif {"large", "small"} & {*parts}:
+    elif counting:
         with interposer() as library:
             if "large" in parts:
                 uses = counted(LARGE, [side for side in CALLS if side != "numpy"], library, timed=True)
@@ -91,6 +92,10 @@ def main() -> None:
                 uses = counted(SMALL_PROGRAMS, ("pliant", "numpy"), library, timed=False)
                 show("bytes per call, in blocks of 64 KB and more", small_table(uses))
                 kept["small"] = as_json(uses)
+            if "checkpoints" in parts:
+                kept["checkpoints"] = policies = checkpoints.measured(library)
+                text = "{0:,} steps of an integrator of {1:,} states, its value and gradient"
+                show(text.format(checkpoints.STEPS, checkpoints.STATES), checkpoints.table(policies))
     if "adam" in parts:
         kept["adam"] = seconds = adam.measured()
         show("Adam over 10⁷ float32 parameters in four arrays", adam.table(seconds))
