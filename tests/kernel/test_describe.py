@@ -58,6 +58,20 @@ def test_a_write_to_a_part_moves_that_part():
     assert work_of(nest).bytes == 2 * 80
 
 
+def test_work_of_a_loop_is_that_of_its_steps():
+    def f(x, n):
+        for i in range(30):
+            x = x * 0.5 + x[i % 3]
+        for _ in range(n):
+            x = np.tanh(x)
+        return x
+
+    lines = pliant.explain(f, np.ones(1000), 3).code.splitlines()
+    counted, open_ended = [line for line in lines if ": loop" in line or ": while" in line]
+    assert ", 60 kflop" in counted
+    assert "flop" not in open_ended
+
+
 def test_amounts_have_a_prefix():
     assert [amount(x) for x in (0, 12, 1530, 2.5e9, 1e-6, 3e-10)] == ["0 ", "12 ", "1.53 k", "2.5 G", "1 µ", "0.3 n"]
 

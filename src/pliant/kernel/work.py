@@ -25,6 +25,7 @@ from pliant.kernel.ir import (
     Product,
     Region,
     Rows,
+    Run,
     Scalar,
     Step,
     Store,
@@ -32,6 +33,7 @@ from pliant.kernel.ir import (
     writes,
 )
 from pliant.kernel.schedule import depth_of, regions
+from pliant.ops.loop import Loop as Counted
 
 PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
@@ -74,8 +76,19 @@ def work_of(step: Step) -> Work:
             return Work(_bytes({*step.reads, step.out}), per_term * math.prod((*step.batch, m, n, k)))
         case Copy():
             return Work(_bytes((step.source, step.out)), 0)
+        case Run():
+            return Work(_bytes({*step.reads, *writes(step)}), _flops_of_steps(step))
         case _:
             return Work(_bytes({*step.reads, *writes(step)}), None)
+
+
+def _flops_of_steps(run: Run) -> int | None:
+    """Operations of a loop whose steps are counted before the call; None of others."""
+    op = run.node.op
+    if not isinstance(op, Counted) or "count" in op.ins:
+        return None
+    inner = [work_of(step).flops for part in run.parts for step in part.steps]
+    return None if None in inner else op.length * sum([flops for flops in inner if flops])
 
 
 def _bytes(buffers: Iterable[Buffer]) -> int:
