@@ -33,14 +33,17 @@ class Touch:
 
 def check_blocks(step: Blocks) -> None:
     """Rows are apart, but for what is private to a block, in whose room each row has its place."""
-    shared = list[tuple[Touch, Access]]()
+    found = dict[object, tuple[Touch, Access]]()  # what many steps touch alike is looked at once
     for touch in [touch for inner in step.steps for touch in _touches(inner, step)]:
         if touch.buffer in step.private:
             _check_private(touch, step)
         elif touch.offset.factor(step.first):
             raise fault(touch.buffer, "is looked for in the room of a block, but does not lie there")
         else:
-            shared.append((touch, _by_row(touch, step)))
+            x = _by_row(touch, step)
+            place = (x.start, x.width, x.factors[step.rows], x.others, x.is_known, x.fixed)
+            found.setdefault((region_of(touch.buffer), touch.is_store, *place), (touch, x))
+    shared = list(found.values())
     rows = [Level(step.rows, step.rows)]
     for one, first in shared:
         for other, second in shared if one.is_store else ():
@@ -103,9 +106,9 @@ def _row_of(loops: Iterable[Var], made: Buffer, blocks: Blocks) -> Var:
 def _by_row(touch: Touch, step: Blocks) -> Access:
     """What is touched in terms of rows."""
     x = access(touch.buffer.offset, touch.buffer.type.dtype, touch.offset, touch.loops)
-    factors = {v: f for v, f in x.factors.items() if v is not touch.row}
     factor, times = x.factors.get(touch.row, 0), touch.row.extent // step.rows.extent
-    return replace(x, factors=factors | {step.rows: factor * times}, others=(*x.others, (factor, times - 1)))
+    inner = [(f, v.extent - 1) for v, f in x.factors.items() if v is not touch.row]
+    return replace(x, factors={step.rows: factor * times}, others=(*sorted([*x.others, *inner, (factor, times - 1)]),))
 
 
 def _check_private(touch: Touch, step: Blocks) -> None:
