@@ -97,6 +97,21 @@ def build(
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
     order(fusion, program, homes if sharing else {})
+    record(program, fusion, known)
+    arrange(program)
+    program.steps = packed(program.steps)
+    if sharing:
+        program.steps = read_in_time(program.steps)
+    share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
+    if sharing:
+        blocked(program)
+    place(program, reuse=sharing)
+    split(program)
+    return program
+
+
+def record(program: Program, fusion: Fusion, known: Ranges) -> None:
+    """Note what may fail in each step, and where the user wrote it."""
     for step in program.steps:
         match step:
             case Nest():
@@ -109,16 +124,6 @@ def build(
                 program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))
             case _:
                 pass
-    arrange(program)
-    program.steps = packed(program.steps)
-    if sharing:
-        program.steps = read_in_time(program.steps)
-    share(program, Homes(homes, must, frozenset([params[p] for p in free])), sharing=sharing)
-    if sharing:
-        blocked(program)
-    place(program, reuse=sharing)
-    split(program)
-    return program
 
 
 def leave(steps: Iterable[Step], left: Collection[Value]) -> None:

@@ -8,6 +8,7 @@ values or in derivatives. The three primitives are closed under differentiation 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -44,6 +45,18 @@ class Block(Linear):
                 raise DTypeError(f"{self.name}: a bound is {b}, expected {wanted}")
             if b != wanted:
                 raise ShapeError(f"{self.name}: a bound is {b}, expected {wanted}")
+
+    def somewhere(self, *types: Type) -> dict[int, int]:
+        """The operands that must be in range, and for each a number that always is."""
+        ends, first = self.longest(*types), len(types) - 2 * len(self.step)
+        return {
+            first + n: max(-step, 0) * max(end - 1, 0)
+            for n, (step, end) in enumerate(zip(self.step, ends, strict=True))
+        }
+
+    @abstractmethod
+    def longest(self, *types: Type) -> tuple[int, ...]:
+        """The greatest lengths of the block."""
 
     def bounds(self, k: Any, x: Type, b: Any, rest: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Starts as indices and lengths as scalars, for problem b. Where a length is known while
@@ -87,6 +100,9 @@ class ReadBlock(Block):
     step: tuple[int, ...]
     shared: int = 0
 
+    def longest(self, *types: Type) -> tuple[int, ...]:
+        return self.shape
+
     def infer(self, x: Type, *bounds: Type) -> Type:
         self.check(x, self.shape, bounds)
         return x.with_shape((*x.shape[: self.shared], *self.shape))
@@ -122,6 +138,9 @@ class BlockWrite(Block):
     """Combines u with a block of x; elements of u beyond the block's lengths are not looked at."""
 
     linear = (0, 1)
+
+    def longest(self, *types: Type) -> tuple[int, ...]:
+        return types[1].shape[self.shared :]
 
     def infer(self, x: Type, u: Type, *bounds: Type) -> Type:
         if u.dtype != x.dtype or u.shape[: self.shared] != x.shape[: self.shared]:

@@ -12,9 +12,11 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, scope, substitute
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ShapeError
+from pliant.ops.bits import logical_not
 from pliant.ops.block import BlockWrite
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
 from pliant.ops.elementwise import Add
+from pliant.ops.guarded import guarded
 from pliant.ops.index import Scatter
 from pliant.ops.region import cut, reached, read_by, read_with
 from pliant.ops.select import is_zero, select
@@ -108,12 +110,12 @@ class Cond(Holder):
     def batch(self, n: int, batched: tuple[bool, ...], condition: Value, *xs: Value) -> Values:
         if not batched[0]:
             return Cond(*(vmap(fn, n, batched[1:]) for fn in self.branches)).apply(condition, *xs)
-        then, otherwise = (vmap(cleared(fn), n, batched[1:]) for fn in self.branches)
+        then, otherwise = (vmap(guarded(cleared(fn), batched[1:]), n, batched) for fn in self.branches)
 
         def choose(x: Value, y: Value) -> Value:
             return select(broadcast(condition, x.shape, (0,)), x, y)
 
-        return tuple(map(choose, then(*xs), otherwise(*xs)))
+        return tuple(map(choose, then(condition, *xs), otherwise(logical_not(condition), *xs)))
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from pliant.core import ir
 from pliant.core.frozen import frozen
@@ -32,6 +32,8 @@ class Indexed(Linear):
 
     shared: int
     unique: bool
+    updates: ClassVar[int] = 0
+    """How many operands follow the indices."""
 
     def picked(self, x: Type, *indices: Type) -> Type:
         """The type of the elements of `x` at the indices."""
@@ -43,6 +45,10 @@ class Indexed(Linear):
         if x.rank < end or shape[: self.shared] != x.shape[: self.shared]:
             raise ShapeError(f"{self.name}: {len(indices)} indices {indices[0]} do not fit {x}")
         return x.with_shape(shape + x.shape[end:])
+
+    def somewhere(self, *types: Type) -> dict[int, int]:
+        """The operands that must be in range, and for each a number that always is."""
+        return dict.fromkeys(range(1, len(types) - self.updates), 0)
 
     def places(self, np: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
         """NumPy's index for the places, or IndexRangeError."""
@@ -98,6 +104,8 @@ class Gather(Indexed):
 
 class Scatter(Indexed):
     """Writes `u` to the places of x, in row-major order of the indices: operands x, indices, u."""
+
+    updates = 1
 
     def linear_operands(self, count: int) -> tuple[int, ...]:
         return 0, count - 1

@@ -14,6 +14,7 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
+from pliant.ops.guarded import guarded
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle
@@ -122,7 +123,7 @@ class WhileLoop(Holder):
         (ends_apart,) = reached(self.test, flags)
         flags = tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)])
         if ends_apart:  # then all carries differ, and what depends on them
-            test, body = vmap(self.test, n, flags), vmap(self.body, n, flags)
+            test, body = vmap(self.test, n, flags), vmap(guarded(self.body, flags), n, (True, *flags))
             every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))
             return WhileLoop(every, masked(test, body, self.carries), self.ins), flags
         wanted = [flags[c] for c, _ in self.carries]
@@ -272,15 +273,15 @@ def stacked(fn: Function, flags: Sequence[bool], n: int) -> list[Type]:
 
 
 def masked(test: Function, body: Function, carries: Sequence[tuple[int, int]]) -> Function:
-    """A batched step that leaves alone the problems whose condition no longer holds."""
+    """A batched step that leaves alone the problems whose condition, the first operand of `body`, no longer holds."""
 
     def step(*args: Value) -> Values:
         (going,) = test(*args)
         olds = [args[n] for n, _ in carries]
-        pairs = zip(olds, body(*args), strict=True)
+        pairs = zip(olds, body(going, *args), strict=True)
         return tuple([select(broadcast(going, new.shape, (0,)), new, old) for old, new in pairs])
 
-    return trace(step, *(p.type for p in body.params))
+    return trace(step, *(p.type for p in test.params))
 
 
 RULES = ()

@@ -1,0 +1,50 @@
+"""Branches and steps that run for a whole batch: what problems read there that do not take them must exist.
+
+A problem that takes the other branch, or has ended, computes what is thrown away. An index that its condition
+would have kept in range may lie anywhere there, and its check would stop all the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pliant.core.build import hint_of, trace
+from pliant.core.ir import Function, Node, Value, Values, const, nodes
+from pliant.core.types import Type
+from pliant.ops.block import Block
+from pliant.ops.index import Indexed
+from pliant.ops.region import reached
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+from pliant.transforms.replace import replaced
+
+
+def guarded(fn: Function, batched: Sequence[bool]) -> Function:
+    """`fn` with a condition before its operands: without it, places that depend on the batched operands are such as
+    there always are."""
+    given = {
+        node: node.op.somewhere(*(a.type for a in node.args))
+        for node in nodes(fn.results)
+        if isinstance(node.op, Indexed | Block)
+    }
+    named = dict.fromkeys([node.args[n] for node, places in given.items() for n in places])
+    apart = reached(Function(fn.name, fn.params, tuple(named)), batched)
+    moving = {v for v, is_moving in zip(named, apart, strict=True) if is_moving}
+
+    def step(condition: Value, *args: Value) -> Values:
+        def rule(node: Node, xs: Values) -> Values | None:
+            places = given.get(node, {})
+            if moving.isdisjoint([node.args[n] for n in places]):
+                return None
+            return node.op.apply(
+                *(
+                    select(broadcast(condition, x.shape, ()), x, const(places[n], x.dtype))
+                    if n in places and node.args[n] in moving
+                    else x
+                    for n, x in enumerate(xs)
+                )
+            )
+
+        return replaced(fn, rule)(*args)
+
+    return trace(step, Type("bool"), *(p.type for p in fn.params), names=["condition", *map(hint_of, fn.params)])
