@@ -186,3 +186,8 @@ def test_a_column_that_is_not_there_is_an_index_error() -> None:
     a, b = arrays()
     with pytest.raises(IndexError):
         pliant.jit(beyond)(a[:, :-1].copy(), b)
+
+
+@pytest.mark.parametrize("f", AHEAD)
+def test_no_step_copies_an_array(f: Program) -> None:
+    assert " copies " not in str(pliant.explain(f, *arrays()))

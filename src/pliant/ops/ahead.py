@@ -205,7 +205,7 @@ def _is_steady(loop: Loop, product: Product) -> bool:
 
 def _writes_at_step(loop: Loop, array: Value, axis: int) -> bool:
     """Whether an array is never written, or in each step at the step's number along an axis."""
-    carry = next((r for p, r in loop.carries if loop.body.params[p] is array), None)
+    carry = _carry(loop, array)
     if carry is None:
         return True
     version = loop.body.results[carry]
@@ -215,6 +215,11 @@ def _writes_at_step(loop: Loop, array: Value, axis: int) -> bool:
             return False
         version = version.args[0]
     return True
+
+
+def _carry(loop: Loop, array: Value) -> int | None:
+    """The result that an array of the body is at the next step, if it changes."""
+    return next((r for p, r in loop.carries if loop.body.params[p] is array), None)
 
 
 def _is_turned(loop: Loop, column: Line, args: Sequence[Value]) -> bool:
@@ -250,8 +255,7 @@ def _ahead(loop: Loop, found: Sequence[Product], args: Sequence[Value]) -> Value
 def _added(loop: Loop, product: Product, total: Value, results: Values, known: dict[Value, Value]) -> Value:
     """What was added up before, and what the step has made times its row."""
     made, column, index = product.made, product.column, known[loop.body.params[0]]
-    carry = next((r for p, r in loop.carries if loop.body.params[p] is made.array), None)
-    array = known[made.array] if carry is None else results[carry]
+    array, table = (_after(loop, line.array, results, known) for line in (made, column))
     (*places,) = substitute(made.starts, known)
     places[made.axis] = index
     new = gather(array, *places, unique=True)
@@ -260,6 +264,13 @@ def _added(loop: Loop, product: Product, total: Value, results: Values, known: d
     count = known[loop.body.params[loop.ins.index("count") + 1]] if "count" in loop.ins else const(loop.length, "i64")
     left, one = sub(sub(count, 1), index), const(1, "i64")
     shape = (*(1,) * (len(starts) - 1), loop.length - 1)
-    row = read_block(known[column.array], starts, (*(one,) * (len(starts) - 1), left), shape)
+    row = read_block(table, starts, (*(one,) * (len(starts) - 1), left), shape)
     terms = mul(reshape(row, shape[-1:]), broadcast(new, shape[-1:], ()))
     return AddBlock((1,))(total, terms, add(index, 1), left)
+
+
+def _after(loop: Loop, array: Value, results: Values, known: dict[Value, Value]) -> Value:
+    """An array as the step leaves it: what it writes to a table is not in the part of the row that is read ahead, and
+    an array that nobody reads any more as it was need not be copied."""
+    carry = _carry(loop, array)
+    return known[array] if carry is None else results[carry]
