@@ -23,23 +23,20 @@ from pliant.core.ir import (
     Const,
     Function,
     Node,
-    Op,
     Param,
     Value,
     Values,
     const,
     functions_of,
-    map_functions,
     nodes,
     substitute,
 )
 from pliant.ops.accesses import is_one, is_write, starts_of
 from pliant.ops.block import AddBlock, ReadBlock, read_block
 from pliant.ops.compare import Less
-from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Mul, add, mul, sub
 from pliant.ops.index import gather
-from pliant.ops.later import chosen, entered
+from pliant.ops.known import changed
 from pliant.ops.loop import Loop
 from pliant.ops.places import Scene, form_of, is_possible
 from pliant.ops.reduce import ReduceSum
@@ -64,23 +61,10 @@ def added_ahead(fn: Function, outside: Scene | None = None) -> Function:
             found = products_of(node, node.op, args, scene)
             if found:
                 return _ahead(node.op, found, args)
-        op = _inside(node, scene)
+        op = changed(node, scene, added_ahead)
         return None if op is node.op else op.apply(*args)
 
     return replaced_in(fn, rule)
-
-
-def _inside(node: Node, scene: Scene) -> Op:
-    match node.op:
-        case Loop() as op:
-            body = added_ahead(op.body, entered(scene, node, op, op))
-            return op if body is op.body else replace(op, body=body)
-        case Cond() as op:
-            then = added_ahead(op.then, chosen(scene, node, op, holds=True))
-            otherwise = added_ahead(op.otherwise, chosen(scene, node, op, holds=False))
-            return op if then is op.then and otherwise is op.otherwise else Cond(then, otherwise)
-        case op:
-            return map_functions(op, added_ahead)
 
 
 # --- which products

@@ -11,22 +11,20 @@ along their last axis, whatever the order of the user's loops, and no step costs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, final
 
-from pliant.core import ir
-from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, functions_of, map_functions, nodes
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, functions_of, nodes
 from pliant.core.origin import at
 from pliant.ops.accesses import Access, Steps, is_read, lengths_of, steps_of
 from pliant.ops.base import Movement
 from pliant.ops.bits import BitwiseAnd
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.compare import less
-from pliant.ops.cond import Cond
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, add
 from pliant.ops.index import Gather, ScatterAdd, ScatterSet
-from pliant.ops.later import chosen, entered
+from pliant.ops.known import changed
 from pliant.ops.loop import Loop
 from pliant.ops.places import Scene
 from pliant.ops.reduce import ReduceSum, reduce_sum
@@ -50,24 +48,10 @@ def at_once(fn: Function, outside: Scene | None = None) -> Function:
     def rule(node: Node, env: Env) -> Values | Value | None:
         if not functions_of(node.op):
             return None
-        made = _inside(node, scene).apply(*(env[a] for a in node.args))
+        made = changed(node, scene, at_once).apply(*(env[a] for a in node.args))
         return _taken(made[0].node, scene) or made if made else made
 
     return replaced_in(fn, rule)
-
-
-def _inside(node: Node, scene: Scene) -> ir.Op:
-    """A primitive with the functions that it holds changed."""
-    match node.op:
-        case Loop() as op:
-            body = at_once(op.body, entered(scene, node, op, op))
-            return op if body is op.body else replace(op, body=body)
-        case Cond() as op:
-            then = at_once(op.then, chosen(scene, node, op, holds=True))
-            otherwise = at_once(op.otherwise, chosen(scene, node, op, holds=False))
-            return op if then is op.then and otherwise is op.otherwise else Cond(then, otherwise)
-        case op:
-            return map_functions(op, at_once)
 
 
 def _taken(node: Node, scene: Scene) -> Values | None:
