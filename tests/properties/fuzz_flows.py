@@ -1,4 +1,7 @@
-"""`python -m tests.properties.fuzz_flows --count N`: many random programs of loops and branches; failures shrunk and printed."""
+"""`python -m tests.properties.fuzz_flows --count N`: many random programs of loops and branches; failures shrunk and printed.
+
+With `--forced`, a random choice of what is done to large programs alone is done to each.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from tests.properties import flow_checks as checks
 from tests.properties.checks import Unsupported
 from tests.properties.flow_grammar import flow
 from tests.properties.flows import Flow, shrunk
+from tests.properties.forced import forced, ways_of
+from tests.properties.fuzz import THREADS, fewest
 
 CHECKS = {
     "reference": partial(checks.does_what_python_does, backend="reference"),
@@ -56,15 +61,22 @@ def smallest(check: Any, made: Flow, wrong: str) -> tuple[Flow, str]:
     return small, outcome(check, small) or wrong
 
 
-def tried(seed: int, only: list[str]) -> list[tuple[str, str]]:
+def tried(seed: int, only: list[str], has_ways: bool = False) -> list[tuple[str, str]]:
     """(check, outcome) of the program of a seed, with a script where it fails."""
     found = list[tuple[str, str]]()
     for name in only:
-        made = flow(seed)
-        wrong = outcome(CHECKS[name], made)
+        made, ways = flow(seed), ways_of(seed) if has_ways else ()
+
+        def by(ways: tuple[str, ...], check: Any = CHECKS[name], made: Flow = made) -> str | None:
+            with forced(ways, THREADS if has_ways else 1):
+                return outcome(check, made)
+
+        wrong = by(ways)
         if wrong is not None and is_failure(wrong):
-            small, wrong = smallest(CHECKS[name], made, wrong)
-            wrong = f"=== {name}, seed {seed}\n{small.script()}\n--- {wrong[:1500]}"
+            ways = fewest(lambda ways, by=by: is_failure(by(ways)), ways)
+            with forced(ways, THREADS if has_ways else 1):
+                small, wrong = smallest(CHECKS[name], made, wrong)
+            wrong = f"=== {name}, seed {seed}, forced {ways}\n{small.script()}\n--- {wrong[:1500]}"
         found.append((name, wrong or ""))
         if wrong and wrong.startswith("skipped"):
             break
@@ -79,12 +91,13 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(CHECKS), nargs="*", default=sorted(CHECKS))
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop-after", type=int, default=20, help="failures")
+    parser.add_argument("--forced", action="store_true", help="what is done to large programs, done to all")
     options = parser.parse_args()
     began, failures = time.time(), 0
     others: collections.Counter[str] = collections.Counter()
     with get_context("spawn").Pool(options.workers, maxtasksperchild=100) as pool:
         seeds = range(options.start, options.start + options.count)
-        for done, found in enumerate(pool.imap(partial(tried, only=options.only), seeds)):
+        for done, found in enumerate(pool.imap(partial(tried, only=options.only, has_ways=options.forced), seeds)):
             for name, wrong in found:
                 if wrong.startswith("==="):
                     failures += 1

@@ -2,6 +2,7 @@
 
 It ends with how many there were, how many Pliant refused and why, and how many differed from NumPy or between plans.
 With `--faults`, each plan is made by a planner with a planted fault: wherever that does harm, the verifier has to find it.
+With `--forced`, a random choice of what is done to large programs alone is done to each batch.
 """
 
 from __future__ import annotations
@@ -14,21 +15,29 @@ import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 
 import pytest
 
 from pliant.errors import PlanWarning
 from tests.kernel.faults import FAULTS
-from tests.properties.fuzz import smallest
+from tests.properties.forced import forced, ways_of
+from tests.properties.fuzz import THREADS, smallest
 from tests.properties.plans import POISONED, REFUSED, plans_agree, plans_of, wrong_ones
 from tests.properties.writes import writing_program
 
 BATCH = 50
 
 
-def failures_from(first: int) -> list[str]:
+def failures_from(first: int, has_ways: bool = False) -> list[str]:
     """What is wrong with the programs of BATCH seeds, each shrunk, and why some were refused."""
+    ways = ways_of(first) if has_ways else ()
+    with forced(ways, THREADS if has_ways else 1):
+        return [text.replace("=== seed", f"=== forced {ways}, seed") for text in _failures_from(first)]
+
+
+def _failures_from(first: int) -> list[str]:
     warnings.simplefilter("error")  # a plan that the verifier refuses is a failure too
     found = list[str]()
     programs = [writing_program(s, f"{s}_") for s in range(first, first + BATCH)]
@@ -81,8 +90,9 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop-after", type=int, default=20, help="failures")
     parser.add_argument("--faults", action="store_true", help="plant faults in the planner")
+    parser.add_argument("--forced", action="store_true", help="what is done to large programs, done to all")
     options = parser.parse_args()
-    check = undetected_from if options.faults else failures_from
+    check = undetected_from if options.faults else partial(failures_from, has_ways=options.forced)
     tally = Tally()
     with get_context("spawn").Pool(options.workers, maxtasksperchild=50) as pool, suppress(KeyboardInterrupt):
         for found in pool.imap(check, range(options.start, options.start + options.count, BATCH)):

@@ -198,6 +198,8 @@ def _laid_out(rng: Random, options: Options, dtype: str, shape: list[int]) -> st
 
 def _array(rng: Random, options: Options, dtype: str, shape: list[int]) -> str:
     count = int(np.prod(shape, dtype=int))
+    if count > 60 and options.is_smooth and np.dtype(dtype).kind in "fc":
+        return f"np.cos(np.arange({count}) * {rng.uniform(1, 3):.3f}).reshape({tuple(shape)}).astype(np.{dtype})"  # no ties
     if count > 60:
         return f"(np.arange({count}) % 7 - 3).reshape({tuple(shape)}).astype(np.{dtype})"
     if not count:
