@@ -9,6 +9,7 @@ from pliant.core.ir import Const, Function, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import ReadBlock
 from pliant.ops.custom import pick
+from pliant.ops.fewest import fewest
 from pliant.ops.index import Gather
 from pliant.ops.shape import Iota
 
@@ -83,7 +84,7 @@ def read_with(dys: Sequence[Value], dxs: Collection[Value]) -> Values:
 
 
 def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
-    """What must be kept of the reads, or of smaller values that they are made from: the others are cheap to
+    """What must be kept of the reads, or of fewer or smaller values that they are made from: the others are cheap to
     compute from that and `free`."""
     wanted = tuple(dict.fromkeys([v for r in reads for v in (sources(r, free) or (r,))]))
     place = {node: n for n, node in enumerate(nodes(wanted))}
@@ -91,7 +92,7 @@ def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
     for r in sorted(kept, key=lambda r: place[r.node], reverse=True):
         if is_cheap(r, kept, free):
             del kept[r]
-    return tuple([r for r in wanted if r in kept])
+    return fewest(tuple([r for r in wanted if r in kept]), free, is_simple, LONGEST)
 
 
 def sources(value: Value, free: Collection[Value]) -> Values | None:
