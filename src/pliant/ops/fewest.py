@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from pliant.core.ir import Const, Op, Value, Values
+
+Place: TypeAlias = "tuple[Value, int]"  # 0: where the flow enters a value; 1: where it leaves it
 
 LARGEST: Final = 400  # values to look at; with more, finding the cut takes longer than it saves
 
@@ -73,15 +75,14 @@ class _Flow:
                 return tuple([v for v in self.below if (v, 1) in reached and (v, 0) not in reached])
             self.push(path)
 
-    def search(self) -> tuple[dict[tuple[Value, int], tuple[Value, int] | None], list[tuple[Value, int]] | None]:
-        """What can be reached from the wanted values against the flow: (value, 1) where it leaves the value, (value, 0)
-        where it enters; and a way to one that cannot be made again."""
-        came: dict[tuple[Value, int], tuple[Value, int] | None] = {(v, 1): None for v in self.wanted}
+    def search(self) -> tuple[dict[Place, Place | None], list[Place] | None]:
+        """What can be reached from the wanted values against the flow; and a way to one that cannot be made again."""
+        came: dict[Place, Place | None] = {(v, 1): None for v in self.wanted}
         todo = list(came)
         for place in todo:
             v, is_out = place
             if not is_out and self.below[v] is None:
-                path = [place]
+                path: list[Place] = [place]
                 while (before := came[path[-1]]) is not None:
                     path.append(before)
                 return came, path
@@ -91,15 +92,15 @@ class _Flow:
                     todo.append(new)
         return came, None
 
-    def nexts(self, v: Value, *, is_out: bool) -> list[tuple[Value, int]]:
+    def nexts(self, v: Value, *, is_out: bool) -> list[Place]:
         """Where more can come from, or what comes can be sent back to."""
         if is_out:
-            back = [(u, 0) for u in self.above[v] if self.along.get((v, u), 0) > 0]
+            back: list[Place] = [(u, 0) for u in self.above[v] if self.along.get((v, u), 0) > 0]
             return [(v, 0), *back] if self.through[v] < v.type.bytes else back
-        found = [(a, 1) for a in self.below[v] or ()]
+        found: list[Place] = [(a, 1) for a in self.below[v] or ()]
         return [*found, (v, 1)] if self.through[v] > 0 else found
 
-    def push(self, path: list[tuple[Value, int]]) -> None:
+    def push(self, path: list[Place]) -> None:
         """As much more as the way, from its source on, lets through."""
         room = list[int]()
         steps = list(pairwise(path))
