@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pliant.compiled import function_of
-from pliant.core.ir import Function, Value, Values, param, scope
+from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import here
+from pliant.core.scope import scope
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, value_of

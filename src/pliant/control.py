@@ -11,7 +11,8 @@ import numpy as np
 from pliant.compiled import function_of
 from pliant.core import ir
 from pliant.core.build import abstract
-from pliant.core.ir import Function, Values, param, scope
+from pliant.core.ir import Function, Values, param
+from pliant.core.scope import scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced

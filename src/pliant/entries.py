@@ -26,7 +26,7 @@ from pliant.backends.calls import (
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
-from pliant.frontend.capture import MISSING, Guards
+from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
 from pliant.frontend.outputs import Output, Window
 from pliant.frontend.placing import Pairs

@@ -7,8 +7,9 @@ from typing import Any, Literal, TypeAlias, final
 
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Values, param, scope
+from pliant.core.ir import Function, Values, param
 from pliant.core.origin import here
+from pliant.core.scope import scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import value_of

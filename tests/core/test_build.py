@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pliant.core.build import abstract, expanded, free_values, trace
-from pliant.core.ir import param, scope
+from pliant.core.ir import param
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import add

@@ -7,7 +7,9 @@ import math
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Const, Function, Number, Value, const, implements, nodes, param, rebuild, scope, substitute
+from pliant.core.ir import Const, Function, Number, Value, const, nodes, param, rebuild, substitute
+from pliant.core.protocols import implements
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
 from pliant.ops.custom import Checkpoint

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from pliant.core.ir import (
-    Const,
-    Function,
-    Op,
-    Operand,
-    Param,
-    Scope,
-    Value,
-    Values,
-    as_value,
-    param,
-    scope,
-    substitute,
-)
+from pliant.core.ir import Const, Function, Op, Operand, Param, Value, Values, as_value, param, substitute
+from pliant.core.scope import Scope, scope
 from pliant.core.types import Type
 
 

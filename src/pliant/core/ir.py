@@ -8,25 +8,24 @@ parameters and results. Within one trace equal nodes are the same object, so com
 from __future__ import annotations
 
 import re
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import count
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard, TypeVar, cast, final
+from typing import Any, ClassVar, TypeAlias, cast, final
 
 from pliant.core.frozen import frozen
 from pliant.core.origin import NOWHERE, Origin, here, swap
-from pliant.core.types import DTYPES, Type
+from pliant.core.protocols import Operators
+from pliant.core.scope import traced
+from pliant.core.types import DTYPES, Type, scalar
 from pliant.errors import DTypeError, MissingRuleError, ShapeError
 
 Number: TypeAlias = "float | int | bool | complex"
 Values: TypeAlias = "tuple[Value, ...]"
 Tangents: TypeAlias = "tuple[Value | None, ...]"  # None is an exact zero
 Operand: TypeAlias = "Value | Number"
-T = TypeVar("T")
 Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
 
@@ -118,26 +117,6 @@ class Op(ABC):
         return y
 
 
-class Operators(Protocol):
-    """What core and transforms need from `pliant.ops`: the one upward hook.
-
-    A Python number takes the dtype of the value it meets.
-    """
-
-    def add(self, x: Any, y: Any, /) -> Value: ...
-    def sub(self, x: Any, y: Any, /) -> Value: ...
-    def mul(self, x: Any, y: Any, /) -> Value: ...
-    def div(self, x: Any, y: Any, /) -> Value: ...
-    def neg(self, x: Any, /) -> Value: ...
-    def zeros(self, type: Type, /) -> Value:
-        """Zeros of a type."""
-        ...
-
-    def lift(self, x: Value, n: int, /) -> Value:
-        """`x` repeated along a new axis 0 of extent `n`."""
-        ...
-
-
 operators: Operators
 
 
@@ -175,42 +154,6 @@ class Arithmetic:
 
 
 @final
-class Scope:
-    """One trace: its nodes by content, and a number that tells its nodes from outer ones."""
-
-    __slots__ = ("literals", "number", "table")
-    _numbers: ClassVar[Iterator[int]] = count(1)
-
-    def __init__(self) -> None:
-        self.number = next(self._numbers)
-        self.table: dict[tuple[Any, ...], Node] = {}
-        self.literals: dict[tuple[str, Number | str], Value] = {}
-
-
-class _Current(threading.local):
-    scope: Scope | None = None
-
-
-_current = _Current()
-
-
-@contextmanager
-def scope(existing: Scope | None = None) -> Generator[Scope]:
-    """Values made inside are interned together, apart from all others; or with those of `existing`."""
-    before = _current.scope
-    _current.scope = new = existing or Scope()
-    try:
-        yield new
-    finally:
-        _current.scope = before
-
-
-def current_scope() -> Scope | None:
-    """The trace that values made now belong to."""
-    return _current.scope
-
-
-@final
 class Node:
     """An op applied to values. Make with `Node.make`, which interns."""
 
@@ -223,7 +166,7 @@ class Node:
     @classmethod
     def make(cls, op: Op, args: Values, types: tuple[Type, ...]) -> Values:
         """The values of the one node `op(*args)` of the current trace."""
-        current = _current.scope
+        current = traced.scope
         if current is None:
             return cls(op, args, types, 0, here(2)).values
         key = (type(op), op, args) if op.__dict__ else (type(op), args)  # without fields the class says it all
@@ -342,24 +285,19 @@ def const(value: Number, dtype: str) -> Value:
     """A literal scalar of a dtype: `const(1, "f32")` is `1.0:f32`."""
     cast_to: Any = _CASTS.get(dtype[0], int)
     number = value if type(value) is cast_to else cast_to(value)
-    scope = _current.scope
+    scope = traced.scope
     if scope is None:
-        return Node(Const(number, dtype), (), _scalar(dtype), 0, NOWHERE).values[0]
+        return Node(Const(number, dtype), (), scalar(dtype), 0, NOWHERE).values[0]
     # Zeros have signs, NaN is not itself: their texts tell them apart.
     key = dtype, repr(number) if not number or number != number or cast_to is complex else number
     found = scope.literals.get(key)
     if found is None:
-        node = Node(Const(number, dtype), (), _scalar(dtype), scope.number, NOWHERE)
+        node = Node(Const(number, dtype), (), scalar(dtype), scope.number, NOWHERE)
         found = scope.literals[key] = node.values[0]
     return found
 
 
 _CASTS = {"f": float, "c": complex, "b": bool}
-
-
-@cache
-def _scalar(dtype: str) -> tuple[Type]:
-    return (Type(dtype),)
 
 
 def as_value(x: Operand) -> Value:
@@ -446,16 +384,6 @@ def rebuild(node: Node, args: Values) -> Values:
         return node.op.apply(*args)
     finally:
         swap(before)
-
-
-def implements(op: object, protocol: type[T]) -> TypeGuard[T]:
-    """Whether `op` has the methods of a protocol. `isinstance` says the same, 10 µs later."""
-    return _implements(type(op), protocol)
-
-
-@cache
-def _implements(cls: type, protocol: type) -> bool:
-    return issubclass(cls, protocol)
 
 
 def functions_of(op: Op) -> dict[str, Function]:

@@ -8,9 +8,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-from pliant.core.ir import Function, Number, Op, Value, const, param, scope
+from pliant.core.ir import Function, Number, Op, Value, const, param
 from pliant.core.origin import TextOrigin, at
 from pliant.core.print import HasSyntax
+from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ParseError, PliantError
 

@@ -11,7 +11,8 @@ from dataclasses import fields
 from typing import Any, Protocol, cast, final, runtime_checkable
 
 from pliant.core.build import hint_of
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, implements, nodes
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, nodes
+from pliant.core.protocols import implements
 
 _PLAIN = {"f64": float, "i64": int, "bool": bool, "c128": complex}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, final
 
 DTYPES: Final = {
@@ -91,3 +92,9 @@ def itemsize(dtype: str) -> int:
 def real_dtype(dtype: str) -> str:
     """The dtype of the real part: `f64` for `c128`; a real dtype unchanged."""
     return REAL_OF.get(dtype, dtype)
+
+
+@cache
+def scalar(dtype: str) -> tuple[Type]:
+    """The types of a node whose only result is a scalar."""
+    return (Type(dtype),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol, cast, final
+from typing import Any, ClassVar, Final, cast, final
 
 import numpy as np
 
@@ -14,84 +14,13 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
+from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.tracing import Storage, current, strides_of, type_of
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look, read, write
-
-
-class Dispatch(Protocol):
-    """What an array does not know itself; installed by `pliant.frontend`."""
-
-    def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Apply a ufunc or one of its methods."""
-        ...
-
-    def operator(self, which: np.ufunc, *args: Any) -> Any:
-        """Apply a Python operator."""
-        ...
-
-    def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Apply a NumPy function."""
-        ...
-
-    def getitem(self, x: TracedArray, key: Any) -> Any:
-        """`x[key]`."""
-        ...
-
-    def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
-        """`x[key] = y`."""
-        ...
-
-    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
-        """`x op= y`."""
-        ...
-
-    def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
-        """A method of ndarray, bound to x."""
-        ...
-
-    def flat(self, x: TracedArray) -> Any:
-        """`x.flat`."""
-        ...
-
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
 INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}
 """Method of other sequences → what to do instead."""
-
-
-def _binary(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
-    return lambda self, other: TracedArray.dispatch.operator(ufunc, self, other)
-
-
-def _reflected(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
-    return lambda self, other: TracedArray.dispatch.operator(ufunc, other, self)
-
-
-def _unary(ufunc: np.ufunc) -> Callable[[TracedArray], Any]:
-    return lambda self: TracedArray.dispatch.operator(ufunc, self)
-
-
-def _inplace(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
-    return lambda self, other: TracedArray.dispatch.inplace(ufunc, self, other)
-
-
-def _times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
-    """`x * y`; an integer says how often to repeat a list or tuple, as NumPy's integers do."""
-    plain = (_reflected if is_reflected else _binary)(np.multiply)
-
-    def multiply(self: TracedArray, other: Any) -> Any:
-        is_count = isinstance(other, list | tuple) and (self.is_scalar or self.is_weak) and self.type.kind in "iu"
-        return cast("Any", other) * self.__index__() if is_count else plain(self, other)
-
-    return multiply
-
-
-def _power(self: TracedArray, other: Any) -> Any:
-    """`x ** y`; an array of bools to the power of Python's 2 is its square, as in NumPy: i8."""
-    is_square = type(other) is int and other == 2 and self.type.kind == "b"
-    if is_square and not (self.is_scalar or self.is_weak):
-        return TracedArray.dispatch.operator(np.square, self)
-    return TracedArray.dispatch.operator(np.power, self, other)
 
 
 @final
@@ -368,25 +297,25 @@ class TracedArray:
 
     # --- operators
 
-    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
-    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
-    __mul__, __rmul__, __imul__ = _times(is_reflected=False), _times(is_reflected=True), _inplace(np.multiply)
-    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
-    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
-    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
-    __pow__, __rpow__, __ipow__ = _power, _reflected(np.power), _inplace(np.power)
-    __matmul__, __rmatmul__, __imatmul__ = _binary(np.matmul), _reflected(np.matmul), _inplace(np.matmul)
-    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
-    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
-    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
-    __lshift__, __rlshift__, __ilshift__ = _binary(np.left_shift), _reflected(np.left_shift), _inplace(np.left_shift)
-    __rshift__, __rrshift__, __irshift__ = _binary(np.right_shift), _reflected(np.right_shift), _inplace(np.right_shift)
-    __ifloordiv__ = _inplace(np.floor_divide)
-    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
-    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)  # type: ignore[assignment]
-    __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
-    __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
+    __add__, __radd__, __iadd__ = binary(np.add), reflected(np.add), inplace(np.add)
+    __sub__, __rsub__, __isub__ = binary(np.subtract), reflected(np.subtract), inplace(np.subtract)
+    __mul__, __rmul__, __imul__ = times(is_reflected=False), times(is_reflected=True), inplace(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = binary(np.divide), reflected(np.divide), inplace(np.divide)
+    __floordiv__, __rfloordiv__ = binary(np.floor_divide), reflected(np.floor_divide)
+    __mod__, __rmod__, __imod__ = binary(np.remainder), reflected(np.remainder), inplace(np.remainder)
+    __pow__, __rpow__, __ipow__ = power, reflected(np.power), inplace(np.power)
+    __matmul__, __rmatmul__, __imatmul__ = binary(np.matmul), reflected(np.matmul), inplace(np.matmul)
+    __and__, __rand__, __iand__ = binary(np.bitwise_and), reflected(np.bitwise_and), inplace(np.bitwise_and)
+    __or__, __ror__, __ior__ = binary(np.bitwise_or), reflected(np.bitwise_or), inplace(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = binary(np.bitwise_xor), reflected(np.bitwise_xor), inplace(np.bitwise_xor)
+    __lshift__, __rlshift__, __ilshift__ = binary(np.left_shift), reflected(np.left_shift), inplace(np.left_shift)
+    __rshift__, __rrshift__, __irshift__ = binary(np.right_shift), reflected(np.right_shift), inplace(np.right_shift)
+    __ifloordiv__ = inplace(np.floor_divide)
+    __lt__, __le__ = binary(np.less), binary(np.less_equal)
+    __gt__, __ge__ = binary(np.greater), binary(np.greater_equal)
+    __eq__, __ne__ = binary(np.equal), binary(np.not_equal)  # type: ignore[assignment]
+    __neg__, __pos__ = unary(np.negative), unary(np.positive)
+    __abs__, __invert__ = unary(np.absolute), unary(np.invert)
 
     def __copy__(self, memo: Any = None) -> Any:
         return self if self.is_scalar or self.is_weak else np.copy(cast("Any", self), order="K")

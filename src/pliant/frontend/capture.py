@@ -11,8 +11,6 @@ from __future__ import annotations
 import functools
 import operator
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -25,23 +23,21 @@ from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
+from pliant.frontend.guards import MISSING, Box, Slot
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
-from pliant.frontend.whose import LIBRARIES, is_librarys, is_users
-
-REACH: Final = 400  # how many entries of containers and objects are guarded per program
+from pliant.frontend.whose import is_librarys, is_users
 
 # Calls of these read nothing of the user's.
 _PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
-MISSING: Final = object()
 
 
 def instrument(fn: Any, trace: Trace) -> Any:
     """`fn` with its outside seen by the trace; anything but a user's Python function unchanged."""
     if isinstance(fn, types.MethodType):
-        trace.roots[id(fn.__self__), ""] = (_Box(fn.__self__), "", fn.__self__)
+        trace.roots[id(fn.__self__), ""] = (Box(fn.__self__), "", fn.__self__)
         return types.MethodType(instrument(fn.__func__, trace), fn.__self__)
     if isinstance(fn, functools.partial):
         keywords = {k: _of_element(v, trace) for k, v in fn.keywords.items()}
@@ -73,22 +69,6 @@ def _writes_globals(code: types.CodeType) -> bool:
 
 _STORE_GLOBAL: Final = __import__("dis").opmap["STORE_GLOBAL"]
 _DELETE_GLOBAL: Final = __import__("dis").opmap["DELETE_GLOBAL"]
-
-
-@final
-@dataclass
-class _Box:
-    """A holder of one object, for guards on what is no global and no cell."""
-
-    content: Any
-
-
-@final
-@dataclass
-class _Slot:
-    """An object whose attribute is guarded, for guards on what is in no dict."""
-
-    content: Any
 
 
 @final
@@ -143,7 +123,7 @@ class Reader:
             if _is(found, property) and _is(found.fget, types.FunctionType):
                 return instrument(found.fget, self.trace)(holder)
             if _is(found, types.MemberDescriptorType):
-                return self.known(getattr(holder, name), _Slot(holder), name)
+                return self.known(getattr(holder, name), Slot(holder), name)
         changing(holder, name)
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
@@ -325,85 +305,3 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         return maker
     trace.roots.setdefault((id(owner), name), (owner, name, value))
     return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)
-
-
-@final
-@dataclass
-class Guards:
-    """What a compiled program assumes about the world outside its arguments."""
-
-    named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
-    others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
-    sizes: list[tuple[Any, int]] = field(default_factory=list[tuple[Any, int]])
-
-    @property
-    def entries(self) -> list[tuple[Any, Any, Any]]:
-        """(owner, name, object) of all of them."""
-        return self.named + self.others
-
-    def hold(self) -> bool:
-        """Whether every name, cell, attribute and item still has the same object."""
-        for names, name, value in self.named:
-            if names.get(name, MISSING) is not value:
-                return False
-        for holder, size in self.sizes:
-            if len(holder) != size:
-                return False
-        return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
-
-
-def guards_of(trace: Trace, own: Any) -> Guards:
-    """The names a trace read, and the entries of the containers and objects they hold; but not those of the
-    containers in `own`, which it made for itself."""
-    entries = list(trace.roots.values())
-    found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
-    while queue and len(found) < REACH:
-        holder = queue.pop(0)
-        for owner, name, value in _entries(holder):
-            found.append((owner, name, value))
-            if id(value) not in seen_ids:
-                seen_ids.add(id(value))
-                queue.append(value)
-    private = {*_containers(own)}
-    found = [e for e in found if not (isinstance(e[0], _Box | tuple) or id(e[0]) in private)]  # the same for ever
-    named = [e for e in found if type(e[0]) is dict]
-    sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
-    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
-
-
-def _containers(tree: Any) -> Iterator[int]:
-    """Which objects nested containers are, by id."""
-    if _is(tree, dict | list | tuple):
-        yield id(tree)
-        for part in tree.values() if _is(tree, dict) else tree:
-            yield from _containers(part)
-
-
-def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
-    """(owner, key, value) of a mutable container's items or an object's attributes."""
-    if _is(holder, dict):
-        return [(holder, k, v) for k, v in holder.items()]
-    if _is(holder, list | tuple):
-        return [(holder, i, v) for i, v in enumerate(holder)]
-    plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
-    if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*LIBRARIES, "llvmlite"):
-        return []  # a compiled function traced inside another one has put down itself what it reads
-    held: Any = getattr(holder, "__dict__", None)
-    return [(held, k, v) for k, v in held.items()] if _is(held, dict) else []
-
-
-def _look(owner: Any, name: Any) -> Any:
-    """What an owner holds under a name now."""
-    if isinstance(owner, types.CellType):
-        try:
-            return owner.cell_contents
-        except ValueError:
-            return MISSING
-    if isinstance(owner, _Box):
-        return owner.content
-    if isinstance(owner, _Slot):
-        return getattr(owner.content, name, MISSING)
-    try:
-        return owner[name]
-    except (KeyError, IndexError):
-        return MISSING

@@ -18,9 +18,10 @@ from pliant.errors import NumberRangeError, ReadOnlyError, TracedValueError, Uns
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.capture import Guards, callee, guards_of
+from pliant.frontend.capture import callee
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.order import Later
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items

@@ -11,8 +11,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.core.ir import Scope, Value, const, param, scope
+from pliant.core.ir import Value, const, param
 from pliant.core.origin import here
+from pliant.core.scope import Scope, scope
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.ops.shape import Iota, broadcast

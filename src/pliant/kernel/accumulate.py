@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, nodes, scope
+from pliant.core.ir import Function, Node, Value, nodes
 from pliant.core.origin import at
+from pliant.core.scope import scope
 from pliant.kernel.product import is_product
 from pliant.ops.base import Movement
 from pliant.ops.contract import Dot

@@ -9,7 +9,8 @@ from typing import Any, Final, final
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, scope, substitute
+from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, substitute
+from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ShapeError
 from pliant.ops.bits import logical_not

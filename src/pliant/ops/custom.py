@@ -12,9 +12,10 @@ from typing import Any, TypeVar, cast, final
 from pliant.core import ir
 from pliant.core.build import expanded, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, functions_of, scope
+from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, functions_of
 from pliant.core.parse import Parser
 from pliant.core.print import Printer, parameters
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Movement

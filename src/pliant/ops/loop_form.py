@@ -8,9 +8,10 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values, scope
+from pliant.core.ir import Function, Namespace, Node, Op, Tangents, Value, Values
 from pliant.core.parse import Parser
 from pliant.core.print import Printer
+from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.custom import pick, spread

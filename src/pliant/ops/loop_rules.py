@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Param, Value, Values, nodes, scope, substitute
+from pliant.core.ir import Function, Param, Value, Values, nodes, substitute
+from pliant.core.scope import scope
 from pliant.ops.block import AddBlock
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick

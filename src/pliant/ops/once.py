@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pliant.core.build import abstract
-from pliant.core.ir import Const, Function, Node, Param, Value, Values, functions_of, nodes, rebuild, scope
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, functions_of, nodes, rebuild
 from pliant.core.origin import at
+from pliant.core.scope import scope
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.reduce import Reduction
 from pliant.ops.retrace import Retrace

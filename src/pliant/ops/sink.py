@@ -22,10 +22,10 @@ from pliant.core.ir import (
     map_functions,
     nodes,
     rebuild,
-    scope,
     substitute,
 )
 from pliant.core.origin import at
+from pliant.core.scope import scope
 from pliant.ops.base import Elementwise, Movement, fit
 from pliant.ops.cond import Cond
 from pliant.ops.region import read_by

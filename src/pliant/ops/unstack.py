@@ -27,9 +27,9 @@ from pliant.core.ir import (
     map_functions,
     nodes,
     rebuild,
-    scope,
     substitute,
 )
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise
 from pliant.ops.index import ScatterSet

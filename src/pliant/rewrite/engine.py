@@ -25,10 +25,10 @@ from pliant.core.ir import (
     functions_of,
     nodes,
     rebuild,
-    scope,
     substitute,
 )
 from pliant.core.origin import DerivedOrigin, derived, swap
+from pliant.core.scope import scope
 from pliant.errors import RewriteError
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Replacement, Rule

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import (
-    Function,
-    Param,
-    Tangents,
-    Value,
-    Values,
-    functions_of,
-    implements,
-    map_functions,
-    nodes,
-    rebuild,
-    scope,
-)
+from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, nodes, rebuild
 from pliant.core.origin import at
+from pliant.core.protocols import implements
+from pliant.core.scope import scope
 
 
 @runtime_checkable

@@ -7,8 +7,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
-from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, implements, nodes, rebuild
+from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, nodes, rebuild
 from pliant.core.origin import derived, swap
+from pliant.core.protocols import implements
 
 
 @runtime_checkable

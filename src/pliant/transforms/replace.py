@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, Values, map_functions, nodes, rebuild, scope
+from pliant.core.ir import Function, Node, Param, Value, Values, map_functions, nodes, rebuild
 from pliant.core.origin import swap
+from pliant.core.scope import scope
 
 Env: TypeAlias = "dict[Value, Value]"
 Rule: TypeAlias = Callable[[Node, Values], "Values | Value | None"]

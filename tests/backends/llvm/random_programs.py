@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, const, param, scope
+from pliant.core.ir import Function, const, param
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.compare import Maximum, Minimum
 from pliant.ops.contract import Dot

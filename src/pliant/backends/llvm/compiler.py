@@ -17,7 +17,8 @@ from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.own import served
 from pliant.backends.llvm.steps import emit_program
 from pliant.core.build import expanded
-from pliant.core.ir import Const, Function, Op, Param, functions_of, nodes, param, scope
+from pliant.core.ir import Const, Function, Op, Param, functions_of, nodes, param
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import MissingRuleError
 from pliant.kernel.describe import describe

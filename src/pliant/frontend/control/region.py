@@ -11,7 +11,8 @@ from types import CellType
 from typing import Any, TypeVar, final
 
 from pliant.core.build import abstract, free_values
-from pliant.core.ir import Function, Value, Values, scope
+from pliant.core.ir import Function, Value, Values
+from pliant.core.scope import scope
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
 

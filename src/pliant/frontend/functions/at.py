@@ -10,8 +10,9 @@ import numpy as np
 
 from pliant.core.build import free_values, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Value, const, current_scope, nodes
+from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.origin import here
+from pliant.core.scope import current_scope
 from pliant.core.types import Type
 from pliant.errors import ArgumentError, DTypeError, PliantError
 from pliant.frontend.array import TracedArray, fresh, view

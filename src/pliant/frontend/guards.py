@@ -1,0 +1,119 @@
+"""What a compiled program assumes about the world outside its arguments, tested before it is used again."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+import numpy as np
+
+from pliant.frontend.tracing import Trace
+from pliant.frontend.whose import LIBRARIES
+
+REACH: Final = 400  # how many entries of containers and objects are guarded per program
+MISSING: Final = object()
+
+
+@final
+@dataclass
+class Box:
+    """A holder of one object, for guards on what is no global and no cell."""
+
+    content: Any
+
+
+@final
+@dataclass
+class Slot:
+    """An object whose attribute is guarded, for guards on what is in no dict."""
+
+    content: Any
+
+
+@final
+@dataclass
+class Guards:
+    """What a compiled program assumes about the world outside its arguments."""
+
+    named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
+    others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
+    sizes: list[tuple[Any, int]] = field(default_factory=list[tuple[Any, int]])
+
+    @property
+    def entries(self) -> list[tuple[Any, Any, Any]]:
+        """(owner, name, object) of all of them."""
+        return self.named + self.others
+
+    def hold(self) -> bool:
+        """Whether every name, cell, attribute and item still has the same object."""
+        for names, name, value in self.named:
+            if names.get(name, MISSING) is not value:
+                return False
+        for holder, size in self.sizes:
+            if len(holder) != size:
+                return False
+        return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
+
+
+def guards_of(trace: Trace, own: Any) -> Guards:
+    """The names a trace read, and the entries of the containers and objects they hold; but not those of the
+    containers in `own`, which it made for itself."""
+    entries = list(trace.roots.values())
+    found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
+    while queue and len(found) < REACH:
+        holder = queue.pop(0)
+        for owner, name, value in _entries(holder):
+            found.append((owner, name, value))
+            if id(value) not in seen_ids:
+                seen_ids.add(id(value))
+                queue.append(value)
+    private = {*_containers(own)}
+    found = [e for e in found if not (isinstance(e[0], Box | tuple) or id(e[0]) in private)]  # the same for ever
+    named = [e for e in found if type(e[0]) is dict]
+    sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
+    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
+
+
+def _containers(tree: Any) -> Iterator[int]:
+    """Which objects nested containers are, by id."""
+    if _is(tree, dict | list | tuple):
+        yield id(tree)
+        for part in tree.values() if _is(tree, dict) else tree:
+            yield from _containers(part)
+
+
+def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
+    """(owner, key, value) of a mutable container's items or an object's attributes."""
+    if _is(holder, dict):
+        return [(holder, k, v) for k, v in holder.items()]
+    if _is(holder, list | tuple):
+        return [(holder, i, v) for i, v in enumerate(holder)]
+    plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
+    if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*LIBRARIES, "llvmlite"):
+        return []  # a compiled function traced inside another one has put down itself what it reads
+    held: Any = getattr(holder, "__dict__", None)
+    return [(held, k, v) for k, v in held.items()] if _is(held, dict) else []
+
+
+def _look(owner: Any, name: Any) -> Any:
+    """What an owner holds under a name now."""
+    if isinstance(owner, types.CellType):
+        try:
+            return owner.cell_contents
+        except ValueError:
+            return MISSING
+    if isinstance(owner, Box):
+        return owner.content
+    if isinstance(owner, Slot):
+        return getattr(owner.content, name, MISSING)
+    try:
+        return owner[name]
+    except (KeyError, IndexError):
+        return MISSING
+
+
+def _is(x: Any, kind: Any) -> bool:
+    """`isinstance`, for what may hold anything."""
+    return isinstance(x, kind)

@@ -1,0 +1,86 @@
+"""Python's operators of traced arrays as ufuncs, and what an array does not know itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pliant.frontend.array import TracedArray
+
+
+class Dispatch(Protocol):
+    """What an array does not know itself; installed by `pliant.frontend`."""
+
+    def ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a ufunc or one of its methods."""
+        ...
+
+    def operator(self, which: np.ufunc, *args: Any) -> Any:
+        """Apply a Python operator."""
+        ...
+
+    def function(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply a NumPy function."""
+        ...
+
+    def getitem(self, x: TracedArray, key: Any) -> Any:
+        """`x[key]`."""
+        ...
+
+    def setitem(self, x: TracedArray, key: Any, y: Any) -> None:
+        """`x[key] = y`."""
+        ...
+
+    def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
+        """`x op= y`."""
+        ...
+
+    def method(self, x: TracedArray, name: str) -> Callable[..., Any] | None:
+        """A method of ndarray, bound to x."""
+        ...
+
+    def flat(self, x: TracedArray) -> Any:
+        """`x.flat`."""
+        ...
+
+
+def binary(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    """`x op y`."""
+    return lambda self, other: self.dispatch.operator(ufunc, self, other)
+
+
+def reflected(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    """`y op x`, where y leaves it to x."""
+    return lambda self, other: self.dispatch.operator(ufunc, other, self)
+
+
+def unary(ufunc: np.ufunc) -> Callable[[TracedArray], Any]:
+    """`op x`."""
+    return lambda self: self.dispatch.operator(ufunc, self)
+
+
+def inplace(ufunc: np.ufunc) -> Callable[[TracedArray, Any], Any]:
+    """`x op= y`."""
+    return lambda self, other: self.dispatch.inplace(ufunc, self, other)
+
+
+def times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
+    """`x * y`; an integer says how often to repeat a list or tuple, as NumPy's integers do."""
+    plain = (reflected if is_reflected else binary)(np.multiply)
+
+    def multiply(self: TracedArray, other: Any) -> Any:
+        is_count = isinstance(other, list | tuple) and (self.is_scalar or self.is_weak) and self.type.kind in "iu"
+        return cast("Any", other) * self.__index__() if is_count else plain(self, other)
+
+    return multiply
+
+
+def power(self: TracedArray, other: Any) -> Any:
+    """`x ** y`; an array of bools to the power of Python's 2 is its square, as in NumPy: i8."""
+    is_square = type(other) is int and other == 2 and self.type.kind == "b"
+    if is_square and not (self.is_scalar or self.is_weak):
+        return self.dispatch.operator(np.square, self)
+    return self.dispatch.operator(np.power, self, other)
