@@ -273,7 +273,7 @@ class NestEmitter:
             self.e.loop(outer, lambda: self.level(level + 1))
 
         outer, inner = self.loops[level:]
-        emit_squares(self.e, (outer, inner), self.turned(level), row, usual)
+        emit_squares(self.e, (outer, inner), self.turned(level), self.roots, row, usual)
         self.turned_over = {}
 
     def turned(self, level: int) -> list[Load]:

@@ -3,7 +3,9 @@
     for each tile of the two loops:
         for each square of the tile:
             read the rows of what is walked across, and turn them over
-            for each row of the square: all that the nest computes, as vectors
+            for each row of the square:
+                ask for the line of cache that a later square of this row writes
+                all that the nest computes, as vectors
 
 A last square that does not fit begins earlier, and some elements are computed twice. So nothing may be read that is
 written.
@@ -27,6 +29,9 @@ SIDE: Final = BLOCK
 TALL: Final = 64
 WIDE: Final = 128
 """Steps of the outer and of the inner loop in a tile, whose lines of cache stay at hand."""
+AHEAD: Final = 2 * SIDE
+"""Columns from a square to the one whose lines of cache are asked for: eight rows at once are more than a processor
+foresees, and each store would wait for its line."""
 MOST_TURNED: Final = 2  # arrays whose squares are at hand at the same time
 LEAST: Final = 4  # bytes of elements; lines of smaller ones are too long for squares
 SQUARE: Final = -3  # the slot of local memory for squares
@@ -52,22 +57,27 @@ def emit_squares(
     e: Emitter,
     loops: tuple[Var, Var],
     turned: Sequence[Load],
+    roots: Sequence[Root],
     row: Callable[[Turned, Loop], None],
     usual: Callable[[], None],
 ) -> None:
     """All steps of two loops. row: emits what a row of a square computes, given its operands and its loop; usual: the
     loops as usual, for a part that is shorter than a square."""
     if loops[0] not in e.part:
-        _all_squares(e, loops, turned, row)
+        _all_squares(e, loops, turned, roots, row)
         return
     begin, end = e.part[loops[0]]
     is_short = e.op(f"icmp ult i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {SIDE}")
-    e.unless(is_short, lambda: _all_squares(e, loops, turned, row))
+    e.unless(is_short, lambda: _all_squares(e, loops, turned, roots, row))
     e.unless(e.op(f"xor i1 {is_short}, true"), usual)
 
 
 def _all_squares(
-    e: Emitter, loops: tuple[Var, Var], turned: Sequence[Load], row: Callable[[Turned, Loop], None]
+    e: Emitter,
+    loops: tuple[Var, Var],
+    turned: Sequence[Load],
+    roots: Sequence[Root],
+    row: Callable[[Turned, Loop], None],
 ) -> None:
     """All steps of two loops, in squares."""
     outer, inner = loops
@@ -82,10 +92,14 @@ def _all_squares(
         for s, buffer in held.items():
             turn(e, s, s.offset.factor(inner), buffer)
         del e.env[inner]
+        later = e.op(f"call i64 @llvm.umin.i64(i64 {e.op(f'add nuw nsw i64 {j}, {AHEAD}')}, i64 {last[1]})")
         down = Var(SIDE)
 
         def line() -> None:
-            e.env[outer] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}")
+            e.env[outer], e.env[inner] = e.op(f"add nuw nsw i64 {i}, {e.env[down]}"), later
+            for root in roots:
+                ask_for(e, root)
+            del e.env[inner]
             step = Var(SIDE)
             place = Affine(0, ((down, SIDE), (step, 1)))
             row({s: (buffer, place) for s, buffer in held.items()}, lambda body: along(step, j, body))
@@ -102,6 +116,12 @@ def _all_squares(
         del e.env[inner]
 
     e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, WIDE, lambda left, right: tile(top, bottom, left, right)))
+
+
+def ask_for(e: Emitter, root: Root) -> None:
+    """Let the line of cache be fetched that a root writes."""
+    if root.buffer and all([isinstance(atom, Var) for atom, _ in root.offset.terms]):
+        e.call_for_effect(f"void @llvm.prefetch.p0(ptr {e.address(root.buffer, root.offset)}, i32 1, i32 3, i32 1)")
 
 
 def last_square(e: Emitter, loop: Var) -> str:
