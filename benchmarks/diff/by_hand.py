@@ -1,4 +1,7 @@
-"""What a user of each library writes for a value and a gradient, in the library's arrays or NumPy's."""
+"""What a user of each library writes for a value and a gradient, in the library's arrays or NumPy's.
+
+The fourth part of a setting returns both, or the gradient alone.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,13 @@ def of_jax() -> Setting:
     jax.config.update("jax_enable_x64", True)
     x, c = jax.numpy.asarray(point()), jax.numpy.asarray(C)
     return diff.JAX(), x, c, jax.jit(jax.value_and_grad(rosenbrock))
+
+
+def of_jax_alone() -> Setting:
+    """`jax.jit(jax.grad(f))`, which computes no value."""
+    system, x, c, _ = of_jax()
+    jax = import_module("jax")
+    return system, x, c, jax.jit(jax.grad(rosenbrock))
 
 
 def of_jax_with_numpy() -> Setting:
@@ -174,6 +184,7 @@ def waiting(system: Any) -> Callable[[Any], Any] | None:
 SETTINGS: Final[Mapping[str, Callable[[], Setting]]] = {
     "Pliant, beside `value_and_grad`": of_pliant,
     "JAX, its arrays, beside `jit(value_and_grad(f))`": of_jax,
+    "JAX, its arrays, the gradient alone, beside `jit(grad(f))`": of_jax_alone,
     "JAX, NumPy's arrays in and out": of_jax_with_numpy,
     "PyTorch, its tensors, beside its tape": of_torch,
     "PyTorch, NumPy's arrays in and out": of_torch_with_numpy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -481,3 +482,89 @@ def test_signatures_show_the_keywords():
     )
     shown = [name for name in diff.__all__ if name[0].islower() and callable(getattr(diff, name))]
     assert not [name for name in shown if "options" in inspect.signature(getattr(diff, name)).parameters]
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("operator", ["gradient", "hessian", "hvp", "plain gradient", "gradient of a closure"])
+def test_called_preparations_of_jax_have_no_frame_of_their_own(operator: str):
+    own = diff.JAX().array
+    x, c = own(X.astype("f4")), own(np.float32(2.0))
+    weights = X.astype("f4")
+    prep = {
+        "gradient": lambda: diff.prepare_gradient(scaled, diff.JAX(), x, Constant(c)),
+        "hessian": lambda: diff.prepare_hessian(scaled, diff.JAX(), x, Constant(c)),
+        "hvp": lambda: diff.prepare_hvp(scaled, diff.JAX(), x, (x,), Constant(c)),
+        "plain gradient": lambda: diff.prepare_gradient(np_scaled, diff.JAX(plain=True), x, Constant(c)),
+        "gradient of a closure": lambda: diff.prepare_gradient(
+            lambda x, c: c * (x * weights).sum(), diff.JAX(), x, Constant(c)
+        ),
+    }[operator]()
+    args = (x, (x,), c) if operator == "hvp" else (x, c)
+    first = [list(call(*args)) for call in (prep.value_and, prep.every)]
+    alone = prep(*args), prep(*args)
+    frames: list[str] = []
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("pliant."):
+            frames.append(frame.f_code.co_qualname)
+
+    sys.setprofile(look)
+    again = [list(call(*args)) for call in (prep.value_and, prep.every, prep.value_and, prep.every)]
+    frames.clear()  # the first calls with arguments of a class look at them in Python
+    last = [list(call(*args)) for call in (prep.value_and, prep.every)]
+    prep(*args)
+    sys.setprofile(None)
+    assert not frames
+    assert repr(first) == repr(again[:2]) == repr(again[2:]) == repr(last)
+    assert repr(alone[0]) == repr(alone[1]) == repr(first[0][-1])
+
+
+def np_scaled(x: Any, c: Any) -> Any:
+    return np.sum(c * x * x)
+
+
+@pytest.mark.jax
+def test_called_preparations_of_jax_with_its_arrays_follow_what_they_read():
+    own, weights = diff.JAX().array, np.ones(3, "f4")
+    x = own(X.astype("f4"))
+    prep = diff.prepare_pullback(lambda x: x * weights, diff.JAX(), x, (x,))
+    for _ in range(4):
+        np.testing.assert_array_equal(prep(x, (x,))[0], x)
+    weights[0] = 5.0
+    np.testing.assert_allclose(prep(x, (x, x))[1], x * weights)
+    weights = weights[::-1].astype(">f4")
+    for _ in range(3):
+        np.testing.assert_allclose(prep(x, (x,))[0], x * weights.astype("f4"))
+    weights[1] = 7.0
+    np.testing.assert_allclose(prep(x, (X.astype(">f4"),))[0], x * weights.astype("f4"))
+
+
+@pytest.mark.jax
+def test_a_prepared_call_of_jax_takes_seeds_of_any_kind():
+    prep = diff.prepare_pushforward(np_scaled_rows, diff.JAX(), X, (X,), Constant(2.0))
+    for seeds in ((X,), (X, 2 * X), (X.astype(">f8"),), [X]):
+        for _ in range(2):
+            y, tangents = prep.value_and(X, seeds, 2.0)
+            np.testing.assert_allclose(y, 2 * X * X)
+            assert isinstance(tangents, tuple)
+            assert len(tangents) == len(seeds)
+            for seed, tangent in zip(seeds, tangents, strict=True):
+                np.testing.assert_allclose(tangent, 4 * X * np.asarray(seed, float), rtol=1e-6)
+
+
+def np_scaled_rows(x: Any, c: Any) -> Any:
+    return c * x * x
+
+
+@pytest.mark.torch
+def test_gradients_of_pytorch_do_without_the_engine_below(monkeypatch: pytest.MonkeyPatch):
+    import torch
+
+    class Nothing:
+        _execution_engine = None
+
+    monkeypatch.setattr(torch.autograd, "Variable", Nothing)
+    x = torch.tensor(X)
+    prep = diff.prepare_gradient(scaled, diff.PyTorch(), x, Constant(2.0))
+    for _ in range(2):
+        np.testing.assert_allclose(prep(x, 3.0), 6 * X)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, cast, final
 
+from pliant.backends.calls import Conditions
 from pliant.diff.system import is_ndarray
 
 _LIBRARIES: Final = frozenset(
@@ -60,6 +61,11 @@ class Outside:
     def steps(self) -> Steps:
         """`holds`, for a call that must be short."""
         return ((), self.holds) if self.cells or self.sizes else (self.places, None)
+
+    @property
+    def conditions(self) -> Conditions:
+        """The same, for machine code."""
+        return Conditions(others=self.holds) if self.sizes else Conditions(self.places, cells=self.cells)
 
 
 NOTHING: Final = Outside((), (), (), (), ())

@@ -12,9 +12,11 @@ from typing import Any, final
 
 import numpy as np
 
+from pliant.backends.calls import Conditions
 from pliant.compiled import Compiled, uncollected
 from pliant.diff.captured import Steps
 from pliant.diff.system import Arrays, dtype_name, shape
+from pliant.entries import conditions
 from pliant.frontend.program import Program
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.inline import inline
@@ -50,6 +52,12 @@ class Emitted:
     def steps(self) -> Steps:
         """The same, for a call that must be short."""
         return (), self.holds
+
+    @property
+    def conditions(self) -> Conditions:
+        """The same, for machine code."""
+        found = conditions(self.program)
+        return Conditions(others=self.holds) if found.elements or found.sizes else found
 
     def run(self, xs: Arrays, constants: Arrays, xp: Any, array: Callable[[Any], Any]) -> tuple[Arrays, Arrays]:
         """(ys, aux) on the arrays of namespace xp; constants end with the captured arrays."""

@@ -18,7 +18,7 @@ from pliant.diff.routine import Routine
 from pliant.diff.second_order import parts_of
 from pliant.diff.sparse import Sparse, sparse_program
 from pliant.diff.sparsity import Sparsity
-from pliant.diff.system import Arrays, System, Way, kind
+from pliant.diff.system import Arrays, Form, System, Way, kind
 from pliant.errors import ArgumentError, PreparationError
 
 Mismatch = Literal["error", "reprepare", "convert"]
@@ -140,7 +140,7 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
     if isinstance(of.system, Sparse):
         made = sparse_program(of.system, spec.name, functional_of, given)
         routine = Routine(of.signature, made.functional, made.outer, made.run)
-        calls = _selected(routine.call, routine.call, spec, _as_it_is)
+        calls = _selected(routine.call, spec, _as_it_is)
         return Prep(of.f, (spec.name, of.system), routine, *calls, on_mismatch=on_mismatch, sparsity=made.sparsity)
     functional = functional_of(inner)
     program = spec.program(outer, functional) if spec.order == 1 else spec.program(outer, inner, functional)
@@ -151,30 +151,38 @@ def prepare(of: Call, on_mismatch: Mismatch = "error") -> Prep:
 
 def _bound(outer: System, program: programs.Program, routine: Routine) -> tuple[Way, Way, Way]:
     """The calls of a preparation in the shortest form that its system has for them."""
-    spec = routine.operator
-    is_single = routine.functional.is_plain and not spec.seeds
-    way = routine.single if is_single else routine.call
+    spec, functional = routine.operator, routine.functional
     bind = _as_it_is if routine.signature.layout.statics else outer.bind
-    if not is_single:
-        return _selected(way, way, spec, bind)
+    if not functional.is_plain:
+        return _selected(routine.call, spec, bind)
+    first = len(spec.results) - 1  # of the derivative that the operator is named for
 
-    def derivative(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        return (), (), program(xs, seeds, constants)[2][-1:]
+    def last(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        ys, _, parts = program(xs, seeds, constants)
+        return ys, (), parts[first:]
 
-    functional = routine.functional
-    every, last = [outer.direct(spec.name, part, functional, way) for part in (program, derivative)]
-    return _selected(every, last, spec, bind)
+    def alone(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
+        return (), (), program(xs, seeds, constants)[2][first:]
+
+    ways = _selected(routine.call if spec.seeds else routine.single, spec, _as_it_is)
+    made: list[Way] = []
+    for part, way in zip((program, last, alone), ways, strict=True):
+        form = Form(spec.name, bool(spec.seeds), part is alone)
+        is_known = part is last and not first
+        made.append(made[0] if is_known else bind(outer.direct(form, part, functional, way)))
+    every, value_and, derivative = made
+    return every, value_and, derivative
 
 
-def _selected(every: Way, last: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:
-    """`every`, its first and last results, and the last one alone, from `last`; each by `bind`."""
+def _selected(every: Way, spec: Operator, bind: Callable[[Way], Way]) -> tuple[Way, Way, Way]:
+    """`every`, its first and last results, and the last one alone, each by `bind`."""
 
     def value_and(*args: Any) -> tuple[Any, Any]:
         made = every(*args)
         return made[0], made[-1]
 
     def derivative(*args: Any) -> Any:
-        return last(*args)[-1]
+        return every(*args)[-1]
 
     bound = bind(every)
     return bound, bound if len(spec.results) == 1 else bind(value_and), bind(derivative)

@@ -96,6 +96,20 @@ class Abilities:
     tolerance: tuple[float, float] = (1e-10, 1e-10)
 
 
+@final
+@dataclass(frozen=True)
+class Form:
+    """What a call of a preparation takes and returns: `(x, *constants) → (y, *derivatives)`.
+
+    operator: its name. has_seeds: their tuple comes after x, and the last derivative is a tuple of one per seed.
+    is_alone: only the last derivative is returned.
+    """
+
+    operator: str
+    has_seeds: bool
+    is_alone: bool
+
+
 class System(ABC):
     """A differentiation system: a frozen dataclass, compared by value.
 
@@ -185,8 +199,8 @@ class System(ABC):
         """The arguments of a program, in the system's own arrays."""
         return xs, seeds, constants
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
-        """A shorter way than the given one to call a preparation without seeds, of a function of single arrays and
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+        """A shorter way than the given one to call a preparation, in this form, of a function of single arrays and
         numbers that returns its value only; for what it does not cover it goes the given way."""
         return way
 

@@ -46,6 +46,10 @@ class LLVM:
         """The address of a function that passes calls on to entries; see `forward`."""
         return import_module("pliant.backends.llvm.forward").forwarding(offset, gate).address("forward")
 
+    def guarded(self, otherwise: Callable[..., Any]) -> Any:
+        """A callable that goes straight to a function while conditions hold, else to `otherwise`; see `Guarded`."""
+        return import_module("pliant.backends.llvm.guarded").Guarded(otherwise)
+
     def describe(self, fn: Function, *, pinned: Pairs = (), arrays: Sequence[Any] | None = None) -> str:
         """The steps that `fn` becomes, their work, and what they write. arrays: arguments to time the steps with."""
         return import_module("pliant.backends.llvm.compiler").described(fn, pinned, arrays)

@@ -14,14 +14,14 @@ from pliant.backends import layout
 from pliant.backends.calls import MISSED, Array, Call, Container, Given, Result
 from pliant.backends.llvm.abi import LONG, Executable, numpy_dtype
 from pliant.backends.llvm.arguments import Arguments
+from pliant.backends.llvm.capi import builtin, method
 from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.guards import Guards
 from pliant.backends.llvm.jit import Code
-from pliant.backends.llvm.lines import Lines, address_of
+from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.returned import Returned
 from pliant.backends.llvm.strided import gather, scatter
 
-FASTCALL_KEYWORDS: Final = 0x0082
 FEW: Final = 4096  # bytes of arrays that are copied: up to here nobody sees how
 
 
@@ -45,15 +45,6 @@ def entry_of_arrays(executable: Executable) -> Callable[..., Any] | None:
     return make_entry(executable, Call(arguments, Container(tuple, tuple(made)), written=written))
 
 
-class _MethodDef(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
-
-
 @final
 class _Holder:
     """Keeps alive what the builtin needs: it is the builtin's `self`."""
@@ -65,13 +56,11 @@ class _Holder:
         self.named = writer.fail, writer.guards.tables, writer.dtypes  # by address, in the text
         text = writer.text(ctypes.addressof(self.arena))
         self.code = Code(text, 0, keep=False, level=2 if writer.copied > FEW else 0)
-        self.method = _MethodDef(b"pliant_entry", self.code.address("entry"), FASTCALL_KEYWORDS, None)
+        self.method = method(b"pliant_entry", self.code.address("entry"))
 
     def builtin(self) -> Callable[..., Any]:
         """The callable."""
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        return make(ctypes.addressof(self.method), self, None)
+        return builtin(self.method, self)
 
     def __del__(self) -> None:
         arena = getattr(self, "arena", None)
@@ -88,7 +77,7 @@ class _EntryWriter:
         self.params = list(executable.frame.params)
         self.results = list(executable.frame.results)
         self.dtypes = {t.dtype: numpy_dtype(t) for t in (*self.params, *self.results)}
-        self.w = w = Lines(MISSED)
+        self.w = w = Lines(lambda w: w.another(constant(MISSED)))
         self.guards = Guards(w, call.conditions)
         self.arguments = Arguments(w, call, self.params, self.results, self.dtypes)
         self.returned = Returned(w, self.arguments, self.results, self.dtypes)

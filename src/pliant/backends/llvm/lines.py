@@ -16,10 +16,10 @@ class Lines:
     """`ptr entry(ptr %self, ptr %args, i64 %count, ptr %names)`, as a fast-call builtin has it.
 
     It leaves by one of its ways out: `answer`, `refuse`, `fail` (a Python error is set). On each, what
-    it owns is given back.
+    it owns is given back. refusal: writes what it answers where it refuses, a new reference.
     """
 
-    def __init__(self, refusal: object) -> None:
+    def __init__(self, refusal: Callable[[Lines], str]) -> None:
         self.refusal = refusal
         self.head: list[str] = ["  %answer = alloca ptr", "  store ptr null, ptr %answer"]
         self.lines: list[str] = []
@@ -138,7 +138,7 @@ class Lines:
     def text(self) -> str:
         """The module of this function."""
         self.lines.append("refuse:")
-        self.finish(self.another(constant(self.refusal)))
+        self.finish(self.refusal(self))
         self.lines.append("leave:")
         for step in self.last:
             step()

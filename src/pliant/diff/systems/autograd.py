@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.diff.system import Abilities, Arrays, Flat, Pushed, System, Way
+from pliant.diff.system import Abilities, Arrays, Flat, Form, Pushed, System, Way
 
 
 @final
@@ -55,9 +55,9 @@ class Autograd(System):
         gradients = [tuple([_conj(g) for g in _known(gs, xs)]) for gs in made]
         return ys, tuple(aux), tuple(map(np.stack, zip(*gradients, strict=True))) if is_many else gradients[0]
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """`make_vjp` of f itself, for gradients of real arrays."""
-        if operator != "gradient":
+        if form.operator != "gradient":
             return way
         pullback, box = self.module("autograd.core").make_vjp, self.module("autograd.tracer").Box
 
@@ -76,7 +76,9 @@ class Autograd(System):
                 pull, y = pullback(of, x)
             except _IndependentError:
                 return way(x, *constants)
-            return (y, pull(_ONE)) if y.__class__ is np.float64 else way(x, *constants)
+            if y.__class__ is not np.float64:
+                return way(x, *constants)
+            return pull(_ONE) if form.is_alone else (y, pull(_ONE))
 
         return run
 

@@ -13,6 +13,7 @@ from pliant.diff.system import (
     Arrays,
     Bound,
     Flat,
+    Form,
     Linear,
     Mode,
     Pushed,
@@ -83,9 +84,9 @@ class OnJAX(System):
 
         return self.jax.jit(keyed, static_argnums=3)
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of what `jax.jit` made; JAX's arrays in give JAX's arrays."""
-        return jax_calls.direct(self, program, functional, way)
+        return jax_calls.direct(self, form, program, functional, way)
 
     def at_point(self, bound: Bound, xs: Arrays, constants: Arrays, is_forward: bool) -> Linear:
         """The linear function that `jax.linearize` or `jax.vjp` returns, compiled."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.diff.captured import UNREAD
-from pliant.diff.system import Arrays, Bound, Linear, Way, native
+from pliant.backends.llvm import BACKEND
+from pliant.diff.captured import NOTHING, UNREAD
+from pliant.diff.system import Arrays, Bound, Form, Linear, Way, is_ndarray, native, unboxed
 
 SMALL: Final = 4096  # elements: to copy these twice costs less than to hand over one more array
 
@@ -18,89 +20,116 @@ class _NestedError(Exception):
     """A function returns a container: the short way does not build it."""
 
 
-def direct(system: Any, program: Callable[..., Any], functional: Any, way: Way) -> Way:
-    """`(x, *constants) → (y, *derivatives)` of single arrays; the given way for all else."""
+def direct(system: Any, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    """A call of this form with single arrays; the given way for all else. With JAX's arrays it is one of what
+    `jax.jit` made, with no Python between."""
     jax, own = system.jax, cast("Any", type(system.jnp.zeros(())))
     config = jax.config
     made: dict[Any, tuple[Callable[..., Any], ...]] = {}  # by the numbers that f reads from outside
-    # what tells that f reads the same; programs for JAX's and NumPy's arrays; if of 64 bits; which results are numbers
-    latest: Any = (*UNREAD, way, way, False, ())
-    is_nested = False
+    # what tells that f reads the same; that; programs for JAX's and for NumPy's arrays
+    latest: Any = (*UNREAD, NOTHING, way, way)
+    flat, is_nested = _flat(form, program, functional), False
 
-    def flat(x: Any, *constants: Any) -> Any:
-        ys, _, parts = program((x,), (), constants)
-        if not functional.returned.structure.is_leaf():
-            raise _NestedError
-        return tuple([leaf for part in (ys, *parts) for leaf in part])
-
-    def run(*args: Any) -> Any:  # one tuple, handed on as it is
-        places, rest, call, call_packed, is_wide, numbers = latest
+    def run(*args: Any) -> Any:
+        places, rest, reads, call, call_packed = latest
         for container, key, content in places:
             if container.get(key, places) is not content:
                 return renewed(*args)
-        if rest is None or rest():
+        if (rest is None or rest()) and (not form.has_seeds or _are_arrays(args[1])):
             x = args[0]
             if x.__class__ is own:
-                return call(*args)
-            if is_wide and x.__class__ is np.ndarray:
-                given = call_packed(*args)
-                if given.__class__ is own:
-                    pair = np.array(given)
-                    if pair.dtype is x.dtype:  # else JAX may have gone back to 32 bits
-                        return pair[0], pair[1:]
-                else:
-                    results = [*map(np.array, given)]
-                    if results[-1].dtype is x.dtype:
-                        for n in numbers:
-                            results[n] = results[n][()]
-                        return tuple(results)
+                return straight(call, args, reads)
+            if x.__class__ is np.ndarray and config.jax_enable_x64:
+                return numpy(call_packed(*_native(args, reads.arrays)))
         return renewed(*args)
+
+    def straight(call: Way, args: Arrays, reads: Any) -> Any:
+        given = _native(args, reads.arrays)
+        if all(map(operator.is_, given, (*args, *reads.arrays))):
+            guarded.straight(call, args, reads.arrays, reads.conditions)
+        return call(*given)
 
     def renewed(*args: Any) -> Any:
         nonlocal is_nested, latest
-        x, *constants = map(native, args)
-        if is_nested or not isinstance(x, np.ndarray | own):
+        x = native(args[0])
+        if is_nested or not isinstance(x, np.ndarray | own) or (form.has_seeds and not _are_arrays(args[1])):
             return way(*args)
-        reads = functional.reads((x,), constants)
+        reads = functional.reads((x,), _native(args[1 + form.has_seeds :]))
         if reads.key not in made:
-            made[reads.key] = tuple([jax.jit(_copy(fn)) for fn in (flat, _packed(flat, system.jnp.concatenate))])
-        calls = [_with(jitted, constants, reads.arrays) for jitted in made[reads.key]]
-        is_own, is_wide = isinstance(x, own), config.jax_enable_x64
+            made[reads.key] = jax.jit(_copy(flat)), jax.jit(_copy(_packed(flat, system.jnp.concatenate)))
+        is_own, calls = isinstance(x, own), made[reads.key]
         try:
-            with jax.enable_x64(is_wide or not is_own):
-                results: Any = calls[not is_own](x, *constants)
+            with jax.enable_x64(config.jax_enable_x64 or not is_own):
+                results = calls[not is_own](*_native(args, reads.arrays))
         except _NestedError:
             is_nested = True
             return way(*args)
-        parts: Arrays = _parted(np.array(results)) if isinstance(results, own) else results
-        latest = *reads.steps, *calls, is_wide, [n for n, a in enumerate(parts) if not a.ndim]
-        return parts if is_own else tuple([system.numpy(a) for a in parts])
+        latest = *reads.steps, reads, *calls
+        return results if is_own else numpy(results)
 
-    return run
+    def numpy(results: Any) -> Any:
+        if form.is_alone or results.__class__ is tuple:
+            return _numpy(results)
+        pair = np.array(results)
+        return pair[0], pair[1:]
+
+    guarded: Any = BACKEND.guarded(run)
+    return guarded.call
+
+
+def _flat(form: Form, program: Callable[..., Any], functional: Any) -> Callable[..., Any]:
+    """What is to be compiled: the program with single arrays as arguments and results."""
+
+    def flat(x: Any, *rest: Any) -> Any:
+        seeds, constants = (rest[0], rest[1:]) if form.has_seeds else ((), rest)
+        ys, _, parts = program((x,), tuple([(t,) for t in seeds]), constants)
+        if not functional.returned.structure.is_leaf():
+            raise _NestedError
+        leaves = tuple([leaf for part in (ys, *parts) for leaf in part])
+        if form.has_seeds:
+            first = len(leaves) - len(seeds)
+            leaves = (*leaves[:first], leaves[first:])
+        return leaves[0] if form.is_alone else leaves
+
+    return flat
 
 
 def _packed(flat: Callable[..., Any], concatenate: Callable[..., Any]) -> Callable[..., Any]:
     """flat, returning a number and a small vector like x as one array."""
 
-    def packed(x: Any, *constants: Any) -> Any:
-        results = flat(x, *constants)
-        (y, *_), d = results, results[-1]
-        is_small = len(results) == 2 and x.ndim == 1 and x.size < SMALL
+    def packed(x: Any, *rest: Any) -> Any:
+        results = flat(x, *rest)
+        if results.__class__ is not tuple or len(results) != 2 or results[1].__class__ is tuple:
+            return results
+        y, d = results
+        is_small = x.ndim == 1 and x.size < SMALL
         is_pair = is_small and not y.ndim and d.shape == x.shape and x.dtype == y.dtype == d.dtype
         return concatenate([y[None], d]) if is_pair else results
 
     return packed
 
 
-def _parted(pair: Any) -> Arrays:
-    return pair[0], pair[1:]
+def _numpy(results: Any) -> Any:
+    """NumPy's arrays and scalars."""
+    if results.__class__ is tuple:
+        return tuple([_numpy(a) for a in results])
+    return unboxed(np.array(results))
 
 
-def _with(call: Callable[..., Any], constants: Sequence[Any], arrays: Arrays) -> Callable[..., Any]:
-    """call, with arrays after its arguments. Compiled calls misread NumPy's arrays of another byte order."""
-    if any([isinstance(a, np.ndarray) for a in (*constants, *arrays)]):
-        return lambda *args: call(*map(native, (*args, *arrays)))
-    return (lambda *args: call(*args, *arrays)) if arrays else call
+def _are_arrays(seeds: Any) -> bool:
+    return seeds.__class__ is tuple and all([hasattr(t, "dtype") for t in seeds])
+
+
+def _native(args: Arrays, arrays: Arrays = ()) -> Arrays:
+    """Both in this machine's byte order: compiled calls misread others."""
+    given = (*args, *arrays)
+    if all(map(_is_native, given)):
+        return given
+    return tuple([_native(a) if a.__class__ is tuple else native(a) for a in given])
+
+
+def _is_native(x: Any) -> bool:
+    return all(map(_is_native, x)) if x.__class__ is tuple else not is_ndarray(x) or x.dtype.isnative
 
 
 def _copy(fn: Any) -> Callable[..., Any]:

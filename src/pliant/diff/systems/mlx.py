@@ -12,6 +12,7 @@ from pliant.diff.system import (
     Abilities,
     Arrays,
     Flat,
+    Form,
     Mode,
     Pushed,
     System,
@@ -66,9 +67,9 @@ class MLX(System):
         cts = seed(ys)
         return ys, aux, tuple(self.namespace.vmap(pull)(*cts) if is_many else pull(*cts))
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """`mx.value_and_grad`, which runs f once."""
-        if operator != "gradient":
+        if form.operator != "gradient":
             return way
         own, pull = self.namespace.array, self.namespace.value_and_grad(functional.f)
 
@@ -80,6 +81,8 @@ class MLX(System):
                 return way(*args)  # which says what is wrong with y
             if made[0].__class__ is not own:
                 return way(*args)
+            if form.is_alone:
+                return made[1] if is_own else self.numpy(made[1])
             return made if is_own else tuple(map(self.numpy, made))
 
         return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -85,12 +86,20 @@ class PyTensor(Staged):
         make = self.module("pytensor").function
         function, lock = make(list(symbols), list(results), on_unused_input="ignore"), threading.Lock()
         function.trust_input = True  # it would look at the types of arrays, which are right here
-        dtypes = [np.dtype(s.dtype) for s in symbols]
+        dtypes, is_new = [np.dtype(s.dtype) for s in symbols], True
 
         def run(given: Sequence[Any]) -> Sequence[Any]:
-            arrays = [np.asarray(x, dtype) for x, dtype in zip(given, dtypes, strict=True)]
+            nonlocal is_new
+            # row-major: it would be compiled anew for arrays laid out otherwise
+            arrays = [np.asarray(x, dtype, "C") for x, dtype in zip(given, dtypes, strict=True)]
             with lock:
-                return function(*arrays)
+                if not is_new:
+                    return function(*arrays)
+                with warnings.catch_warnings():  # of numba, about code that PyTensor wrote
+                    warnings.simplefilter("ignore", self.module("numba.core.errors").NumbaPerformanceWarning)
+                    made = function(*arrays)
+                is_new = False
+                return made
 
         return run
 

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.diff.captured import UNREAD
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System, Way, entered, unboxed
+from pliant.diff.system import Abilities, Arrays, Flat, Form, Mode, Pushed, System, Way, entered, unboxed
 
 
 @final
@@ -78,14 +78,17 @@ class TensorFlow(System):
 
         return run
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """One call of a graph whose arguments are single tensors."""
+        if form.has_seeds:
+            return way
         latest: Any = (*UNREAD, (), way)  # what tells that f reads the same, that, and the graph for it
         is_own, array, numpy = self.tf.is_tensor, self.array, self.numpy
 
         def flat(x: Any, *constants: Any) -> Any:
             ys, _, parts = program((x,), (), constants)
-            return tuple([leaf for part in (ys, *parts) for leaf in part])
+            leaves = tuple([leaf for part in (ys, *parts) for leaf in part])
+            return leaves[0] if form.is_alone else leaves
 
         def run(*args: Any) -> Any:
             places, rest, arrays, graph = latest
@@ -95,7 +98,9 @@ class TensorFlow(System):
             if rest is not None and not rest():
                 return renewed(*args)
             made = graph(*map(array, (*args, *arrays)))
-            return made if is_own(args[0]) else tuple(map(numpy, made))
+            if is_own(args[0]):
+                return made
+            return numpy(made) if form.is_alone else tuple(map(numpy, made))
 
         def renewed(*args: Any) -> Any:
             nonlocal latest

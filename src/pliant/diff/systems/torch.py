@@ -13,6 +13,7 @@ from pliant.diff.system import (
     Arrays,
     Bound,
     Flat,
+    Form,
     Linear,
     Mode,
     Pushed,
@@ -105,10 +106,10 @@ class PyTorch(System):
         """The tape of `torch.func.vjp`; forward mode keeps nothing."""
         return None if is_forward else torch_tape.at_point(self, bound, xs, constants)
 
-    def direct(self, operator: str, program: Callable[..., Any], functional: Any, way: Way) -> Way:
+    def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
         """PyTorch's tape, for gradients of tensors: it does less per operation than `torch.func`."""
-        is_short = operator == "gradient" and not self.plain
-        return torch_tape.direct(self, functional.f, way) if is_short else way
+        is_short = form.operator == "gradient" and not self.plain
+        return torch_tape.direct(self, functional.f, way, form.is_alone) if is_short else way
 
     def array(self, x: Any) -> Any:
         """A tensor; NumPy's memory is shared where PyTorch can."""

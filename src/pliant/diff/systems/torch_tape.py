@@ -24,12 +24,11 @@ def is_nested(torch: Any) -> bool:
     return _local.is_taping or torch._C._functorch.peek_interpreter_stack() is not None
 
 
-def direct(system: Any, f: Callable[..., Any], way: Way) -> Way:
-    """`(x, *constants) → (y, gradient)` of tensors or NumPy's arrays; the given way for what the tape's short one does
-    not cover, and once at first: it gives f copies, so that a function that writes to them is found out."""
-    torch, array, is_checked = system.torch, system.array, False
-    # what `torch.autograd.grad` calls, which is a fifth of the time for a hundred numbers
-    differentiate, one = torch.autograd.Variable._execution_engine.run_backward, torch.ones_like
+def direct(system: Any, f: Callable[..., Any], way: Way, is_alone: bool) -> Way:
+    """`(x, *constants) → (y, gradient)`, or the gradient alone, of tensors or NumPy's arrays; the given way for what
+    the tape's short one does not cover, and once at first: it gives f copies, so that a function that writes to them
+    is found out."""
+    torch, array, differentiate, is_checked = system.torch, system.array, backward(system.torch), False
     tensor, peek = torch.Tensor, torch._C._functorch.peek_interpreter_stack
     version = operator.attrgetter("_version")
 
@@ -52,17 +51,35 @@ def direct(system: Any, f: Callable[..., Any], way: Way) -> Way:
                 _local.is_taping = False
             if y.__class__ is not tensor or y.ndim or y._base is not None or y is point or y.is_complex():
                 return way(x, *constants)
-            (gradient,) = differentiate((y,), (one(y),), False, False, (point,), False, accumulate_grad=False)
+            (gradient,) = differentiate(y, point)
         except RuntimeError as error:
             if "leaf Variable" in str(error):
                 raise mutation_error(system.name, error) from error
             return way(x, *constants)  # which says what is wrong, or makes zeros
         if before != list(map(version, tensors)):
             raise mutation_error(system.name)
-        y, gradient = y.detach(), gradient.contiguous()
-        return (y, gradient) if is_own else (y.numpy()[()], gradient.numpy())
+        gradient = gradient.contiguous() if is_own else gradient.contiguous().numpy()
+        if is_alone:
+            return gradient
+        return (y.detach(), gradient) if is_own else (y.detach().numpy()[()], gradient)
 
     return run
+
+
+def backward(torch: Any) -> Callable[[Any, Any], Any]:
+    """`torch.autograd.grad(y, x)`, or what it calls, which takes a fifth less for a hundred numbers, as long as
+    PyTorch has that."""
+    one = torch.ones_like
+
+    def short(y: Any, x: Any) -> Any:
+        return engine((y,), (one(y),), False, False, (x,), False, accumulate_grad=False)
+
+    try:
+        engine = torch.autograd.Variable._execution_engine.run_backward
+        x = torch.full((), 3.0, requires_grad=True)
+        return short if short(x * x, x)[0].item() == 6.0 else torch.autograd.grad
+    except (AttributeError, TypeError, RuntimeError):
+        return torch.autograd.grad
 
 
 def at_point(system: Any, bound: Bound, xs: Arrays, constants: Arrays) -> Linear:
