@@ -93,7 +93,8 @@ def main() -> None:
                 show("bytes per call, in blocks of 64 KB and more", small_table(uses))
                 kept["small"] = as_json(uses)
             if "checkpoints" in parts:
-                kept["checkpoints"] = policies = checkpoints.measured(library)
+                policies = checkpoints.measured(library)
+                kept["checkpoints"] = {policy: dataclasses.asdict(use) for policy, use in policies.items()}
                 text = "{0:,} steps of an integrator of {1:,} states, its value and gradient"
                 show(text.format(checkpoints.STEPS, checkpoints.STATES), checkpoints.table(policies))
     if "adam" in parts:

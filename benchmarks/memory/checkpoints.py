@@ -46,6 +46,8 @@ POLICIES: Final[dict[str, Any]] = {
     "carry": "carry",
     "sqrt": "sqrt",
     "treeverse(300)": pliant.treeverse(300),
+    "treeverse(30)": pliant.treeverse(30),
+    "treeverse(8)": pliant.treeverse(8),
     "reversible": pliant.reversible(undone),
 }
 

@@ -34,7 +34,7 @@ Save: TypeAlias = Literal["store", "carry", "sqrt"] | Treeverse | Undo
 
 
 def treeverse(states: int) -> Treeverse:
-    """Keep about so many states of a loop at a time: blocks of steps, blocks of blocks, … are run again.
+    """Keep so many states of a loop at a time, and run the steps between them again as seldom as that allows.
 
     For `save=` of `scan`, `fori_loop` and `checkpoint`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,19 @@ from pliant.core.build import trace
 from pliant.core.ir import Function, Value, Values, nodes
 from pliant.core.types import Type
 from pliant.errors import ArgumentError
-from pliant.ops.checkpoints import Treeverse, apply_of, block_sizes, with_policy
+from pliant.ops.checkpoints import Treeverse, apply_of, block_size, with_policy
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_sum
+from pliant.ops.snapshots import repeats
 from pliant.pipeline import optimise
 from pliant.testing import reverse, run, sample
+from pliant.transforms.jvp import jvp
 from pliant.transforms.vmap import vmap
 from tests.ops.test_loop import counted, loop, oscillator
 from tests.programs.programs import f64, gradient
 
 I64 = Type("i64")
-POLICIES = ["carry", "sqrt", Treeverse(4), Treeverse(9)]
+POLICIES = ["carry", "sqrt", Treeverse(2), Treeverse(3), Treeverse(4), Treeverse(9)]
 
 
 def spring(length: int, outs: str, **settings: Any) -> Loop:
@@ -49,12 +51,39 @@ def test_policies_change_no_value_and_no_derivative(policy: Any, length: int, re
         agree(reverse(plain, active), reverse(kept, active), count)
 
 
-def test_policies_hold_for_a_batch() -> None:
+@pytest.mark.parametrize("policy", ["sqrt", Treeverse(3), Treeverse(4)], ids=str)
+@pytest.mark.parametrize("counted", [False, True])
+def test_policies_hold_for_a_batch(policy: Any, counted: bool) -> None:
     op = spring(7, "last stack sum")
     plain = trace(op.apply, *map(op.operand_type, range(4)))
-    backs = [reverse(fn, (False, True, True, True)) for fn in (plain, with_policy(plain, apply_of("sqrt")))]
-    first, second = (vmap(back, 2, (True,) * len(back.params)) for back in backs)
+    backs = [reverse(fn, (False, True, True, True)) for fn in (plain, with_policy(plain, apply_of(policy)))]
+    flags = (counted, *(True for _ in backs[0].params[1:]))
+    first, second = (vmap(back, 2, flags) for back in backs)
     agree(first, second, 5)
+
+
+@pytest.mark.parametrize("policy", ["sqrt", Treeverse(3)], ids=str)
+def test_policies_hold_for_the_derivative_of_a_batch_and_of_a_derivative(policy: Any) -> None:
+    op = spring(6, "last stack sum")
+    plain = trace(op.apply, *map(op.operand_type, range(4)))
+    active = (False, True, True, True)
+    for change in (batch_of_two, pushed, pulled):
+        first, second = (change(fn) for fn in (plain, with_policy(plain, apply_of(policy))))
+        flags = tuple(p.type.is_float for p in first.params)
+        assert flags[:4] == active
+        agree(reverse(first, flags), reverse(second, flags), 5)
+
+
+def batch_of_two(fn: Function) -> Function:
+    return vmap(fn, 2, (False, True, True, True))
+
+
+def pushed(fn: Function) -> Function:
+    return jvp(fn, (False, True, True, True))
+
+
+def pulled(fn: Function) -> Function:
+    return reverse(fn, (False, True, True, True))
 
 
 def test_extrema_over_blocks_are_those_over_all_steps() -> None:
@@ -93,11 +122,14 @@ def test_memory_grows_as_the_policy_says() -> None:
     assert memory(Treeverse(30), 10_000) < memory("sqrt", 10_000)
 
 
-def test_blocks_of_blocks_keep_few_states() -> None:
-    for length, states in ((10, 8), (1000, 25), (1000, 70), (10**6, 60), (10**6, 2000)):
-        sizes = block_sizes(length, states)
-        kept = sum(-(-a // b) for a, b in pairwise((length, *sizes, 1)))
-        assert kept <= states + len(sizes) + 1
+def test_a_block_and_the_states_before_blocks_are_as_many_as_asked_for() -> None:
+    for length, states in ((10, 8), (1000, 8), (1000, 25), (1000, 70), (10**6, 60), (10**6, 2000)):
+        size = block_size(length, states)
+        assert 1 <= size <= states
+        blocks, kept = -(-length // size), states + 1 - size
+        times = repeats(blocks, kept)
+        assert comb(kept + times, times) >= blocks
+        assert all(size * comb(states + 1 - size + times - 1, times - 1) < length for size in range(1, states + 1))
 
 
 def test_unknown_policies_are_refused() -> None:

@@ -43,6 +43,7 @@ from pliant.ops import (
     singular_function,
     solve,
     sort,
+    sparing,
     special,
     spectral,
     spectral_function,
@@ -62,7 +63,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom,
-    loop, loop_rules, cond, paired, retrace, reversible, while_loop, while_once,
+    loop, loop_rules, cond, paired, retrace, reversible, sparing, while_loop, while_once,
 )  # fmt: skip
 
 

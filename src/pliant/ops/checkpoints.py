@@ -1,7 +1,7 @@
 """What a loop keeps for its derivative: policies, as loops made of other loops.
 
-By default a step stacks what its derivative reads. A loop in blocks stacks the state before each
-block, and runs a block again when the derivative comes to it; blocks may be made of blocks.
+By default a step stacks what its derivative reads. A loop in blocks stacks the state before each block, and runs a
+block again when the derivative comes to it; or keeps few of these states, and runs blocks between them again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from pliant.errors import ArgumentError
 from pliant.ops.custom import Checkpoint
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
+from pliant.ops.rounding import floor_divide
 from pliant.ops.shape import concatenate, reshape, slice_axis
+from pliant.ops.sparing import Sparing
 from pliant.transforms.replace import replaced
 
 INDEX = Type("i64")
@@ -28,7 +30,7 @@ INDEX = Type("i64")
 @final
 @frozen
 class Treeverse:
-    """Keep about `states` states at a time, in as few levels of blocks as suffice."""
+    """Keep about `states` states at a time, and run no step again more often than that takes."""
 
     states: int
 
@@ -47,16 +49,27 @@ def apply_of(policy: Policy) -> Apply:
         case "store":
             return lambda loop, xs: loop.apply(*xs)
         case "carry":
-            return lambda loop, xs: keeping_carries(loop).apply(*xs)
+            return again
         case "sqrt":
-            return lambda loop, xs: in_blocks(loop, xs, (math.isqrt(max(loop.length - 1, 0)) + 1,))
-        case Treeverse():
-            return lambda loop, xs: in_blocks(loop, xs, block_sizes(loop.length, policy.states))
+            return in_parts(lambda loop, xs: in_blocks(loop, xs, math.isqrt(max(loop.length - 1, 0)) + 1, again))
+        case Treeverse(states):
+            return in_parts(lambda loop, xs: sparing(loop, xs, states))
         case _:
             raise ArgumentError(
                 f"save={policy!r} is no policy",
                 hint='use "store", "carry", "sqrt", treeverse(n) or reversible(inverse)',
             )
+
+
+def in_parts(apply: Apply) -> Apply:
+    """For loops of which all folds are carries."""
+
+    def applied(loop: Loop, xs: Values) -> Values:
+        if not loop.has_folds:
+            return apply(loop, xs)
+        return with_policy(expanded(loop, *map(loop.operand_type, range(len(xs)))), apply)(*xs)
+
+    return applied
 
 
 def with_policy(fn: Function, apply: Apply) -> Function:
@@ -71,36 +84,54 @@ def keeping_carries(loop: Loop) -> Loop:
     return replace(loop, body=body)
 
 
-def block_sizes(length: int, states: int) -> tuple[int, ...]:
-    """The sizes of blocks, of blocks of blocks, …, so that about `states` states are kept at a time.
+def again(loop: Loop, xs: Values) -> Values:
+    """Its results, its steps being run again in reverse mode."""
+    return keeping_carries(loop).apply(*xs)
 
-    >>> block_sizes(1000, 100), block_sizes(1000, 30)
-    ((32,), (100, 10))
+
+def sparing(loop: Loop, xs: Values, states: int) -> Values:
+    """The loop with so many states kept at a time, some of them those of the steps of one block."""
+    size = block_size(loop.length, states)
+
+    def apply(loop: Loop, xs: Values) -> Values:
+        return Sparing.of(loop, states + 1 - size).apply(*xs)
+
+    return apply(loop, xs) if size == 1 < loop.length else in_blocks(loop, xs, size, apply)
+
+
+def block_size(length: int, states: int) -> int:
+    """The size of blocks so that, of so many states, some kept before blocks and the others in one, the steps
+    are run again as seldom as can be.
+
+    >>> block_size(1000, 1000), block_size(1000, 100), block_size(1000, 8)
+    (1000, 51, 2)
     """
-    levels, width = 1, max(length, 1) ** 0.5
-    while (levels + 1) * width > states and width > math.e:  # more levels of fewer states would keep more
-        levels += 1
-        width = max(length, 1) ** (1 / (levels + 1))
-    return tuple([max(math.ceil(round(length / width ** (n + 1), 9)), 1) for n in range(levels)])
+
+    if states >= length:
+        return length
+
+    def reached(times: int) -> dict[int, int]:
+        return {size * math.comb(states + 1 - size + times, times): size for size in range(states, 0, -1)}
+
+    times = 0
+    while max(reached(times)) < length:
+        times += 1
+    return reached(times)[max(reached(times))]
 
 
-def in_blocks(loop: Loop, xs: Values, sizes: Sequence[int]) -> Values:
-    """The loop in blocks of sizes[0] steps, each run again in reverse mode, each in blocks of sizes[1] …"""
-    if not sizes or sizes[0] >= loop.length or sizes[0] < 2:
+def in_blocks(loop: Loop, xs: Values, size: int, apply: Apply) -> Values:
+    """The loop in blocks of `size` steps, each run again in reverse mode; `apply` is how the loop over blocks is
+    applied."""
+    if not 2 <= size < loop.length:
         return loop.apply(*xs)
-    if loop.has_folds:
-        fn = with_policy(
-            expanded(loop, *map(loop.operand_type, range(len(xs)))), lambda op, args: in_blocks(op, args, sizes)
-        )
-        return fn(*xs)
-    size, count = sizes[0], loop.length // sizes[0]
-    parts = [_Part(0, size, count, sizes[1:])]
+    count = loop.length // size
+    parts = [_Part(0, size, count, apply)]
     if loop.length > size * count:
-        parts.append(_Part(size * count, loop.length - size * count, 1, sizes[1:]))
+        parts.append(_Part(size * count, loop.length - size * count, 1, again))
     made = list[Values]()
     state = xs
     for part in parts[:: -1 if loop.reverse else 1]:
-        made.append(part.apply(loop, state))
+        made.append(part.results(loop, state))
         ends = iter([y for y, k in zip(made[-1], loop.outs, strict=True) if k == "last"])
         state = tuple([next(ends) if kind == "carry" else x for x, kind in zip(state, loop.ins, strict=True)])
     in_order = made[:: -1 if loop.reverse else 1]
@@ -111,24 +142,27 @@ def in_blocks(loop: Loop, xs: Values, sizes: Sequence[int]) -> Values:
 @final
 @frozen
 class _Part:
-    """Some steps of a loop: `count` blocks of `size` steps, from step `first` on."""
+    """Some steps of a loop: `count` blocks of `size` steps, from step `first` on; `apply` is how the loop over these
+    is applied."""
 
     first: int
     size: int
     count: int
-    inner: Sequence[int]
+    apply: Apply
 
-    def apply(self, loop: Loop, xs: Values) -> Values:
+    def results(self, loop: Loop, xs: Values) -> Values:
         """The results of these steps."""
         rows = [self.rows(x) if kind == "each" else x for x, kind in zip(xs, loop.ins, strict=True)]
-        kinds: tuple[In, ...] = tuple(["const" if kind == "count" else kind for kind in loop.ins])
+        kinds: list[In] = ["const" if kind == "count" else kind for kind in loop.ins]
+        for n in counts_of(loop):  # how many blocks are run
+            rows.append(floor_divide(xs[n] - self.first + (self.size - 1), const(self.size, INDEX.dtype)))
+            kinds.append("count")
         types = [x.type.row if kind == "each" else x.type for x, kind in zip(rows, kinds, strict=True)]
-        body = trace(Checkpoint(self.block(loop, types)).apply, INDEX, *types)
-        made = Loop(self.count, kinds, loop.outs, body, loop.reverse).apply(*rows)
+        blocks = Loop(self.count, tuple(kinds), loop.outs, self.block(loop, types), loop.reverse)
         return tuple(
             [
                 reshape(y, (self.count * self.size, *y.shape[2:])) if kind == "stack" else y
-                for y, kind in zip(made, loop.outs, strict=True)
+                for y, kind in zip(self.apply(blocks, tuple(rows)), loop.outs, strict=True)
             ]
         )
 
@@ -139,10 +173,10 @@ class _Part:
 
     def block(self, loop: Loop, types: Sequence[Type]) -> Function:
         """One block: from its number and the operands to the results."""
+        counts, width = counts_of(loop), len(loop.ins)
         kinds: list[In] = ["const" if kind == "count" else kind for kind in loop.ins]
-        counts = [n for n, kind in enumerate(loop.ins) if kind == "count"]
         ins: list[In] = ["const", *kinds, *("count" for _ in counts)]
-        params, width = loop.body.params, len(loop.ins)
+        params = loop.body.params
 
         def step(j: Value, start: Value, *args: Value) -> Values:
             return loop.body(start + j, *args[:width])
@@ -153,9 +187,14 @@ class _Part:
 
         def block(number: Value, *args: Value) -> Values:
             start = number * const(self.size, INDEX.dtype) + const(self.first, INDEX.dtype)
-            return in_blocks(inner, (start, *args, *(args[n] - start for n in counts)), self.inner)
+            return inner.apply(start, *args[:width], *(args[n] - start for n in counts))
 
         return trace(block, INDEX, *types)
 
 
-__all__ = ["Apply", "Policy", "Treeverse", "apply_of", "block_sizes", "in_blocks", "keeping_carries", "with_policy"]
+def counts_of(loop: Loop) -> list[int]:
+    """The operand that is the number of steps, if there is one."""
+    return [n for n, kind in enumerate(loop.ins) if kind == "count"]
+
+
+__all__ = ["Apply", "Policy", "Treeverse", "apply_of", "block_size", "in_blocks", "keeping_carries", "with_policy"]

@@ -97,6 +97,11 @@ class Loop(LoopForm):
         if not self.is_linear:
             return push(self.smooth(), xs, dxs)
         active, moved = self.spreading([d is not None for d in dxs], floats=True)
+        ys = self.pushed(active, moved).apply(*xs, *pick(instantiate(xs, dxs), active))
+        return ys[: len(moved)], spread(ys[len(moved) :], moved)
+
+    def pushed(self, active: Sequence[bool], moved: Sequence[bool]) -> Loop:
+        """The loop that also takes tangents of the active operands, and makes those of the results that move."""
         params = self.body.params[1:]
 
         def step(i: Value, *args: Value) -> Values:
@@ -106,9 +111,7 @@ class Loop(LoopForm):
 
         names = [hint_of(p) for p in self.body.params] + [f"d{hint_of(p)}" for p in pick(params, active)]
         body = trace(step, *(p.type for p in (*self.body.params, *pick(params, active))), names=names)
-        both = replace(self, ins=self.ins + pick(self.ins, active), outs=self.outs + pick(self.outs, moved), body=body)
-        ys = both.apply(*xs, *pick(instantiate(xs, dxs), active))
-        return ys[: len(moved)], spread(ys[len(moved) :], moved)
+        return replace(self, ins=self.ins + pick(self.ins, active), outs=self.outs + pick(self.outs, moved), body=body)
 
     def linearize(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         """This loop, also stacking what its derivative reads; and the derivative, a second loop,
