@@ -104,6 +104,27 @@ def test_long_sums_end_early_too():
         same(fn, x, np.array(n))
 
 
+def test_a_sum_of_products_of_blocks_ends_where_both_do():
+    def f(x, y, i, n):
+        return reduce_sum(read_block(x, [i], [n], (7,)) * read_block(y, [const(0, "i64")], [n], (7,)))
+
+    fn = trace(f, X, X, INT, INT)
+    assert limited(fn) == 1
+    for n in range(-1, 8):
+        same(fn, RNG.normal(size=9), RNG.normal(size=9), np.array(2), np.array(n))
+
+
+def test_products_of_blocks_of_two_lengths_end_nowhere():
+    def f(x, y, m, n):
+        start = [const(0, "i64")]
+        return reduce_sum(read_block(x, start, [m], (9,)) * read_block(y, start, [n], (9,)))
+
+    fn = trace(f, X, X, INT, INT)
+    assert limited(fn) == 0
+    y = np.full(9, np.inf)
+    assert np.isnan(same(fn, RNG.normal(size=9), y, np.array(3), np.array(5)))
+
+
 def test_what_lies_beyond_a_block_is_stored_without_a_mask():
     def f(a, i, n):
         return reshape(read_block(a, [i, const(0, "i64")], [const(1, "i64"), n], (1, 7)), (7,))

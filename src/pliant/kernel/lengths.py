@@ -11,6 +11,7 @@ from pliant.kernel.record import identity_of
 from pliant.ops.bits import BitwiseAnd
 from pliant.ops.block import ReadBlock
 from pliant.ops.compare import Less
+from pliant.ops.elementwise import Add, Mul, Sub
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
 from pliant.ops.shape import Broadcast, Iota, Reshape
@@ -25,14 +26,11 @@ def lengths_of(node: Node, fold: FoldShape) -> Lengths:
     Where a loop that is not folded ends early, the rest of the result is what the fold of nothing is.
     """
     op = node.op
-    if not isinstance(op, Reduction) or not isinstance(node.args[0].op, Select):
+    if not isinstance(op, Reduction):
         return ()
-    mask, _, other = node.args[0].args
-    if isinstance(other.op, Broadcast):
-        (other,) = other.args
-    if not isinstance(other.op, Const) or other.op.value != identity_of(fold.kind, fold.dtype):
+    ends, rest = _ends(node.args[0])
+    if rest != identity_of(fold.kind, fold.dtype):
         return ()
-    ends = bounds_of(mask)
     kept = [axis for axis in range(len(node.args[0].shape)) if axis not in op.axes]
     found = tuple([ends.get(op.axes[~axis] if axis < 0 else kept[axis]) for axis in fold.order])
     return found if any(found) else ()
@@ -51,8 +49,15 @@ def _ends(value: Value) -> tuple[dict[int, Value], Number]:
         case ReadBlock(shape, _, 0) as op:
             lengths = value.args[1 + len(op.step) :]
             return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
-        case Select() if isinstance(value.args[2].op, Const):
-            return bounds_of(value.args[0]), value.args[2].op.value
+        case Select():
+            mask, _, other = value.args
+            if isinstance(other.op, Broadcast):
+                (other,) = other.args
+            return (bounds_of(mask), other.op.value) if isinstance(other.op, Const) else ({}, 0)
+        case Add() | Sub() | Mul():
+            first, *others = [_ends(a) for a in value.args]
+            same = {a: n for a, n in first[0].items() if all([ends.get(a) is n for ends, _ in others])}
+            return (same, 0) if same and not any([rest for _, rest in (first, *others)]) else ({}, 0)
         case Reshape():
             (x,) = value.args
             old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))

@@ -56,9 +56,9 @@ def loop_without_repeated_operands(value: Value) -> Replacement:
     loop, xs = value.node.op, value.node.args
     assert isinstance(loop, Loop)
     index, *params = loop.body.params
-    fixed = [n for n, kind in enumerate(loop.ins) if kind == "const"]
+    fixed = [n for n, kind in enumerate(loop.ins) if kind in ("const", "count")]
     first: dict[Value, Value] = {}
-    for n in fixed:
+    for n in sorted(fixed, key=lambda n: loop.ins[n] == "const"):  # the count has to stay
         first.setdefault(xs[n], params[n])
     same = {params[n]: first[xs[n]] for n in fixed if first[xs[n]] is not params[n]}
     if not same:

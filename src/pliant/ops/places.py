@@ -103,7 +103,7 @@ def box_of_read(value: Value, scene: Scene) -> Box:
         case Gather() if not op.shared and all([i.type.size == 1 for i in value.args[1:]]):
             return _points(x, value.args[1:], scene)
         case Block() if not op.shared:
-            return _block(value.args[1:], op.step, scene)
+            return _block(value.args[1:], op.step, op.longest(*(a.type for a in value.args)), scene)
         case _:
             return _whole(x)
 
@@ -121,7 +121,7 @@ def box_of_write(value: Value, scene: Scene) -> Box | None:
         case ScatterSet() | ScatterAdd() if not op.shared and all([i.type.size == 1 for i in value.args[1:-1]]):
             return _points(x, value.args[1:-1], scene)
         case BlockWrite() if not op.shared:
-            return _block(value.args[2:], op.step, scene)
+            return _block(value.args[2:], op.step, value.args[1].shape, scene)
         case _:
             return _whole(x)
 
@@ -131,9 +131,11 @@ def _points(x: Value, indices: Sequence[Value], scene: Scene) -> Box:
     return *((p, p) for p in places), *_whole(x)[len(places) :]
 
 
-def _block(bounds: Sequence[Value], step: Sequence[int], scene: Scene) -> Box:
-    forms = [form_of(b, scene) for b in bounds]
-    return _box(zip(forms[: len(step)], forms[len(step) :], step, strict=True))
+def _block(bounds: Sequence[Value], step: Sequence[int], longest: Sequence[int], scene: Scene) -> Box:
+    starts = [form_of(b, scene) for b in bounds[: len(step)]]
+    # What is at most one place is taken for one: its length may be no form.
+    lengths = [Form(1) if m == 1 else form_of(b, scene) for m, b in zip(longest, bounds[len(step) :], strict=True)]
+    return _box(zip(starts, lengths, step, strict=True))
 
 
 def _box(axes: Iterable[tuple[Form, Form, int]]) -> Box:
