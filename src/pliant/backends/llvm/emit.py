@@ -1,20 +1,17 @@
-"""LLVM IR text of a program: its steps in functions of bounded length."""
+"""LLVM code of loops and of the scalars in them."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.math import apply
-from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.kernel.ir import (
-    Affine,
     All,
     Apply,
-    Buffer,
     Checked,
     Choose,
     Digit,
@@ -29,169 +26,14 @@ from pliant.kernel.ir import (
     Store,
     Var,
     Within,
-    root_of,
 )
 
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
 
 
 @final
-class Emitter:
-    """Writes one LLVM function, `void name(ptr table, ptr error)` if it has no other parameters."""
-
-    def __init__(self, module: Module, name: str, parameters: str = "ptr noalias %table, ptr noalias %error") -> None:
-        self.module, self.name, self.parameters = module, name, parameters
-        self.names = itertools.count()
-        self.head: list[str] = []  # allocas and base pointers, at the top
-        self.lines: list[str] = []
-        self.block = "start"
-        self.bases: dict[tuple[int, int], str] = {}
-        self.slots: dict[int, str] = {}
-        self.values: dict[Scalar, Val] = {}
-        self.env: dict[Var, str] = {}
-        self.reports = False  # it may report an error
-        self.can_fail = False  # a function called in this step reports errors
-        self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
-        self.vectors = 0  # that loops of this step compute at a time; 0: as LLVM likes
-        self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
-        self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
-        self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
-        self.others = ""
-        self.checks: dict[Checked, str] = {}
-
-    # Text
-
-    def fresh(self, prefix: str = "v") -> str:
-        """A new name."""
-        return f"%{prefix}{next(self.names)}"
-
-    def line(self, text: str) -> None:
-        """Append an instruction without a value."""
-        self.lines.append("  " + text)
-
-    def op(self, text: str) -> str:
-        """Append an instruction; the name of its value."""
-        name = f"%v{next(self.names)}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def call(self, name: str, dtype: str, *args: str) -> str:
-        """Call a function of libm, or an intrinsic, on floats of one dtype."""
-        t = llvm_type(dtype)
-        function = self.module.function(name, t, len(args))
-        return self.op(f"call {t} {function}({', '.join(f'{t} {a}' for a in args)})")
-
-    def call_for_effect(self, call: str) -> None:
-        """Append a call whose value is not needed."""
-        self.line(f"call {call}")
-
-    def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
-        """Call a function of libm from `double complex` to the same."""
-        pair = "{ double, double }"
-        made = self.op(f"call {pair} {self.module.complex_function(name)}(double {x[0]}, double {x[1]})")
-        return self.op(f"extractvalue {pair} {made}, 0"), self.op(f"extractvalue {pair} {made}, 1")
-
-    def label(self, name: str) -> None:
-        """Begin a basic block."""
-        self.lines.append(f"{name}:")
-        self.block = name
-
-    def alloca(self, type: str) -> str:
-        """A local variable; LLVM turns it into registers."""
-        name = self.fresh("a")
-        self.head.append(f"  {name} = alloca {type}")
-        return name
-
-    def text(self) -> str:
-        """The whole function."""
-        body = "\n".join([*self.head, "  br label %start", "start:", *self.lines, "  ret void"])
-        return f"define internal void @{self.name}({self.parameters}) #0 {{\n{body}\n}}\n"
-
-    # Memory
-
-    def base(self, buffer: Buffer) -> str:
-        """The address of a buffer."""
-        key = (buffer.slot, buffer.offset)
-        if key not in self.bases:
-            if buffer.slot not in self.slots:
-                at, name = self.fresh("s"), self.fresh("p")
-                self.head.append(f"  {at} = getelementptr ptr, ptr %table, i64 {buffer.slot}")
-                self.head.append(f"  {name} = load ptr, ptr {at}, !invariant.load !0")
-                self.slots[buffer.slot] = name
-            name = self.slots[buffer.slot]
-            if buffer.offset:
-                moved = self.fresh("b")
-                self.head.append(f"  {moved} = getelementptr inbounds i8, ptr {name}, i64 {buffer.offset}")
-                name = moved
-            self.bases[key] = name
-        return self.bases[key]
-
-    def begin_step(self, written: Iterable[Buffer]) -> None:
-        """Alias metadata for one step: memory that it writes overlaps no other that it touches."""
-        self.written, self.others = {}, ""
-        self.checks = {}
-        self.values = {}
-        buffers = list(dict.fromkeys([root_of(b) for b in written]))
-        if len(buffers) > 32:
-            return
-        scopes = {b: self.module.scope(i) for i, b in enumerate(buffers)}
-        for b, scope in scopes.items():
-            rest = [s for o, s in scopes.items() if o is not b]
-            mine = f", !alias.scope {self.module.tuple_of([scope])}"
-            self.written[b] = mine + (f", !noalias {self.module.tuple_of(rest)}" if rest else "")
-        if scopes:
-            self.others = f", !noalias {self.module.tuple_of(list(scopes.values()))}"
-
-    def address(self, buffer: Buffer, offset: Affine, part: int = 0) -> str:
-        """The address of an element, or of one part of a complex one."""
-        dtype = buffer.type.dtype
-        memory = "i8" if dtype == "bool" else llvm_type(dtype)
-        if dtype[0] == "c":
-            offset = offset * 2 + part
-        index = self.affine(offset)
-        base = self.base(buffer)
-        return base if index == "0" else self.op(f"getelementptr inbounds {memory}, ptr {base}, i64 {index}")
-
-    def load(self, buffer: Buffer, offset: Affine) -> Val:
-        """An element of a buffer."""
-        meta = self.written.get(root_of(buffer), self.others)
-        dtype = buffer.type.dtype
-        if dtype == "bool":
-            raw = self.op(f"load i8, ptr {self.address(buffer, offset)}{meta}")
-            return self.op(f"icmp ne i8 {raw}, 0")
-        t = llvm_type(dtype)
-        if dtype[0] == "c":
-            re, im = (self.op(f"load {t}, ptr {self.address(buffer, offset, part)}{meta}") for part in (0, 1))
-            return re, im
-        return self.op(f"load {t}, ptr {self.address(buffer, offset)}{meta}")
-
-    def store(self, buffer: Buffer, offset: Affine, value: Val) -> None:
-        """Write an element of a buffer."""
-        meta = self.written.get(root_of(buffer), "")
-        dtype = buffer.type.dtype
-        if dtype == "bool":
-            value = self.op(f"zext i1 {value} to i8")
-        t = "i8" if dtype == "bool" else llvm_type(dtype)
-        for part, x in enumerate(value if isinstance(value, tuple) else (value,)):
-            self.line(f"store {t} {x}, ptr {self.address(buffer, offset, part)}{meta}")
-
-    def affine(self, index: Affine) -> str:
-        """An index as an i64."""
-        total = ""
-        for atom, factor in index.terms:
-            if isinstance(atom, Var):
-                if atom not in self.env:
-                    continue  # a loop of one step, or merged into the next
-                name = self.env[atom]
-            else:
-                name = str(self.value(atom))
-            term = name if factor == 1 else self.op(f"mul nsw i64 {name}, {factor}")
-            total = self.op(f"add nsw i64 {total}, {term}") if total else term
-        if not total:
-            return str(index.start)
-        return self.op(f"add nsw i64 {total}, {index.start}") if index.start else total
-
-    # Control
+class Emitter(FunctionText):
+    """Writes the control flow and the scalars of one LLVM function."""
 
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
         """Run a body for each value of a loop variable; at least once, unless it ends by a limit. wish: metadata."""
@@ -255,7 +97,7 @@ class Emitter:
             last = self.op(f"add nuw nsw i64 {first}, {size}")
             body(first, self.op(f"call i64 @llvm.umin.i64(i64 {last}, i64 {end})"))
 
-        self.loop(outer, block)
+        self.loop(outer, block, wish=self.module.not_unrolled())
 
     def unless(self, condition: str, body: Callable[[], None]) -> None:
         """Run a body if a condition does not hold."""

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import final
+from typing import Final, final
 
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import definition, is_inlined
+
+WIDE: Final = "#0"
+"""Attributes of functions whose loops are long: their vectors are as wide as the processor has them."""
+NARROW: Final = "#1"
+"""Attributes of functions whose loops are short: their vectors are no wider than 32 bytes."""
 
 
 @final
@@ -62,7 +67,7 @@ class Module:
             base = "memory(none) nounwind willreturn"
             if not name.startswith("llvm."):
                 base += " nocallback nofree nosync speculatable"
-            number = len(self.attributes) + 1
+            number = len(self.attributes) + 2
             variants = self.variants(full, type, count) if has_vectors else []
             extra = f' "vector-function-abi-variant"="{",".join(variants)}"' if variants else ""
             self.attributes.append(f"attributes #{number} = {{ {base}{extra} }}")
@@ -146,8 +151,10 @@ class Module:
                 f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
             )
         cpu, feature = features
-        machine = f'"target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"="512"'
-        own = f"attributes #0 = {{ nounwind noinline {machine} }}"
+        machine = f'"target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"'
+        own = [
+            f'attributes {n} = {{ nounwind noinline {machine}="{bits}" }}' for n, bits in ((WIDE, 512), (NARROW, 256))
+        ]
         parts = [
             f'target triple = "{triple}"',
             kept,
@@ -156,7 +163,7 @@ class Module:
             "",
             *self.helpers.values(),
             *functions,
-            own,
+            *own,
             *self.attributes,
             *self.metadata,
         ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
 from pliant.backends.llvm.emit import Emitter
-from pliant.backends.llvm.module import Module
+from pliant.backends.llvm.module import NARROW, WIDE, Module
 from pliant.core.types import Type
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Program, Roles, Run, Step, Var, root_of
@@ -64,7 +64,9 @@ class Part:
         self.is_short = len(text) < LONGEST_UNROLLED
         if self.is_inlined:
             # the table's entries change from step to step of the function this is inlined into
-            text = text.replace(", !invariant.load !0", "").replace(" #0 {", " alwaysinline nounwind {")
+            text = text.replace(", !invariant.load !0", "")
+            for attributes in (WIDE, NARROW):
+                text = text.replace(f" {attributes} {{", " alwaysinline nounwind {")
         e.module.helper(name, lambda _: text)
         size = 1 + len(program.params) + len(program.results)
         self.table = e.alloca(f"[{size} x ptr]")

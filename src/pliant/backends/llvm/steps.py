@@ -13,6 +13,7 @@ from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
 from pliant.backends.llvm.tape import emit_retrace
+from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.ir import Blocks, Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.retrace import Retrace
 from pliant.ops.while_once import WhileOnce
@@ -51,16 +52,24 @@ def runs_of(steps: list[Step], *, apart: bool) -> list[list[Step] | Host]:
 
 def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
     """Functions of bounded length, and one that calls them in turn."""
-    parts = list[Emitter]()
-    emitter, length = None, 0
+    groups, length = list[list[Step]](), 0
     for step in steps:
         size = length_of(step)
-        if emitter is None or length + size > LONGEST_FUNCTION:
-            emitter, length = Emitter(module, f"{name}_{len(parts)}"), 0
-            parts.append(emitter)
+        if not groups or length + size > LONGEST_FUNCTION:
+            groups.append([])
+            length = 0
         length += size + STEP
-        emit_step(emitter, step)
+        groups[-1].append(step)
+    parts = [emitted(group, module, f"{name}_{n}") for n, group in enumerate(groups)]
     return [*[part.text() for part in parts], called_in_turn(parts, name)]
+
+
+def emitted(steps: list[Step], module: Module, name: str) -> Emitter:
+    """One function for some steps."""
+    e = Emitter(module, name, is_narrow=is_narrow(steps, module.widths))
+    for step in steps:
+        emit_step(e, step)
+    return e
 
 
 def called_in_turn(parts: list[Emitter], name: str) -> str:

@@ -1,0 +1,65 @@
+"""How wide the vectors of a function's loops are.
+
+A loop of 30 steps with vectors of eight takes three of these, and six steps one by one; with vectors of four seven
+and two, which is quicker. So functions whose loops are short, or end early at a place that only running tells, use
+vectors of half the width that the processor has. Long loops lose by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Final
+
+from pliant.core.types import REAL_OF, itemsize
+from pliant.kernel.ir import Load, Nest, Rows, Run, Step, Var
+from pliant.ops.loop import Loop
+
+HALF: Final = 32  # bytes; narrower vectors are never better
+SINGLE: Final = 3  # vectors that one step alone takes as long as
+UNKNOWN: Final = 16  # steps of a loop that ends by a condition
+
+
+def is_narrow(steps: Sequence[Step], widths: Sequence[int]) -> bool:
+    """Whether some steps take less time with vectors of half the width. widths: bytes of the processor's vectors."""
+    return 2 * HALF in widths and time_of(steps, HALF) < time_of(steps, 2 * HALF)
+
+
+def time_of(steps: Iterable[Step], width: int) -> float:
+    """About how many vectors the innermost loops of some steps take."""
+    total = 0.0
+    for step in steps:
+        match step:
+            case Nest():
+                total += time_of_nest(step, width)
+            case Rows():
+                total += sum([time_of_nest(nest, width) for nest in step.nests])
+            case Run():
+                op = step.node.op
+                times = op.length if isinstance(op, Loop) else UNKNOWN
+                total += times * sum([time_of(part.steps, width) for part in step.parts])
+            case _:
+                pass
+    return total
+
+
+def time_of_nest(nest: Nest, width: int) -> float:
+    """About how many vectors a nest takes; of loops that end early half the steps are run."""
+    loops = [v for v in nest.vars if v.extent > 1]
+    if not loops:
+        return 0.0
+    *outer, inner = loops
+    dtypes = [s.dtype for s in nest.body.body if isinstance(s, Load)]
+    dtypes += [root.scalar.dtype for root in nest.roots if root.scalar]
+    lanes = width // max([itemsize(REAL_OF.get(t, t)) for t in dtypes], default=width)
+    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes)
+
+
+def _steps(nest: Nest, loop: Var) -> float:
+    return loop.extent / 2 if loop in nest.limits else loop.extent
+
+
+def _time(nest: Nest, loop: Var, lanes: int) -> float:
+    if loop in nest.limits:
+        return loop.extent / 2 / lanes + SINGLE * min(lanes - 1, loop.extent) / 2
+    return loop.extent // lanes + SINGLE * (loop.extent % lanes)

@@ -1,0 +1,61 @@
+"""Functions whose loops are short use narrower vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm.compiler import can
+from pliant.backends.llvm.width import is_narrow
+from pliant.kernel.build import build
+from pliant.pipeline import optimise
+
+WIDE = (16, 32, 64)
+
+
+def steps(f: Any, *xs: Any) -> Any:
+    """The steps that a function becomes."""
+    return build(optimise(pliant.trace(f, *xs)), can).steps
+
+
+def doubled(n: int, dtype: str = "float64") -> Any:
+    return steps(lambda x: x * 2, np.ones(n, dtype))
+
+
+def triangle(x: Any) -> Any:
+    for i in range(x.shape[0]):
+        x[i] = x[i] - x[:i] @ x[:i]
+    return x
+
+
+@pytest.mark.parametrize("n", [30, 12, 20])
+def test_few_steps_that_fill_no_wide_vectors_take_narrow_ones(n: int) -> None:
+    assert is_narrow(doubled(n), WIDE)
+
+
+@pytest.mark.parametrize("n", [8, 32, 100, 1000, 10**6])
+def test_full_vectors_and_many_steps_take_wide_ones(n: int) -> None:
+    assert not is_narrow(doubled(n), WIDE)
+
+
+def test_twice_as_many_small_numbers_fill_a_vector() -> None:
+    assert is_narrow(doubled(60, "float32"), WIDE)
+    assert not is_narrow(doubled(64, "float32"), WIDE)
+
+
+def test_loops_that_end_early_take_narrow_ones_unless_they_are_long() -> None:
+    assert is_narrow(steps(triangle, np.ones(40)), WIDE)
+    assert not is_narrow(steps(triangle, np.ones(1000)), WIDE)
+
+
+def test_a_processor_without_wide_vectors_has_no_choice() -> None:
+    assert not is_narrow(doubled(30), (16, 32))
+
+
+@pytest.mark.parametrize("n", [7, 12, 30, 40, 1000])
+def test_numbers_are_the_same(n: int) -> None:
+    x = np.random.default_rng(0).uniform(0.1, 0.2, n) / n
+    np.testing.assert_allclose(pliant.jit(lambda x: triangle(x.copy()))(x), triangle(x.copy()), rtol=1e-12)
