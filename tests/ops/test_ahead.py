@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.core.ir import Function, nodes
+from pliant.core.ir import Function, const, functions_of, nodes
 from pliant.core.verify import verify
 from pliant.ops.ahead import added_ahead
+from pliant.ops.block import AddBlock
 from pliant.ops.loop import Loop
 from pliant.pipeline import BEFORE_DERIVATIVES, run_passes
 from pliant.testing import run
@@ -129,6 +130,19 @@ def sums(fn: Function) -> int:
 @pytest.mark.parametrize("f", AHEAD)
 def test_sums_are_carried(f: Program) -> None:
     assert sums(added_ahead(before(f))) == 1
+
+
+@pytest.mark.parametrize("f", AHEAD)
+def test_no_step_reads_what_the_step_before_has_added(f: Program) -> None:
+    """Each adds from the second place after its own on."""
+    fn = added_ahead(before(f))
+    todo, starts = [fn], list[str]()
+    while todo:
+        for node in nodes(todo.pop().results):
+            todo += functions_of(node.op).values()
+            if isinstance(node.op, AddBlock) and node.args[0].op.name == "param":
+                starts.append(str(node.args[2].args[1].op))
+    assert starts == [str(const(2, "i64").op)] * len(starts) != []
 
 
 @pytest.mark.parametrize("f", LEFT)

@@ -2,11 +2,13 @@
 
     for j in range(n):                           t = zeros(n)
         y[j] = f(y[:j] @ a[:j, j])               for j in range(n):
-                                                     y[j] = f(t[j])
-                                                     t[j + 1:] += y[j] * a[j, j + 1:]
+                                                     y[j] = f(t[j] + y[j - 1] * a[j - 1, j])
+                                                     t[j + 2:] += y[j] * a[j, j + 2:]
 
 So rows are walked along, in derivatives too, which are derived from the right side; each sum has its terms in the same
-order. It is done where no step writes what an earlier one has read ahead: `y` may be a row of `a`, as in eliminations.
+order. The last term is added when it is needed: so what a step makes is not read at once as part of a vector, neither
+here nor in derivatives, where processors would wait for it to be written. It is done where no step writes what an
+earlier one has read ahead: `y` may be a row of `a`, as in eliminations.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from pliant.core.ir import (
 )
 from pliant.ops.accesses import is_one, is_write, starts_of
 from pliant.ops.block import AddBlock, ReadBlock, read_block
-from pliant.ops.compare import Less
+from pliant.ops.compare import Less, minimum
 from pliant.ops.elementwise import Mul, add, mul, sub
 from pliant.ops.index import gather
 from pliant.ops.known import changed
@@ -224,7 +226,7 @@ def _ahead(loop: Loop, found: Sequence[Product], args: Sequence[Value]) -> Value
     def step(*given: Value) -> Values:
         totals = given[len(params) :]
         known = dict(zip(params, given, strict=False))
-        known |= {p.total: gather(t, given[0], unique=True) for p, t in zip(found, totals, strict=True)}
+        known |= {p.total: _total(loop, p, t, known) for p, t in zip(found, totals, strict=True)}
         results = substitute(loop.body.results, known)
         more = [_added(loop, p, t, results, known) for p, t in zip(found, totals, strict=True)]
         return *results, *more
@@ -237,6 +239,18 @@ def _ahead(loop: Loop, found: Sequence[Product], args: Sequence[Value]) -> Value
     return made[: len(loop.outs)]
 
 
+def _total(loop: Loop, product: Product, total: Value, known: dict[Value, Value]) -> Value:
+    """What was added up ahead, and the last product: that of what the step before has made, if there was one."""
+    index, one = known[loop.body.params[0]], const(1, "i64")
+    pair = list[Value]()
+    for line in (product.made, product.column):
+        starts, rank = list(substitute(line.starts, known)), line.array.type.rank
+        starts[line.axis] = sub(index, 1)
+        lengths = [minimum(index, 1) if n == line.axis else one for n in range(rank)]
+        pair.append(reshape(read_block(known[line.array], starts, lengths, (1,) * rank), ()))
+    return add(gather(total, index, unique=True), mul(*pair))
+
+
 def _added(loop: Loop, product: Product, total: Value, results: Values, known: dict[Value, Value]) -> Value:
     """What was added up before, and what the step has made times its row."""
     made, column, index = product.made, product.column, known[loop.body.params[0]]
@@ -245,13 +259,13 @@ def _added(loop: Loop, product: Product, total: Value, results: Values, known: d
     places[made.axis] = index
     new = gather(array, *places, unique=True)
     (*starts,) = substitute(column.starts, known)
-    starts[column.axis], starts[-1] = index, add(index, 1)
+    starts[column.axis], starts[-1] = index, add(index, 2)
     count = known[loop.body.params[loop.ins.index("count") + 1]] if "count" in loop.ins else const(loop.length, "i64")
-    left, one = sub(sub(count, 1), index), const(1, "i64")
-    shape = (*(1,) * (len(starts) - 1), loop.length - 1)
+    left, one = sub(sub(count, 2), index), const(1, "i64")
+    shape = (*(1,) * (len(starts) - 1), loop.length - 2)
     row = read_block(table, starts, (*(one,) * (len(starts) - 1), left), shape)
     terms = mul(reshape(row, shape[-1:]), broadcast(new, shape[-1:], ()))
-    return AddBlock((1,))(total, terms, add(index, 1), left)
+    return AddBlock((1,))(total, terms, add(index, 2), left)
 
 
 def _after(loop: Loop, array: Value, results: Values, known: dict[Value, Value]) -> Value:
