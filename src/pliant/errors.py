@@ -52,6 +52,17 @@ def out_of_range(index: int, axis: int, extent: int) -> str:
     return f"index {given} is out of range for axis {axis} of extent {extent}"
 
 
+def beyond(start: int, axis: int, extent: int, count: int) -> IndexRangeError:
+    """The error of a slice of a known number of elements, of which some do not exist at run time."""
+    if count < 2:
+        return IndexRangeError(out_of_range(start, axis, extent))
+    return IndexRangeError(
+        f"a slice of {count} elements that starts at {start} leaves axis {axis} of extent {extent}",
+        hint="NumPy's slice would be shorter, which a compiled array cannot be: clip the start, as in "
+        f"k = np.clip(k, 0, {max(extent - count, 0)}), or np.take(x, k + np.arange({count}), mode='clip')",
+    )
+
+
 class AxisRangeError(PliantError, ValueError, IndexError):
     """An axis number lies outside the array's axes."""
 

@@ -308,8 +308,21 @@ def test_a_window_of_known_length_is_a_view_like_any_other() -> None:
         wanted, got = X.copy(), X.copy()
         assert_allclose(pliant.jit(f)(got, k), f(wanted, k))
         assert_allclose(got, wanted)
-    with pytest.raises(IndexRangeError, match="out of range"):
-        pliant.jit(lambda x, k: np.sum(x[k : k + 3]))(X, 4)
+
+
+@pytest.mark.parametrize("k", [4, -1])
+@pytest.mark.parametrize("is_returned", [False, True])
+def test_a_window_of_known_length_that_leaves_the_array_says_what_numpy_would_do(k: int, is_returned: bool) -> None:
+    def f(x: Any, k: Any) -> Any:
+        part = x[k : k + 3]
+        return part if is_returned else np.sum(part)
+
+    with pytest.raises(IndexRangeError, match=f"a slice of 3 elements that starts at {k} leaves axis 0") as error:
+        pliant.jit(f)(X, k)
+    assert "in f: this slice" in str(error.value)
+    assert "part = x[k : k + 3]\n             ^^^^^^^^^^^^" in str(error.value)
+    assert "NumPy's slice would be shorter" in str(error.value)
+    assert "k = np.clip(k, 0, 3)" in str(error.value)
 
 
 def test_an_element_beyond_the_length_is_an_error() -> None:

@@ -146,7 +146,7 @@ def test_a_block_of_known_length_that_lies_outside_is_an_error(execute, step):
     inside, outside = (2, (-1, 3)) if step > 0 else (3, (2, 6))
     assert_array_equal(execute(fn)((np.arange(6.0), np.array(inside)))[0], inside + step * np.arange(4.0))
     for start in outside:
-        with pytest.raises(IndexRangeError, match="out of range"):
+        with pytest.raises(IndexRangeError, match=r"a slice of 4 elements that starts at .* leaves axis 0 of extent 6"):
             execute(fn)((np.arange(6.0), np.array(start)))
 
 

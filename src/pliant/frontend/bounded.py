@@ -176,7 +176,9 @@ def made_of(part: Part) -> Any:
 
 def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]` where a slice has a traced bound."""
-    return made_of(part_of(x, x.shape, key))
+    part = part_of(x, x.shape, key)
+    assert part.whole.value is not None  # read now: an error of this slice shows this line, not that of its first use
+    return made_of(part)
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:

@@ -14,7 +14,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import Origin
 from pliant.core.types import Type
-from pliant.errors import IndexRangeError, UnsupportedError, out_of_range
+from pliant.errors import UnsupportedError, beyond
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
@@ -127,7 +127,7 @@ class Window:
         starts = tuple(int(results[n]) for n in self.starts)
         for axis, (start, length) in enumerate(zip(starts, self.length, strict=True)):
             if not 0 <= start <= array.shape[axis] - length:
-                raise IndexRangeError(out_of_range(start, axis, array.shape[axis])).at(("here", self.origins[axis]))
+                raise beyond(start, axis, array.shape[axis], length).at(("this slice", self.origins[axis]))
         return SliceLens(starts, (1,) * len(starts), self.length)
 
 
@@ -217,7 +217,7 @@ class _Returned:
             return Output("array", *self.base(m.storage, lenses), m.type)
         if isinstance(source, Shared):
             source, lenses = source.seen_through(lenses)
-        shown = tuple([self.window(x) if isinstance(x, DynamicLens) else x for x in lenses])
+        shown = tuple([self.window(x, m) if isinstance(x, DynamicLens) else x for x in lenses])
         return Output("source", source, shown, m.type)
 
     def base(self, storage: Storage, lenses: tuple[Lens, ...]) -> tuple[int, tuple[Lens, ...]]:
@@ -236,10 +236,13 @@ class _Returned:
             self.bases[id(storage)] = -len(self.packs)
         return self.bases[id(storage)]
 
-    def window(self, lens: DynamicLens) -> Window:
-        """The lens for the caller's array, whose starts are results."""
+    def window(self, lens: DynamicLens, m: TracedArray) -> Window:
+        """The lens for the caller's array, whose starts are results; slices `m` were read where they were taken."""
         places = tuple([self.result(start) for start in lens.starts])
-        return Window(places, lens.length, tuple([s.origin for s in lens.starts]))
+        read = m.memo[1]
+        return Window(
+            places, lens.length, tuple([start.origin if read is None else read.origin for start in lens.starts])
+        )
 
 
 def _without_arrays(m: Any) -> Any:

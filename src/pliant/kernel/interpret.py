@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
-from pliant.errors import IndexRangeError, ShapeError, out_of_range
+from pliant.errors import ShapeError, beyond
 from pliant.kernel.record import fill_of, identity_of
 from pliant.transforms.evaluate import run
 
@@ -77,10 +77,10 @@ class Interpreter:
         """A number as an index."""
         return int(x)
 
-    def checked(self, i: int, extent: int, axis: int) -> int:
+    def checked(self, i: int, extent: int, axis: int, count: int = 0, whole: int = 0) -> int:
         """The index, or IndexRangeError."""
         if not 0 <= i < extent:
-            raise IndexRangeError(out_of_range(i, axis, extent))
+            raise beyond(i, axis, whole or extent, count)
         return i
 
     def same(self, x: Scalar, y: Scalar, failure: str) -> Scalar:

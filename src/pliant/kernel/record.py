@@ -210,15 +210,16 @@ class Recorder:
         """A number as an index."""
         return affine(x)
 
-    def checked(self, i: Affine | Scalar | int, extent: int, axis: int) -> Affine:
-        """An index that is noted as an error, and then 0, where it lies outside its axis."""
+    def checked(self, i: Affine | Scalar | int, extent: int, axis: int, count: int = 0, whole: int = 0) -> Affine:
+        """An index that is noted as an error, and then 0, where it lies outside its axis; or where it is the start
+        of a slice of `count` elements that does not lie in an axis of a `whole` extent."""
         i = affine(i)
         span = i.range(self.spans)
         if span and span[0] >= 0 and span[1] < extent:
             return i
         origin = self.node.origin if self.node else None
         assert origin is not None
-        self.sites.append(Site(axis, extent, origin, self.node.op.name if self.node else ""))
+        self.sites.append(Site(axis, whole or extent, origin, self.node.op.name if self.node else "", "", count))
         site = len(self.sites) - 1
         return affine(self.remember(("checked", i, extent, axis), lambda: Checked(i, extent, site)))
 

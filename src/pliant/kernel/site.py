@@ -17,10 +17,12 @@ OUT_OF_MEMORY: Final = -2
 @frozen
 class Site:
     """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
-    axis being OUT_OF_MEMORY, where there may be no more memory."""
+    axis being OUT_OF_MEMORY, where there may be no more memory. A slice of `count` elements starts at the index,
+    and `extent` is that of its array."""
 
     axis: int
     extent: int
     origin: Origin
     name: str
     failure: str = ""
+    count: int = 0

@@ -16,7 +16,7 @@ from pliant.core import ir
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
-from pliant.errors import DTypeError, IndexRangeError, ShapeError, out_of_range
+from pliant.errors import DTypeError, ShapeError, beyond
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import broadcast, lift, permute
@@ -70,7 +70,8 @@ class Block(Linear):
                 away = abs(step) * (count - 1)
                 low = away if step < 0 else 0
                 extent = x.shape[self.shared + axis] - away
-                i = k.affine(k.checked(k.affine(i, 1, -low), extent, self.shared + axis), 1, low)
+                found = self.shared + axis
+                i = k.affine(k.checked(k.affine(i, 1, -low), extent, found, count, x.shape[found]), 1, low)
             starts.append(i)
         return starts, lengths
 
@@ -82,7 +83,7 @@ class Block(Linear):
             ends = np.stack([start, last])[:, length > 0]
             bad = ends[(ends < 0) | (ends >= extent)]
             if bad.size:
-                raise IndexRangeError(f"{self.name}: {out_of_range(int(bad[0]), self.shared + axis, extent)}")
+                raise beyond(int(ends[0].min()), self.shared + axis, extent, int(length.max()))
         return self.array(np, x, *rest)
 
     def place(self, k: Any, b: Any, starts: Sequence[Any], j: Any) -> tuple[Any, ...]:

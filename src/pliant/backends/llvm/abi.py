@@ -13,7 +13,7 @@ from pliant.backends.calls import MISSED
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, out_of_range
+from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, beyond, out_of_range
 from pliant.kernel.site import OUT_OF_MEMORY
 from pliant.transforms.evaluate import run
 
@@ -151,6 +151,8 @@ class Executable:
             raise ShapeError(place.failure).at(("here", place.origin))
         if place.failure:
             raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
+        if place.count > 1:
+            raise beyond(index, place.axis, place.extent, place.count).at(("this slice", place.origin))
         message = f"{place.name}: {out_of_range(index, place.axis, place.extent)}"
         raise IndexRangeError(message).at(("here", place.origin))
 

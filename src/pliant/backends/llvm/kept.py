@@ -99,7 +99,7 @@ def keep(key: str, fn: Function, made: Executable, text: str) -> None:
         "results": [[t.dtype, t.shape] for t in made.frame.results],
         "pinned": [*made.frame.pinned.items()],
         "arena": made.frame.arena,
-        "sites": [[s.axis, s.extent, origins[s.origin], s.name, s.failure] for s in made.frame.sites],
+        "sites": [[s.axis, s.extent, origins[s.origin], s.name, s.failure, s.count] for s in made.frame.sites],
         "segments": [[segment.name, segment.work] for segment in segments],
         "symbols": _OWN_SYMBOL.findall(text),
     }
@@ -123,7 +123,7 @@ def kept_program(key: str, fn: Function, planned: Callable[[], Program]) -> Exec
         pinned=dict(entry["pinned"]),
         arena=entry["arena"],
         host=0,
-        sites=tuple([Site(axis, extent, origins[n], name, why) for axis, extent, n, name, why in entry["sites"]]),
+        sites=tuple([Site(axis, extent, origins[n], *rest) for axis, extent, n, *rest in entry["sites"]]),
     )
     order = [Segment(name, work) for name, work in entry["segments"]]
     return Executable(frame, Code("", made=code), [*order], _entry_of_arrays, planned)
