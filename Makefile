@@ -4,7 +4,8 @@
 #   make check   style, types, layering, doctests
 #   make systems pliant.diff over every differentiation system (2.5 GB); SCENARIOS=all for the whole matrix
 #   make bench   the table against JAX and NumPy (JSON in out/); benchmarks/loops asks for numba too
-#   make fuzz    random programs, COUNT of them, FLOWS of loops and branches, and WRITES that write in place
+#   make fuzz    random programs, COUNT of them, FLOWS of loops and branches, and WRITES that write in place;
+#                then again with all that is done to large programs forced on them
 #   make docs    write the generated pages of docs/
 .PHONY: demo test check systems bench fuzz docs format clean
 .DEFAULT_GOAL := demo
@@ -50,7 +51,11 @@ bench: $(READY)bench
 fuzz: $(READY)test
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --count $(COUNT)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --count $(FLOWS)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --of nests --count $(FLOWS)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_writes --count $(WRITES)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --forced --count $(COUNT) --only llvm threads derivatives vmap
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --forced --of nests --count $(FLOWS)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_writes --forced --count $(WRITES)
 
 docs: $(READY)docs
 	$(BIN)/python -m pliant coverage --markdown > .venv/coverage.md

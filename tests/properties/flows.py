@@ -57,13 +57,14 @@ def smaller_blocks(block: tuple[Statement, ...]) -> Iterator[tuple[Statement, ..
 
 @dataclass(frozen=True)
 class Flow:
-    """A function `f(x, y, a, n, z)` of two arrays of a dtype, a number and two integers. It returns `s`, or what an early
+    """A function `f(x, y, a, n, z)` of two arrays of a dtype and a shape, a number and two integers. It returns `s`, or what an early
     return says, and the results."""
 
     dtype: str
     statements: tuple[Statement, ...]
     results: tuple[str, ...]
     seed: int = 0
+    shape: tuple[int, ...] = (6,)
 
     def source(self) -> str:
         """The text of the function."""
@@ -74,13 +75,13 @@ class Flow:
 
     def script(self) -> str:
         """What to paste to see a failure."""
-        made = [f"x = {_text(self.dtype, 0)}", f"y = {_text(self.dtype, 1)}", "args = x, y, 0.3, 4, 0"]
+        made = [f"x = {self._text(0)}", f"y = {self._text(1)}", "args = x, y, 0.3, 4, 0"]
         calls = ["print(f(*args))", *made, "print(pliant.jit(f)(*args))"]
         return "\n".join(["import numpy as np, pliant", "", self.source(), *made, *calls])
 
-    def function(self) -> Callable[..., Any]:
-        """The function itself, whose text Python can show."""
-        text, name = self.source(), f"<random flow {next(_numbers)}>"
+    def function(self, changed: Callable[[str], str] = str) -> Callable[..., Any]:
+        """The function itself, whose text, perhaps changed, Python can show."""
+        text, name = changed(self.source()), f"<random flow {next(_numbers)}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         scope: dict[str, Any] = {"np": np}
         exec(compile(text, name, "exec"), scope)
@@ -88,8 +89,15 @@ class Flow:
 
     def inputs(self, which: int = 0) -> list[Any]:
         """The arguments, made anew; `which` of several."""
-        arrays = [_array(self.dtype, i + 2 * which) for i in range(2)]
+        arrays = [eval(self._text(i + 2 * which), {"np": np}) for i in range(2)]
         return [*arrays, 0.3 - 0.45 * which, 4, 0]
+
+    def _text(self, which: int) -> str:
+        size = int(np.prod(self.shape))
+        shaped = f".reshape({self.shape})" if len(self.shape) > 1 else ""
+        if np.dtype(self.dtype).kind in "iu":
+            return f"(np.arange({size}) * {which + 3} % 7 - 2).astype('{self.dtype}'){shaped}"
+        return f"np.cos(np.arange({size}.0) * {1.3 + which} + {which}).astype('{self.dtype}'){shaped}"
 
     def smaller(self) -> Iterator[Flow]:
         """Programs with something left out."""
@@ -97,16 +105,6 @@ class Flow:
             yield replace(self, statements=made)
         for i in range(len(self.results)):
             yield replace(self, results=self.results[:i] + self.results[i + 1 :])
-
-
-def _array(dtype: str, which: int) -> Any:
-    return eval(_text(dtype, which), {"np": np})
-
-
-def _text(dtype: str, which: int) -> str:
-    if np.dtype(dtype).kind in "iu":
-        return f"(np.arange(6) * {which + 3} % 7 - 2).astype('{dtype}')"
-    return f"np.cos(np.arange(6.0) * {1.3 + which} + {which}).astype('{dtype}')"
 
 
 def shrunk(flow: Flow, fails: Callable[[Flow], bool], limit: int = 300) -> Flow:

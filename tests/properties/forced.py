@@ -6,6 +6,7 @@ constant that decides whether something is worth it may be set such that it alwa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
@@ -68,9 +69,10 @@ def ways_of(seed: int) -> tuple[str, ...]:
 
 @contextmanager
 def forced(ways: tuple[str, ...], threads: int = 1) -> Iterator[None]:
-    """Programs made inside are made these ways, and run by so many threads."""
+    """Programs made inside are made these ways, and run by so many threads; the cache on disk is not used."""
     before = pliant.threads()
     with ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, {"PLIANT_CACHE": ""} if ways else {}))
         for way in ways:
             for module, name, value in WAYS[way]:
                 stack.enter_context(mock.patch.object(module, name, value))

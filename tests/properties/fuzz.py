@@ -21,6 +21,7 @@ import pliant
 from tests.properties import checks
 from tests.properties.forced import forced, ways_of
 from tests.properties.generate import Options, program
+from tests.properties.hostile import any_call_is_numpys
 from tests.properties.programs import Program, shrink
 
 SMOOTH = Options(is_smooth=True, lines=5)
@@ -34,6 +35,7 @@ CHECKS = {
     "derivatives": (partial(checks.derivatives_agree, backend=""), SMOOTH),
     "nested": (partial(checks.transformations_nest, backend=""), SMOOTH),
     "captured": (partial(checks.captured_equals_numpy, backend="llvm"), None),
+    "calls": (any_call_is_numpys, None),
     "vmap": (partial(checks.batch_is_a_loop, backend=""), None),
     "overlaps": (partial(checks.compiled_equals_numpy, backend="llvm"), OVERLAPPING),
     "overlaps, captured": (partial(checks.captured_equals_numpy, backend="llvm"), OVERLAPPING),

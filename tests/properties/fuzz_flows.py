@@ -12,7 +12,6 @@ import re
 import sys
 import time
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 os.environ.setdefault("PLIANT_VERIFY", "1")
@@ -23,13 +22,19 @@ from tests.properties.flow_grammar import flow
 from tests.properties.flows import Flow, shrunk
 from tests.properties.forced import forced, ways_of
 from tests.properties.fuzz import THREADS, fewest
+from tests.properties.nest_grammar import nest
+from tests.properties.workers import done_by
 
 CHECKS = {
     "reference": partial(checks.does_what_python_does, backend="reference"),
     "llvm": partial(checks.does_what_python_does, backend="llvm"),
     "derivatives": checks.derivatives_agree,
+    "derivatives, reference": partial(checks.derivatives_agree, backend="reference"),
     "vmap": checks.batch_is_a_loop,
 }
+
+
+DRAWN = {"flows": flow, "nests": nest}
 
 
 def outcome(check: Any, made: Flow) -> str | None:
@@ -61,11 +66,11 @@ def smallest(check: Any, made: Flow, wrong: str) -> tuple[Flow, str]:
     return small, outcome(check, small) or wrong
 
 
-def tried(seed: int, only: list[str], has_ways: bool = False) -> list[tuple[str, str]]:
+def tried(seed: int, only: list[str], has_ways: bool = False, of: str = "flows") -> list[tuple[str, str]]:
     """(check, outcome) of the program of a seed, with a script where it fails."""
     found = list[tuple[str, str]]()
     for name in only:
-        made, ways = flow(seed), ways_of(seed) if has_ways else ()
+        made, ways = DRAWN[of](seed), ways_of(seed) if has_ways else ()
 
         def by(ways: tuple[str, ...], check: Any = CHECKS[name], made: Flow = made) -> str | None:
             with forced(ways, THREADS if has_ways else 1):
@@ -91,29 +96,26 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(CHECKS), nargs="*", default=sorted(CHECKS))
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop-after", type=int, default=20, help="failures")
+    parser.add_argument("--of", choices=sorted(DRAWN), default="flows")
     parser.add_argument("--forced", action="store_true", help="what is done to large programs, done to all")
     options = parser.parse_args()
     began, failures = time.time(), 0
     others: collections.Counter[str] = collections.Counter()
-    with get_context("spawn").Pool(options.workers, maxtasksperchild=100) as pool:
-        seeds = range(options.start, options.start + options.count)
-        for done, found in enumerate(pool.imap(partial(tried, only=options.only, has_ways=options.forced), seeds)):
-            for name, wrong in found:
-                if wrong.startswith("==="):
-                    failures += 1
-                    print(f"\n{wrong}", flush=True)
-                elif wrong:
-                    others[f"{name}: {re.sub(r'[0-9]+', '0', wrong.splitlines()[0])}"] += 1
-                else:
-                    others[f"{name}: right"] += 1
-            if done % 50 == 49:
-                print(
-                    f"{done + 1} programs, {failures} failures, {time.time() - began:.0f} s",
-                    file=sys.stderr,
-                    flush=True,
-                )
-            if failures >= options.stop_after:
-                break
+    seeds = range(options.start, options.start + options.count)
+    check = partial(tried, only=options.only, has_ways=options.forced, of=options.of)
+    for done, found in enumerate(done_by(options.workers, check, seeds, 100)):
+        for name, wrong in found:
+            if wrong.startswith("==="):
+                failures += 1
+                print(f"\n{wrong}", flush=True)
+            elif wrong:
+                others[f"{name}: {re.sub(r'[0-9]+', '0', wrong.splitlines()[0])}"] += 1
+            else:
+                others[f"{name}: right"] += 1
+        if done % 50 == 49:
+            print(f"{done + 1} programs, {failures} failures, {time.time() - began:.0f} s", file=sys.stderr, flush=True)
+        if failures >= options.stop_after:
+            break
     for text, count in others.most_common():
         print(f"{count:5d} {text}")
     return failures > 0

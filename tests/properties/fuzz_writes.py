@@ -16,7 +16,6 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import get_context
 
 import pytest
 
@@ -25,6 +24,7 @@ from tests.kernel.faults import FAULTS
 from tests.properties.forced import forced, ways_of
 from tests.properties.fuzz import THREADS, smallest
 from tests.properties.plans import POISONED, REFUSED, plans_agree, plans_of, wrong_ones
+from tests.properties.workers import done_by
 from tests.properties.writes import writing_program
 
 BATCH = 50
@@ -94,8 +94,8 @@ def main() -> int:
     options = parser.parse_args()
     check = undetected_from if options.faults else partial(failures_from, has_ways=options.forced)
     tally = Tally()
-    with get_context("spawn").Pool(options.workers, maxtasksperchild=50) as pool, suppress(KeyboardInterrupt):
-        for found in pool.imap(check, range(options.start, options.start + options.count, BATCH)):
+    with suppress(KeyboardInterrupt):
+        for found in done_by(options.workers, check, range(options.start, options.start + options.count, BATCH), 50):
             for text in tally.add(found):
                 print(f"\n{text}", flush=True)
             if sys.stderr.isatty() or tally.done % 1000 == 0:

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.properties.flow_grammar import flow
-from tests.properties.fuzz_flows import CHECKS, is_failure, outcome, smallest
+from tests.properties.forced import forced, ways_of
+from tests.properties.fuzz_flows import CHECKS, DRAWN, is_failure, outcome, smallest
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 
 
-def holds(name: str, seed: int) -> None:
+def holds(name: str, seed: int, of: str = "flows") -> None:
     """Fails with the smallest program found that breaks the law."""
-    made = flow(seed)
+    made = DRAWN[of](seed)
     wrong = outcome(CHECKS[name], made)
     if wrong is not None and is_failure(wrong):
         small, wrong = smallest(CHECKS[name], made, wrong)
@@ -46,3 +46,17 @@ def test_derivatives_agree_with_differences_and_each_other(seed: int) -> None:
 @given(SEEDS)
 def test_a_batch_is_a_loop(seed: int) -> None:
     holds("vmap", seed)
+
+
+@settings(max_examples=25)
+@given(SEEDS)
+def test_nested_loops_over_parts_of_arrays_do_what_python_does(seed: int) -> None:
+    with forced(ways_of(seed)):
+        holds("llvm", seed, "nests")
+
+
+@settings(max_examples=25)
+@given(SEEDS)
+def test_derivatives_of_nested_loops_agree(seed: int) -> None:
+    with forced(ways_of(seed)):
+        holds("derivatives, reference", seed, "nests")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.properties.fuzz import CHECKS, drawn, outcome, smallest
+from tests.properties.forced import forced, ways_of
+from tests.properties.fuzz import CHECKS, THREADS, drawn, outcome, smallest
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 
@@ -70,6 +71,19 @@ def test_a_batch_is_a_loop(seed: int):
 @given(SEEDS)
 def test_printed_programs_parse_to_themselves(seed: int):
     holds("text", seed)
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_any_layout_of_arguments_will_do(seed: int):
+    holds("calls", seed)
+
+
+@settings(max_examples=40)
+@given(SEEDS)
+def test_small_programs_are_right_when_made_like_large_ones(seed: int):
+    with forced(ways_of(seed), THREADS):
+        holds("llvm", seed)
 
 
 @settings(max_examples=120)
