@@ -136,3 +136,11 @@ def test_derivatives_in_a_constant_are_refused_and_not_zero():
     inner = DifferentiateWith(wave, diff.ComplexStep())
     with pytest.raises(UnsupportedError, match="with respect to its first argument"):
         diff.gradient(lambda c: np.sum(inner(X, c)), diff.Pliant(), X)
+
+
+@pytest.mark.jax
+def test_a_system_inside_a_system_inside_the_first():
+    innermost = diff.DifferentiateWith(lambda x: np.sin(x) ** 2, diff.Pliant())
+    inner = diff.DifferentiateWith(lambda x: innermost(x) + 1, diff.JAX())
+    made = diff.jacobian(lambda x: inner(2.0 * x), diff.Pliant(), X)
+    np.testing.assert_allclose(made, np.diag(2 * np.sin(4 * X)), atol=1e-12)

@@ -13,7 +13,9 @@ from pliant.diff import Cache, Constant, Pliant, namespace
 from pliant.errors import (
     ArgumentError,
     DifferentiationError,
+    DTypeError,
     MutationError,
+    ReadOnlyError,
     ShapeError,
     UnavailableError,
     UnsupportedError,
@@ -274,3 +276,35 @@ def test_second_order_of_two_libraries_raises_at_construction():
 def test_a_class_is_no_system():
     with pytest.raises(ArgumentError, match="expected a system after f, got the class Pliant"):
         diff.gradient(total, Pliant, X)
+
+
+@every_system
+def test_a_function_that_returns_nothing_is_told_so(system: Any):
+    with pytest.raises(DifferentiationError, match=r"this one returns None\nhint: return the value"):
+        diff.gradient(lambda x: None, system, X)
+    with pytest.raises(DifferentiationError, match=r"this one returns \(\)"):
+        diff.jacobian(lambda x: (), system, X)
+
+
+def test_wrong_keywords_and_preparations_are_named():
+    hint = r"gradient: got an unexpected keyword argument 'c'\nhint: what f takes beside x follows x"
+    with pytest.raises(ArgumentError, match=hint):
+        diff.gradient(total, Pliant(), X, c=2.0)  # type: ignore[call-arg]
+    with pytest.raises(ArgumentError, match=hint):
+        diff.prepare_gradient(total, Pliant(), X, c=2.0)  # type: ignore[call-arg]
+    with pytest.raises(ArgumentError, match="expected prep= from prepare_gradient, got function"):
+        diff.gradient(total, Pliant(), X, prep=total)  # type: ignore[arg-type]
+
+
+def test_an_empty_tuple_of_seeds_is_refused():
+    with pytest.raises(ArgumentError, match="expected a tuple of seeds, got an empty one"):
+        diff.pullback(np.sin, Pliant(), X, ())
+
+
+def test_what_cannot_be_written_is_no_out():
+    with pytest.raises(DTypeError, match="out= has dtype int64, the result float64"):
+        diff.gradient(total, Pliant(), X, out=np.zeros(3, np.int64))
+    with pytest.raises(ReadOnlyError, match="out= cannot be written: it is read-only"):
+        diff.gradient(total, Pliant(), X, out=np.broadcast_to(0.0, 3))
+    with pytest.raises(UnsupportedError, match="out= cannot be written: float is immutable"):
+        diff.derivative(np.sin, Pliant(), 1.0, out=0.0)

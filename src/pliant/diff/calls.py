@@ -80,9 +80,8 @@ def call(operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[
     given = split(x, contexts)
     seeds = _tuple(t) if spec.seeds else ()
     if spec.seeds and not seeds:
-        raise ArgumentError(
-            f"{operator}: expected a tuple of seeds, got {type(t).__name__}", hint="one seed t is the tuple (t,)"
-        )
+        got = "an empty one" if isinstance(t, tuple) else type(t).__name__
+        raise ArgumentError(f"{operator}: expected a tuple of seeds, got {got}", hint="one seed t is the tuple (t,)")
     return Call(spec, f, system, given, tuple([_seed(seed, given, spec, operator) for seed in seeds]), y, has_aux)
 
 

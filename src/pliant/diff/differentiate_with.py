@@ -18,6 +18,7 @@ from pliant.diff.programs import refuse_second_order
 from pliant.diff.second_order import parts_of
 from pliant.diff.system import dtype_name, is_numpy
 from pliant.errors import ArgumentError, UnsupportedError
+from pliant.frontend.tracing import untraced
 from pliant.transforms.evaluate import short_dtype
 
 
@@ -114,7 +115,8 @@ class DifferentiateWith:
         """The type of y, from a run at ones."""
         key = tuple(map(leaf_type, (x, *constants)))
         if key not in self.types:
-            y = self.value(*map(_example, (x, *constants)))
+            with untraced():
+                y = self.value(*map(_example, (x, *constants)))
             self.types[key] = Type(short_dtype(y.dtype), y.shape)
         return self.types[key]
 

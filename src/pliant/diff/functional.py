@@ -114,7 +114,7 @@ class Functional:
             if y.__class__ is np.float64 or y.__class__ is np.ndarray:
                 local.returned = SINGLE
                 return (y,), ()
-            leaves, structure = flatten(y)
+            leaves, structure = _leaves(y)
             local.returned = Returned(structure)
             return tuple(map(self._result, leaves)), ()
 
@@ -159,7 +159,7 @@ class Functional:
         if self.y is None:
             made = system.call(f, args, (*xs, *constants))
             y, aux = self._parted(made) if self.has_aux else (made, ())
-            leaves, structure = flatten(y)
+            leaves, structure = _leaves(y)
         else:
             buffers = [system.buffer(t) for t in self.y[0]]
             structure = self.y[1]
@@ -190,3 +190,14 @@ class Functional:
                 f"expected a function that returns arrays, this one returns {type(leaf).__name__}"
             )
         return self.system.array(leaf)
+
+
+def _leaves(y: Any) -> tuple[list[Any], Any]:
+    """What f returned as leaves, and their structure."""
+    leaves, structure = flatten(y)
+    if not leaves:
+        raise DifferentiationError(
+            f"expected a function that returns arrays, this one returns {y!r}",
+            hint="return the value; a function that fills its result is told so by y=" if y is None else "",
+        )
+    return leaves, structure

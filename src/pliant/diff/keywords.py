@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
+
+from pliant.errors import ArgumentError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,3 +35,12 @@ def keywords(options: Any) -> Callable[[F], F]:
         return function
 
     return spelled_out
+
+
+def refuse(operator: str, others: Iterable[str]) -> None:
+    """ArgumentError for keywords that an operator does not have, if there are any."""
+    for name in others:
+        raise ArgumentError(
+            f"{operator}: got an unexpected keyword argument {name!r}",
+            hint="what f takes beside x follows x: Constant(c), Cache(c), ConstantOrCache(tree) or Active(w)",
+        )

@@ -13,12 +13,12 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from pliant.diff.calls import call
-from pliant.diff.keywords import keywords
+from pliant.diff.keywords import keywords, refuse
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepared
 from pliant.diff.same_point import PointPrep
 from pliant.diff.system import is_ndarray, is_sparse
-from pliant.errors import ShapeError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError, UnsupportedError
 
 
 class Options(TypedDict, total=False):
@@ -217,7 +217,7 @@ def _results(
 ) -> tuple[Any, ...]:
     """What the operator's `value_and_` form returns: y or (y, aux), and the derivatives."""
     prep = options.get("prep")
-    if prep is not None and len(options) == 1:
+    if prep.__class__ is Prep and len(options) == 1:
         made = prep.quick(operator, f, system, x, t, contexts)
         if made is not None:
             return made
@@ -226,9 +226,12 @@ def _results(
 
 def _checked_results(
     operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], *, y: Any = None,
-    prep: Prep | PointPrep | None = None, out: Any = None, has_aux: bool = False,
+    prep: Any = None, out: Any = None, has_aux: bool = False, **others: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The same for any arguments."""
+    refuse(operator, others)
+    if not isinstance(prep, Prep | PointPrep | None):
+        raise ArgumentError(f"{operator}: expected prep= from prepare_{operator}, got {type(prep).__name__}")
     of = call(operator, f, system, x, t, contexts, y, has_aux)
     prep, of = (prepared(of), of) if prep is None else prep.fitted(of)
     made, aux, parts = prep.apply(of.given.actives, of.seeds, of.given.constants)
@@ -255,14 +258,23 @@ def _filled(out: Any, made: Any, name: str) -> Any:
         return out
     targets, structure = flatten(out)
     leaves, wanted = flatten(made)
-    if structure != wanted or [tuple(t.shape) for t in targets] != [tuple(np.shape(leaf)) for leaf in leaves]:
+    if structure != wanted or [tuple(np.shape(t)) for t in targets] != [tuple(np.shape(leaf)) for leaf in leaves]:
         shapes = [", ".join(str(list(np.shape(a))) for a in arrays) for arrays in (targets, leaves)]
         raise ShapeError(f"{name}= has shape {shapes[0]}, the result {shapes[1]}")
     for target, leaf in zip(targets, leaves, strict=True):
         if is_ndarray(target):
-            np.copyto(target, leaf, casting="same_kind")
+            _write(target, leaf, name)
         elif hasattr(target, "copy_"):
             target.copy_(leaf)
         else:
             raise UnsupportedError(f"{name}= cannot be written: {type(target).__name__} is immutable")
     return out
+
+
+def _write(target: Any, leaf: Any, name: str) -> None:
+    made = np.asarray(leaf)
+    if not target.flags.writeable:
+        raise ReadOnlyError(f"{name}= cannot be written: it is read-only")
+    if not np.can_cast(made.dtype, target.dtype, "same_kind"):
+        raise DTypeError(f"{name}= has dtype {target.dtype}, the result {made.dtype}")
+    np.copyto(target, made, casting="same_kind")

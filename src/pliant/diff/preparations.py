@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from pliant.diff.calls import Call, call
-from pliant.diff.keywords import keywords
+from pliant.diff.keywords import keywords, refuse
 from pliant.diff.prepare import Mismatch, Prep, prepare
 from pliant.diff.same_point import PointPrep, prepare_at
 
@@ -134,6 +134,8 @@ def _prepared(
 
 
 def _call(
-    operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], *, y: Any = None, has_aux: bool = False
-) -> Call:
+    operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any], *, y: Any = None,
+    has_aux: bool = False, **others: Any,
+) -> Call:  # fmt: skip
+    refuse(operator, others)
     return call(operator, f, system, x, t, contexts, y, has_aux)

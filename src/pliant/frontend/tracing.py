@@ -235,3 +235,15 @@ def tracing() -> Generator[Trace]:
             thread.update(before, thread.is_jit_disabled)
             if before is not None:
                 trace.undo()
+
+
+@contextmanager
+def untraced() -> Generator[None]:
+    """What runs inside is no part of the trace that is going on."""
+    before = thread.trace
+    with scope():
+        thread.update(None, thread.is_jit_disabled)
+        try:
+            yield
+        finally:
+            thread.update(before, thread.is_jit_disabled)
