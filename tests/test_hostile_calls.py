@@ -206,3 +206,13 @@ def test_eight_threads_with_growing_shapes_agree_bit_for_bit() -> None:
 
 
 SIZES = (1, 2, 3, 5, 8, 40, 90)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_a_python_int_of_more_than_64_bits_is_refused_also_after_smaller_ones(number: int) -> None:
+    compiled = pliant.jit(lambda x, n: x + n)
+    x = np.arange(3)
+    for _ in range(4):
+        with pytest.raises(ArgumentError, match=f"the Python int {number} does not fit into 64 bits"):
+            compiled(x, number)
+        np.testing.assert_array_equal(compiled(x, 2), x + 2)

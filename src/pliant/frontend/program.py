@@ -25,7 +25,7 @@ from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.order import Later
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
-from pliant.frontend.signature import WEAK, flatten, leaf_type, unflatten
+from pliant.frontend.signature import WEAK, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
 from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens
@@ -53,9 +53,17 @@ class Program:
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
-        given = [np.asarray(leaves[i], _dtype(leaves[i])) for i in self.leaves]
+        given = [self.array(leaves[i]) for i in self.leaves]
         arrays = [*leaves, *self.met] if self.groups else ()
         return [*given, *(g.flat(arrays) for g in self.groups), *self.captured]
+
+    def array(self, leaf: Any) -> Any:
+        """An argument as an array."""
+        name = WEAK.get(cast("Any", type(leaf)))
+        if name is None:
+            return np.asarray(leaf)
+        check_number(leaf, self.fn.name)
+        return np.asarray(leaf, DTYPES[name])
 
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Whether names outside are bound as they were, and arrays overlap as they did."""
@@ -126,11 +134,6 @@ class Program:
         if self.changed is not None:
             made = made_of(self.changed.outputs, leaves, self.met, results)
             replace_items(tree, unflatten(self.changed.structure, made))
-
-
-def _dtype(leaf: Any) -> Any:
-    name = WEAK.get(cast("Any", type(leaf)))
-    return {"bool": np.bool_, "i64": np.int64, "f64": np.float64, "c128": np.complex128}[name] if name else None
 
 
 def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str]) -> Program:

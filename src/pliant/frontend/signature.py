@@ -119,12 +119,17 @@ def signature(leaf: Any) -> Any:
         ) from None
 
 
+def check_number(leaf: Any, name: str) -> None:
+    """Refuse a Python int that no array can hold."""
+    if leaf.__class__ is int and not -(2**63) <= leaf < 2**63:
+        raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
+
+
 def leaf_type(leaf: Any, name: str) -> Type | None:
     """IR type of an array or number; None for a static leaf."""
     kind = leaf.__class__
     if kind in WEAK:
-        if kind is int and not -(2**63) <= leaf < 2**63:
-            raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
+        check_number(leaf, name)
         return Type(WEAK[kind])
     if issubclass(kind, np.ndarray | np.generic):
         short = SHORT.get(leaf.dtype.name)
