@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.values import llvm_type
-from pliant.kernel.ir import Affine, Buffer, root_of
+from pliant.kernel.ir import Affine, Buffer, Var, root_of, strides_of
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -75,3 +76,12 @@ class Lanes:
         places = [n if n < count else self.count + n for n in range(self.count)]
         mask = ", ".join([f"i32 {n}" for n in places])
         return self.e.op(f"shufflevector {self.kind} {x}, {self.kind} {y}, <{self.count} x i32> <{mask}>")
+
+
+def place_of(buffer: Buffer, loops: Sequence[Var], *within: Affine | int) -> Affine:
+    """The offset of the array that loops over the first axes are at, or of a row or an element of it."""
+    strides = strides_of(buffer.type.shape)
+    total = Affine(0, tuple([(v, s) for v, s in zip(loops, strides, strict=False) if v.extent != 1]))
+    for n, stride in zip(within, strides[len(loops) :], strict=False):
+        total = total + n * stride
+    return total

@@ -1,4 +1,4 @@
-"""Factorisations and triangular systems by LAPACK, on memory as it lies; those of small matrices are written out.
+"""Factorisations and triangular systems by LAPACK, on memory as it lies; those of small matrices are in the program.
 
 Our matrices are row-major, LAPACK's column-major: it sees each one transposed. For Cholesky and
 triangular systems that only exchanges sides; an LU factorisation is made from a transposed copy.
@@ -6,12 +6,12 @@ triangular systems that only exchanges sides; an LU factorisation is made from a
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.blas import LETTER, address_of, call_text
-from pliant.backends.llvm.small_matrices import emit_small, is_small
+from pliant.backends.llvm.lanes import place_of
+from pliant.backends.llvm.small_matrices import emit_small, is_inside
 from pliant.core.ir import Op
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether there is a routine for a primitive on operands of these types."""
     fits = all(t.dtype in LETTER and max(t.shape, default=0) < 2**31 for t in types)
-    return fits and (isinstance(op, Cholesky | TriangularSolve | Lu) or is_small(op, types))
+    return fits and (isinstance(op, Cholesky | TriangularSolve | Lu) or is_inside(op, types))
 
 
 def emit_routine(e: Emitter, step: Routine) -> None:
@@ -33,7 +33,7 @@ def emit_routine(e: Emitter, step: Routine) -> None:
     lead, n = step.args[0].type.shape[:-2], step.args[0].type.shape[-1]
     if 0 in (*lead, n) or 0 in step.outs[0].type.shape:
         return
-    if is_small(step.node.op, [a.type for a in step.args]):
+    if is_inside(step.node.op, [a.type for a in step.args]):
         emit_small(e, step)
         return
     e.begin_step(())
@@ -46,11 +46,11 @@ def emit_routine(e: Emitter, step: Routine) -> None:
 def _cholesky(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -> None:
     """The upper triangle that LAPACK makes is our lower one; the other is cleared."""
     (a,), (out,) = step.args, step.outs
-    _each(e, n, n, lambda i, j: e.store(out, _at(out, loops, (i, j)), e.load(a, _at(a, loops, (i, j)))))
-    info = _call(e, "potrf", a.type.dtype, "U", n, e.address(out, _at(out, loops)), n, "info")
+    _each(e, n, n, lambda i, j: e.store(out, place_of(out, loops, i, j), e.load(a, place_of(a, loops, i, j))))
+    info = _call(e, "potrf", a.type.dtype, "U", n, e.address(out, place_of(out, loops)), n, "info")
     zero = "0x0000000000000000"
     empty = (zero, zero) if a.type.kind == "c" else zero
-    _above(e, n, lambda i, j: e.store(out, _at(out, loops, (i, j)), empty))
+    _above(e, n, lambda i, j: e.store(out, place_of(out, loops, i, j), empty))
     _note(e, step, e.op(f"icmp ne {info[1]} {info[0]}, 0"))
 
 
@@ -61,28 +61,28 @@ def _triangular_solve(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -
     assert isinstance(op, TriangularSolve)
     if not op.unit:
         _note(e, step, _has_zero(e, a, loops, n))
-    _each(e, n, k, lambda i, j: e.store(out, _at(out, loops, (i, j)), e.load(b, _at(b, loops, (i, j)))))
+    _each(e, n, k, lambda i, j: e.store(out, place_of(out, loops, i, j), e.load(b, place_of(b, loops, i, j))))
     flags = "R", "U" if op.lower else "L", "C" if op.adjoint else "N", "U" if op.unit else "N"
-    places = e.address(a, _at(a, loops)), e.address(out, _at(out, loops))
+    places = e.address(a, place_of(a, loops)), e.address(out, place_of(out, loops))
     e.line(call_text(e, f"{LETTER[dtype]}trsm", dtype, [*flags, k, n, 1.0, places[0], n, places[1], k]))
 
 
 def _lu(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -> None:
     """Transposed copy, factorisation in place, transposed back; interchanges become a permutation."""
     (a,), (lu, perm) = step.args, step.outs
-    _each(e, n, n, lambda i, j: e.store(lu, _at(lu, loops, (j, i)), e.load(a, _at(a, loops, (i, j)))))
+    _each(e, n, n, lambda i, j: e.store(lu, place_of(lu, loops, j, i), e.load(a, place_of(a, loops, i, j))))
     ints = address_of(f"{LETTER[a.type.dtype]}getrf")[1]
     pivots = e.alloca(f"[{n} x {ints}]")
-    _call(e, "getrf", a.type.dtype, n, n, e.address(lu, _at(lu, loops)), n, pivots, "info")
+    _call(e, "getrf", a.type.dtype, n, n, e.address(lu, place_of(lu, loops)), n, pivots, "info")
 
     def exchange(i: Affine, j: Affine) -> None:
-        above, below = _at(lu, loops, (i, j)), _at(lu, loops, (j, i))
+        above, below = place_of(lu, loops, i, j), place_of(lu, loops, j, i)
         x, y = e.load(lu, above), e.load(lu, below)
         e.store(lu, above, y)
         e.store(lu, below, x)
 
     _above(e, n, exchange)
-    _permutation(e, perm, _at(perm, loops), pivots, ints, n)
+    _permutation(e, perm, place_of(perm, loops), pivots, ints, n)
 
 
 def _permutation(e: Emitter, perm: Buffer, start: Affine, pivots: str, ints: str, n: int) -> None:
@@ -112,7 +112,7 @@ def _has_zero(e: Emitter, a: Buffer, loops: Sequence[Var], n: int) -> str:
 
     def look() -> None:
         index = Affine(0, ((i, 1),))
-        value = e.load(a, _at(a, loops, (index, index)))
+        value = e.load(a, place_of(a, loops, index, index))
         parts = value if isinstance(value, tuple) else (value,)
         zero = e.op(f"load i1, ptr {found}")
         tests = [e.op(f"fcmp oeq {real} {part}, 0x0000000000000000") for part in parts]
@@ -136,16 +136,6 @@ def _note(e: Emitter, step: Routine, failed: str) -> None:
     """Remember that a routine failed."""
     before = e.op("load i64, ptr %error")
     e.line(f"store i64 {e.op(f'select i1 {failed}, i64 {step.site + 1}, i64 {before}')}, ptr %error")
-
-
-def _at(buffer: Buffer, loops: Sequence[Var], within: Sequence[Affine] = ()) -> Affine:
-    """The offset of the matrix (or row) that the loops are at, or of an element of it."""
-    shape = buffer.type.shape
-    strides = list(itertools.accumulate(reversed(shape), int.__mul__, initial=1))[-2::-1]
-    total = Affine(0, tuple([(v, s) for v, s in zip(loops, strides, strict=False) if v.extent != 1]))
-    for part, stride in zip(within, strides[len(loops) :], strict=bool(within)):
-        total = total + part * stride
-    return total
 
 
 def _each(e: Emitter, m: int, n: int, body: Callable[[Affine, Affine], None]) -> None:

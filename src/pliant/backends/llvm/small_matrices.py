@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pliant.backends.llvm.lanes import BYTES, Lanes
+from pliant.backends.llvm.cached_matrices import LOOPED, is_cached
+from pliant.backends.llvm.lanes import BYTES, Lanes, place_of
 from pliant.backends.llvm.minors import cofactors, determinant
 from pliant.backends.llvm.squares import SIDE, SQUARE
 from pliant.backends.llvm.stacks import Row, Stack, emit_stack, local_for
 from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type
-from pliant.kernel.ir import Affine, Buffer, Routine, Var, strides_of
+from pliant.kernel.ir import Affine, Buffer, Routine, Var
 from pliant.ops.solve import Cofactor, Det, Lu
 from pliant.ops.triangular import Cholesky, TriangularSolve
 
@@ -30,6 +31,11 @@ WIDEST: Final = 16  # right sides
 Loops: TypeAlias = Sequence[Var]
 
 
+def is_inside(op: Op, types: Sequence[Type]) -> bool:
+    """Whether a primitive on matrices of these types is computed in the program itself."""
+    return is_small(op, types) or is_cached(op, types)
+
+
 def is_small(op: Op, types: Sequence[Type]) -> bool:
     """Whether a primitive on matrices of these types is written out."""
     if type(op) not in WRITTEN or types[0].dtype not in BYTES:
@@ -44,13 +50,14 @@ def emit_small(e: Emitter, step: Routine) -> None:
     e.begin_step(step.outs)
     failed = e.alloca("i1")
     e.line(f"store i1 false, ptr {failed}")
+    rules = WRITTEN if is_small(step.node.op, [a.type for a in step.args]) else LOOPED
 
     def each(step: Routine) -> None:
-        for condition in WRITTEN[type(step.node.op)](e, step, loops):
+        for condition in rules[type(step.node.op)](e, step, loops):
             before = e.op(f"load i1, ptr {failed}")
             e.line(f"store i1 {e.op(f'or i1 {before}, {condition}')}, ptr {failed}")
 
-    stack, inside = _side_by_side(step, loops)
+    stack, inside = _side_by_side(step, loops) if rules is WRITTEN else (None, step)
 
     def one() -> None:
         each(inside)
@@ -215,9 +222,7 @@ def _place(buffer: Buffer, loops: Loops, *within: int) -> Affine:
     """The offset of an element, or a row, of the matrix that the loops are at."""
     if buffer.slot == SQUARE:
         return Affine(SIDE * (within[0] * buffer.type.shape[-1] + within[1]))
-    strides = strides_of(buffer.type.shape)
-    start = sum([n * s for n, s in zip(within, strides[len(loops) :], strict=False)])
-    return Affine(start, tuple([(v, s) for v, s in zip(loops, strides, strict=False) if v.extent != 1]))
+    return place_of(buffer, loops, *within)
 
 
 WRITTEN: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = {
