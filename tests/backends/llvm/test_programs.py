@@ -212,6 +212,24 @@ def test_llvm_has_nothing_to_say_of_loops_inside_a_while(capfd, monkeypatch):
     assert capfd.readouterr().err == ""
 
 
+def test_llvm_has_nothing_to_say_of_the_gradient_of_a_while(capfd, monkeypatch):
+    def f(x, w):
+        y = np.ones_like(x)
+        r = y * y * y + w * y - x
+        while np.sqrt(np.sum(r * r)) > 1e-12:
+            y = y - r / (3 * y * y + w)
+            r = y * y * y + w * y - x
+        return np.sum(y * w)
+
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    xs = np.linspace(0.3, 0.9, 5), np.linspace(0.9, 0.4, 5)
+    value, slope = pliant.value_and_grad(f)(*xs)
+    np.testing.assert_allclose(value, f(*xs), rtol=1e-12)
+    root = np.array([np.roots([1, 0, w, -x]).real[-1] for x, w in zip(*xs, strict=True)])
+    np.testing.assert_allclose(slope, xs[1] / (3 * root**2 + xs[1]), rtol=1e-9)
+    assert capfd.readouterr().err == ""
+
+
 def test_llvm_has_nothing_to_say_of_branches_inside_a_short_loop(capfd, monkeypatch):
     monkeypatch.setenv("PLIANT_CACHE", "")
 

@@ -263,21 +263,19 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> No
             test.put(test.param(n), e.base(a))
             body.put(body.param(n), e.base(a))
     carries.begin(body)
-    head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
-    e.line(f"br label %{head}")
-    e.label(head)
-    for c, _ in op.carries:
-        test.put(test.param(c), body.get(body.param(c)))
-    test.call()
-    going = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
-    if test.can_fail or body.can_fail:
-        going = e.op(f"and i1 {going}, {e.op(f'icmp eq i64 {e.op(load_error())}, 0')}")
-    e.line(f"br i1 {going}, label %{run}, label %{done}")
-    e.label(run)
-    body.call()
-    carries.after(body)
-    e.line(f"br label %{head}, !llvm.loop {e.module.not_unrolled()}")
-    e.label(done)
+
+    def going() -> str:
+        for c, _ in op.carries:
+            test.put(test.param(c), body.get(body.param(c)))
+        test.call()
+        holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
+        return and_fine(e, holds) if test.can_fail or body.can_fail else holds
+
+    def once() -> None:
+        body.call()
+        carries.after(body)
+
+    repeat(e, going, once)
     carries.end(body, known=False)
 
 
@@ -300,6 +298,23 @@ def emit_cond(e: Emitter, step: Run, segment: EmitSegment) -> None:
         part.call()
         e.line(f"br label %{end}")
     e.label(end)
+
+
+def repeat(e: Emitter, going: Callable[[], str], body: Callable[[], None]) -> None:
+    """Run a body as long as a condition, computed anew each time, holds."""
+    head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
+    e.line(f"br label %{head}")
+    e.label(head)
+    e.line(f"br i1 {going()}, label %{run}, label %{done}")
+    e.label(run)
+    body()
+    e.line(f"br label %{head}, !llvm.loop {e.module.not_unrolled()}")
+    e.label(done)
+
+
+def and_fine(e: Emitter, condition: str) -> str:
+    """A condition, and that no index was out of range so far."""
+    return e.op(f"and i1 {condition}, {e.op(f'icmp eq i64 {e.op(load_error())}, 0')}")
 
 
 def unless_failed(e: Emitter, body: Callable[[], None]) -> None:

@@ -6,11 +6,10 @@ at the end of the step, also when an index was out of range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, final
 
 from pliant.backends.llvm.emit import Emitter
-from pliant.backends.llvm.nested import Carries, EmitSegment, Part, copy, load_error, move, name_of, unless_failed
+from pliant.backends.llvm.nested import Carries, EmitSegment, Part, and_fine, copy, move, name_of, repeat, unless_failed
 from pliant.backends.llvm.tapes import HEADER, tape_functions
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Buffer, Run
@@ -162,7 +161,7 @@ def emit_retrace(e: Emitter, step: Run, op: Retrace | WhileOnce, segment: EmitSe
 
     def more() -> str:
         left = e.op(f"icmp ne i64 {tape.length}, 0")
-        return _unless_failed(e, left) if can_fail else left
+        return and_fine(e, left) if can_fail else left
 
     def once() -> None:
         for n, at in enumerate(tape.pop()):
@@ -203,7 +202,7 @@ def _forward(e: Emitter, step: Run, op: Retrace, parts: tuple[Part, Part], tape:
             test.put(test.param(p), ahead.get(ahead.param(p)))
         test.call()
         holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
-        return _unless_failed(e, holds) if can_fail else holds
+        return and_fine(e, holds) if can_fail else holds
 
     def run(row: list[str]) -> None:
         for n, at in enumerate(row):
@@ -219,20 +218,3 @@ def _forward(e: Emitter, step: Run, op: Retrace, parts: tuple[Part, Part], tape:
             run(row)
 
     repeat(e, going, once)
-
-
-def repeat(e: Emitter, going: Callable[[], str], body: Callable[[], None]) -> None:
-    """Run a body as long as a condition, computed anew each time, holds."""
-    head, run, done = (e.fresh(n)[1:] for n in ("head", "run", "done"))
-    e.line(f"br label %{head}")
-    e.label(head)
-    e.line(f"br i1 {going()}, label %{run}, label %{done}")
-    e.label(run)
-    body()
-    e.line(f"br label %{head}")
-    e.label(done)
-
-
-def _unless_failed(e: Emitter, condition: str) -> str:
-    """A condition, and that no index was out of range so far."""
-    return e.op(f"and i1 {condition}, {e.op(f'icmp eq i64 {e.op(load_error())}, 0')}")
