@@ -11,7 +11,7 @@ from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.ops import RULES, outward
 from pliant.ops.reduce import reduce_max, reduce_sum
-from pliant.ops.shape import Permute, broadcast, permute
+from pliant.ops.shape import Permute, broadcast, permute, reshape
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_rule, run
 
@@ -27,6 +27,17 @@ def product(x: Value, y: Value, row: Value) -> Value:
 def test_rules_are_true() -> None:
     check_rule(outward.elementwise_of_permutes, A, B, ROW, program=product)
     check_rule(outward.reduction_of_permute, A, program=lambda x: reduce_sum(permute(x, ORDER), (0, 2)))
+    check_rule(outward.permute_of_unit_axes, Type("f64", (3, 1, 4)), program=lambda x: permute(x, (1, 0, 2)) * 2.0)
+
+
+def test_axes_of_one_element_move_without_a_permutation() -> None:
+    def f(x: Value) -> Value:
+        return reshape(permute(reshape(x, (3, 1, 4)), (0, 2, 1)), (3, 4))
+
+    fn = trace(f, Type("f64", (3, 4)))
+    assert len(nodes(simplify(fn, outward.RULES).results)) == 1
+    turned = trace(lambda x: permute(x, (1, 2, 0)), Type("f64", (3, 1, 4)))
+    assert simplify(turned, outward.RULES) == turned
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])

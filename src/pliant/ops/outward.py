@@ -18,9 +18,11 @@ from pliant.ops.shape import (
     Broadcast,
     Permute,
     broadcast_of_broadcast,
+    movement_of_nothing,
     permute,
     permute_of_broadcast,
     permute_of_permute,
+    reshape,
     reshape_of_reshape,
 )
 from pliant.rewrite.rule import rewrite
@@ -54,7 +56,18 @@ def reduction_of_permute(value: Value) -> Value | None:
     return permute(made, [sorted(kept).index(a) for a in kept])
 
 
+@rewrite(Permute)
+def permute_of_unit_axes(value: Value) -> Value | None:
+    """A permutation that only moves axes of one element leaves all elements in their order."""
+    (x,), op = value.args, value.op
+    assert isinstance(op, Permute)
+    long = [axis for axis in op.order if x.shape[axis] != 1]
+    return reshape(x, value.shape) if long == sorted(long) else None
+
+
 RULES = (
+    permute_of_unit_axes,
+    movement_of_nothing,
     elementwise_of_permutes,
     reduction_of_permute,
     permute_of_permute,
