@@ -151,13 +151,16 @@ FITS: Final = (
 )
 PARTS: Final = {"LN2": LN2, "PI": PI, "HALF_PI": PI / 2, "INVERSE_LN2": 1 / LN2, "INVERSE_LN10": 1 / Decimal(10).ln(),
                 "LOG10_2": LN2 / Decimal(10).ln(), "TWO_THIRDS": Decimal(2) / 3}  # fmt: skip
+POSITIVE_PARTS: Final = {"PI_DOWN": PI}
 
 
-def in_parts(x: Decimal, dtype: type[np.floating]) -> tuple[float, ...]:
-    """Three numbers of a format whose sum is x."""
+def in_parts(x: Decimal, dtype: type[np.floating], *, is_positive: bool = False) -> tuple[float, ...]:
+    """Three numbers of a format whose sum is x. is_positive: all of them, if x is."""
     found = list[float]()
     for _ in range(3):
         part = float(dtype(x))
+        if is_positive and Decimal(part) > x:
+            part = float(np.nextafter(part, 0, dtype=dtype))
         found.append(part)
         x -= Decimal(part)
     return tuple(found)
@@ -174,8 +177,9 @@ def text() -> str:
             rounded = [float(c) if dtype == "f64" else float(np.float32(c)) for c in made]
             lines += [f'    "{dtype}": (', *[f"        {c!r}," for c in rounded], "    ),"]
         lines.append("}")
-    for name, x in PARTS.items():
-        parts = {"f64": in_parts(x, np.float64), "f32": in_parts(x, np.float32)}
+    for name, x in (PARTS | POSITIVE_PARTS).items():
+        is_positive = name in POSITIVE_PARTS
+        parts = {d: in_parts(x, t, is_positive=is_positive) for d, t in (("f64", np.float64), ("f32", np.float32))}
         lines += [f"{name}: Final = {{", *[f'    "{d}": {p!r},' for d, p in parts.items()], "}"]
     return "\n".join([*lines, ""])
 

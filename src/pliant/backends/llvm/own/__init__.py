@@ -32,6 +32,10 @@ FASTER: Final = frozenset(
         ("expm1", "float"),
         ("asinh", "double"),
         ("acosh", "double"),
+        ("sin", "double"),
+        ("sin", "float"),
+        ("cos", "double"),
+        ("cos", "float"),
     ]
 )
 """(function, LLVM type) of formulas that are faster than glibc's vector functions, and as exact."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pliant.backends.llvm.own.coefficients import ASIN, ATAN, COS_QUARTER, HALF_PI, PI, SIN, SIN_QUARTER
+from pliant.backends.llvm.own.coefficients import ASIN, ATAN, COS_QUARTER, HALF_PI, PI, PI_DOWN, SIN, SIN_QUARTER
 from pliant.backends.llvm.own.formula import Bits, Body, Num
 
 LARGE: Final = {"f64": 2.0**30, "f32": 2.0**16}
@@ -28,10 +28,17 @@ def without(b: Body, x: Num, n: Num, parts: tuple[float, float, float]) -> tuple
     return total, (high - total) + low
 
 
-def sine(b: Body, r: Num, low: Num) -> Num:
-    """sin(r + low) for |r| ≤ π/2."""
-    z = r * r
-    return r + b.fma(r * z, b.polynomial(SIN, z), low)
+def sine_without(b: Body, x: Num, k: Num, odd: Bits) -> Num:
+    """sin(x - kπ) for |x - kπ| ≤ π/2, with its sign changed if the lowest bit of `odd` is set.
+
+    The first difference is exact, and the others are rounded once each, even where all digits cancel. -0 stays -0:
+    the parts are positive, and so is z·(…) + 0 for z = 0.
+    """
+    for part in b.parts(PI_DOWN):
+        x = b.fma(k, -part, x)
+    z = x * x
+    x = with_sign_of(b, x, odd)
+    return b.fma(x, b.fma(z, b.polynomial(SIN, z), 0.0), x)
 
 
 def with_sign_of(b: Body, x: Num, odd: Bits) -> Num:
@@ -46,17 +53,15 @@ def by_libm_if_large(b: Body, name: str, x: Num, made: Num) -> Num:
 
 def sin(b: Body, x: Num) -> Num:
     """The sine: x = nπ + r, and ±sin r."""
-    n = x * (1 / math.pi) + b.format.rounder
-    r, low = without(b, x, n - b.format.rounder, b.parts(PI))
-    return by_libm_if_large(b, "sin", x, b.where(x.is_(0.0), x, with_sign_of(b, sine(b, r, low), n.bits())))
+    n = b.fma(x, 1 / math.pi, b.format.rounder)
+    return by_libm_if_large(b, "sin", x, sine_without(b, x, n - b.format.rounder, n.bits()))
 
 
 def cos(b: Body, x: Num) -> Num:
-    """The cosine: x = (n + ½)π + r, and ∓sin r."""
-    n = b.fma(abs(x), 1 / math.pi, -0.5) + b.format.rounder
-    odd = (n - b.format.rounder) * 2.0 + 1.0
-    r, low = without(b, abs(x), odd, b.parts(HALF_PI))
-    return by_libm_if_large(b, "cos", x, with_sign_of(b, -sine(b, r, low), n.bits()))
+    """The cosine: x = (n - ½)π + r, and ±sin r."""
+    n = b.fma(x, 1 / math.pi, 0.5) + b.format.rounder
+    k = (n - b.format.rounder) - 0.5
+    return by_libm_if_large(b, "cos", x, sine_without(b, x, k, n.bits()))
 
 
 def tan(b: Body, x: Num) -> Num:
