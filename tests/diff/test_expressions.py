@@ -72,3 +72,20 @@ def test_derivatives_of_powers_have_no_needless_factors():
     x = expressions(system.kind, symbols("a b"), (2,))
     _, _, (g,) = system.pullback(lambda xs: ((np.sum(xs[0] ** 2.0),), ()), (x,), lambda ys: (system.array(1.0),), False)
     assert [str(e) for e in np.asarray(g).flat] == ["2*a", "2*b"]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_captured_arrays_and_numbers_are_read_again(system: Any):
+    weights, factor = np.ones(3), 2.0
+
+    def f(x: Any) -> Any:
+        return np.sum(weights * x) * factor
+
+    prep = diff.prepare_gradient(f, system, X)
+    for _ in range(2):
+        np.testing.assert_allclose(prep(X), [2.0, 2.0, 2.0])
+    weights[0] = 4.0
+    np.testing.assert_allclose(prep(X), [8.0, 2.0, 2.0])
+    np.testing.assert_allclose(diff.gradient(f, system, X), [8.0, 2.0, 2.0])
+    factor = 3.0
+    np.testing.assert_allclose(prep(X), [12.0, 3.0, 3.0])

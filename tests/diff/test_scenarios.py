@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
 import pliant.diff as diff
 from pliant.diff import JAX, Autograd, ComplexStep, FiniteDifferences, Pliant, PyTorch, SecondOrder
 from pliant.diff.testing import Scenario, scenarios, skip_reason, test_differentiation, thinned
+from tests.diff.systems import needs_autograd
 
 ALL = scenarios()
 
@@ -34,6 +36,25 @@ test_tensorflow = test_differentiation([diff.TensorFlow()], some(ALL, 41))
 test_slow_compilers = test_differentiation([diff.PyTensor(), diff.EnzymeJAX()], some(ALL, 149))
 test_jax = pytest.mark.jax(test_differentiation([JAX()], some(ALL, 41)))
 test_pytorch = pytest.mark.torch(test_differentiation([PyTorch()], some(ALL, 41)))
+
+
+class ReverseOnly(diff.System):
+    """As short as a new system can be."""
+
+    abilities = diff.Abilities(forward=False, reverse=True, second_order=False, cache=False, complex=False)
+
+    def pullback(self, fn: Any, xs: Any, seed: Any, is_many: bool) -> Any:
+        return Autograd().pullback(fn, xs, seed, is_many)
+
+
+class ForwardOnly(diff.System):
+    abilities = diff.Abilities(forward=True, reverse=False, second_order=False, cache=False, complex=False)
+
+    def pushforward(self, fn: Any, xs: Any, dxs: Any, is_many: bool) -> Any:
+        return Autograd().pushforward(fn, xs, dxs, is_many)
+
+
+test_new_systems = needs_autograd(test_differentiation([ReverseOnly(), ForwardOnly()], some(ALL, 11)))
 
 
 @pytest.mark.parametrize("system", [Pliant(), JAX(), PyTorch()], ids=lambda s: s.name)

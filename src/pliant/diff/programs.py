@@ -208,11 +208,11 @@ def jacobian(system: System, functional: Functional) -> Program:
     """parts: (blocks [*y, *x], for each y all x,)."""
 
     def program(xs: Arrays, seeds: Any, constants: Arrays) -> Any:
-        fn = functional.bind(constants)
-        forward = system.mode == "forward" or not system.abilities.reverse
-        if not forward and system.mode == "both":
+        fn, able = functional.bind(constants), system.abilities
+        forward = able.forward and system.mode != "reverse"
+        if forward and able.reverse and system.mode == "both":
             forward = sum(map(size, xs)) <= sum(map(size, fn(xs)[0]))
-        if forward:
+        if forward or not able.reverse:
             ys, aux, table = columns(system, fn, xs)
             blocks = [_last(system.namespace, table[i][j], xs[i], y) for j, y in enumerate(ys) for i in range(len(xs))]
         else:

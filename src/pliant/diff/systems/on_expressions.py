@@ -46,7 +46,7 @@ def lifted(kind: type[ExpressionArray], x: Any) -> Any:
 class OnExpressions(Staged):
     """A system whose functions get NumPy arrays of scalar expressions: real ones."""
 
-    abilities = Abilities(forward=True, reverse=True, is_traced=True, mutation="local", complex=False)
+    abilities = Abilities(forward=True, reverse=True, is_traced=True, bakes=True, mutation="local", complex=False)
 
     @property
     @abstractmethod
