@@ -38,11 +38,14 @@ from pliant.kernel.ir import (
 from pliant.kernel.limits import is_below
 from pliant.ops.base import Elementwise
 from pliant.ops.compare import Less
+from pliant.ops.elementwise import Mul
+from pliant.ops.power import Pow
 from pliant.ops.ranges import Range, Ranges
 from pliant.ops.select import Select
 
 IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
 EMPTY = Index(())
+EXACT = ("f64", "f32", "i64", "i32", "u64", "u32")  # whose products are rounded no more often than once
 
 
 def identity_of(kind: str, dtype: str) -> Number:
@@ -191,11 +194,14 @@ class Recorder:
         return self.simplified(op, args) or self.remember((op, args), lambda: Apply(made.dtype, op, args))
 
     def simplified(self, op: Op, args: tuple[Scalar, ...]) -> Scalar | None:
-        """What a primitive gives where the limits of loops decide it."""
+        """What a primitive gives where the limits of loops or a literal decide it."""
         if isinstance(op, Less) and is_below(args[0], args[1], self.region, self.spans):
             return self.const(True, "bool")
         if isinstance(op, Select) and isinstance(args[0], Literal):
             return args[1] if args[0].value else args[2]
+        if isinstance(op, Pow) and isinstance(args[1], Literal) and args[1].value in (3, 4) and args[0].dtype in EXACT:
+            square = self.scalar(Mul(), args[0], args[0])  # rounded twice, which is as accurate as a vector of powers
+            return self.scalar(Mul(), square, args[0] if args[1].value == 3 else square)
         return None
 
     def const(self, number: Number, dtype: str) -> Scalar:

@@ -12,6 +12,7 @@ from pliant import ops
 from pliant.backends.llvm import BACKEND
 from pliant.backends.llvm.compiler import can
 from pliant.core.build import trace
+from pliant.core.ir import const
 from pliant.core.types import DTYPES, Type
 from pliant.errors import PliantError
 from pliant.ops.base import Elementwise
@@ -111,3 +112,28 @@ def test_vector_math_is_within_four_ulp(name, dtype):
     exact = function(*[x.astype(np.longdouble) for x in xs])
     error = np.abs((got - exact) / np.spacing(np.abs(exact).astype(got.dtype)))
     assert error.max() <= 4.5
+
+
+@pytest.mark.parametrize("power", [3, 4])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_third_and_fourth_powers_are_within_two_ulp(power, dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.choice([-1, 1], 20_000) * np.exp(rng.uniform(-40, 40, 20_000) / power)).astype(DTYPES[dtype])
+    x[:8] = 0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, np.finfo(x.dtype).max
+    fn = trace(lambda x: ops.ALL["pow"]()(x, const(power, dtype)), Type(dtype, x.shape))
+    (got,) = BACKEND.compile(fn)([x])
+    with np.errstate(over="ignore", under="ignore"):
+        exact = x.astype(np.longdouble) ** power
+        wanted = x**power
+    ends = ~np.isfinite(wanted) | (wanted == 0)
+    assert_array_equal(got[ends], wanted[ends])
+    assert_array_equal(np.signbit(got), np.signbit(wanted))
+    error = np.abs((got[~ends] - exact[~ends]) / np.spacing(np.abs(wanted[~ends])))
+    assert error.max() <= 2
+
+
+def test_third_and_fourth_powers_of_whole_numbers_are_those_of_numpy():
+    x = np.arange(-2_000_000, 2_000_000, 1001)
+    for power in (3, 4):
+        fn = trace(lambda x, n=power: ops.ALL["pow"]()(x, const(n, "i64")), Type("i64", x.shape))
+        assert_array_equal(BACKEND.compile(fn)([x])[0], x**power)
