@@ -16,7 +16,7 @@ from pliant.backends.llvm import BACKEND
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Host
-from pliant.ops.solve import Det, Lu, Slogdet, Solve
+from pliant.ops.solve import Cofactor, Det, Lu, Slogdet, Solve
 from pliant.ops.triangular import Cholesky, TriangularSolve
 from pliant.testing import run
 
@@ -52,6 +52,7 @@ def test_every_size(n, dtype):
     assert_native(Lu(), a)
     assert_native(Det(), a)
     assert_native(Slogdet(), a)
+    assert_native(Cofactor(), a)
     assert_native(Cholesky(), np.tril(definite(a)) + np.triu(a, 1))  # the upper triangle is not read
 
 
@@ -138,6 +139,17 @@ def test_arrays_with_gaps_and_transposed_ones():
     for a in (wide[::2, ::2, ::2], wide[:, :12, :12].swapaxes(1, 2), wide[:, 11::-1, 5:17]):
         assert_allclose(pliant.jit(np.linalg.inv)(a), np.linalg.inv(a), rtol=1e-8, atol=1e-9)
         assert_allclose(pliant.jit(lambda x: np.linalg.cholesky(x @ x.mT))(a), np.linalg.cholesky(a @ a.mT), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("n", [3, 7, 12, 32])
+@pytest.mark.parametrize("missing", [1, 2])
+def test_cofactors_of_singular_matrices(n, dtype, missing):
+    low = numbers(dtype, n, n - missing) @ numbers(dtype, n - missing, n) / n
+    for a in (low, np.diag(np.arange(n)).astype(dtype), np.zeros((n, n), dtype)):
+        fn = trace(lambda v: Cofactor()(v), Type(NAMES[a.dtype], a.shape))
+        size = np.prod(np.sort(np.linalg.svd(a)[1])[missing:])
+        assert_allclose(BACKEND.compile(fn)([a])[0], run(fn, [a])[0], atol=1e-11 * size)
 
 
 FUNCTIONS = {

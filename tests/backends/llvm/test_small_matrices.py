@@ -137,15 +137,27 @@ def test_filter_step_in_a_loop_with_its_gradient():
     assert_allclose(slope[1, 1], wanted, rtol=1e-5)
 
 
-@pytest.mark.parametrize("n", [3, 4, 6])
+@pytest.mark.parametrize("n", [3, 4, 6, 8])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("lead", [(32,), (45,), (2, 39)])
 def test_large_stacks(n, dtype, lead):
     a = matrices(n, dtype, lead)
     assert_native(Det(), a)
+    assert_native(Lu(), a)
     assert_native(Cofactor(), a)
     gram = a @ a.swapaxes(-1, -2) + np.eye(n, dtype=dtype)
     assert_native(Cholesky(), np.tril(gram) + np.triu(a, 1))
+
+
+@pytest.mark.parametrize("n", [3, 5, 6])
+def test_rows_of_a_large_stack_are_exchanged_as_lapack_does(n):
+    a = RNG.integers(-1, 2, (203, n, n)).astype(float)
+    a[7], a[40] = 0, np.eye(n)[::-1]
+    (lu, perm), (wanted, order) = native(Lu(), a)
+    assert_array_equal(perm, order)
+    assert_allclose(lu, wanted, atol=1e-14)
+    a[100, 1, 1] = np.nan
+    assert_array_equal(np.isnan(pliant.jit(np.linalg.det)(a)), np.arange(203) == 100)
 
 
 def test_one_bad_matrix_of_a_large_stack_raises_wherever_it_is():

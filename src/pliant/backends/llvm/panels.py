@@ -225,12 +225,12 @@ class Panel:
         more = [parts * count] * (piece.width - count)
         return tuple([shuffled(e, kind, x, "zeroinitializer", mask + more) for mask in masks])
 
-    def empty(self, buffer: Buffer, start: Affine, row: Var, stride: int) -> None:
-        """Write a row to a buffer, in which rows are so many elements apart."""
+    def empty(self, buffer: Buffer, start: Affine, row: Var, stride: int, target: Var | None = None) -> None:
+        """Write a row to a buffer, in which rows are so many elements apart; to its row `target` if that is another."""
         e, t = self.e, llvm_type(self.dtype)
         meta = e.written.get(root_of(buffer), "")
         for piece, x in zip(self.pieces, self.row(e.env[row]), strict=True):
-            at, count = start + Affine(piece.first, ((row, stride),)), piece.count
+            at, count = start + Affine(piece.first, ((target or row, stride),)), piece.count
             if count == 1:
                 e.store(buffer, at, (x[0], x[1]) if len(x) == 2 else x[0])
                 continue

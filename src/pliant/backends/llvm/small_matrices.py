@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 8  # rows; larger matrices go to LAPACK
 LARGEST_COFACTOR: Final = 6  # rows; twice the number of minors with each row
-LARGEST_SIDE_BY_SIDE: Final = 6  # rows of matrices of which several are computed at a time, element by element
-FEWEST: Final = 32  # such matrices; it takes LLVM longer
+LARGEST_SIDE_BY_SIDE: Final[dict[type[Op], int]] = {Cholesky: 8, Cofactor: 6, Det: 8, Lu: 6}
+"""Rows of matrices of which several are computed at a time, element by element; of more it takes LLVM long."""
+FEWEST: Final = 32  # such matrices
 LARGEST_EXPANDED: Final = 3  # rows of matrices whose determinant is expanded, not that of a triangle
 WIDEST: Final = 16  # right sides
 
@@ -75,8 +76,7 @@ def _side_by_side(step: Routine, loops: Loops) -> tuple[Stack | None, Routine]:
     """How matrices are computed several at a time, element by element, and the step on local memory that does it."""
     a, op = step.args[0], step.node.op
     n = a.type.shape[-1]
-    by_element = isinstance(op, Cholesky | Cofactor) or (isinstance(op, Det) and n <= LARGEST_EXPANDED)
-    if not (by_element and 2 < n <= LARGEST_SIDE_BY_SIDE and loops and loops[-1].extent >= FEWEST):
+    if not (2 < n <= LARGEST_SIDE_BY_SIDE.get(type(op), 0) and loops and loops[-1].extent >= FEWEST):
         return None, step
     outs = [out for out in step.outs if out.type.shape == a.type.shape]
     locals = {buffer: local_for(a.type.dtype, (n, n)) for buffer in (a, *outs)}
@@ -110,6 +110,13 @@ def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
 def _lu(e: Emitter, step: Routine, loops: Loops) -> list[str]:
     """The triangles, and the order of the rows."""
     (a,), (lu, perm) = step.args, step.outs
+    if lu.slot == SQUARE:
+        elements, order, _ = _eliminated_elements(e, a, loops)
+        for i, (row, number) in enumerate(zip(elements, order, strict=True)):
+            e.store(perm, _place(perm, loops, i), number)
+            for j, x in enumerate(row):
+                e.store(lu, _place(lu, loops, i, j), x)
+        return []
     rows, order, _ = _eliminated(e, a, loops)
     lanes = Lanes(e, a.type.dtype, len(rows))
     for i, (row, number) in enumerate(zip(rows, order, strict=True)):
@@ -143,6 +150,25 @@ def _eliminated(e: Emitter, a: Buffer, loops: Loops) -> tuple[list[str], list[st
     return rows, order, exchanges
 
 
+def _eliminated_elements(e: Emitter, a: Buffer, loops: Loops) -> tuple[list[list[str]], list[str], list[str]]:
+    """The same, element by element."""
+    n, t, x = a.type.shape[-1], llvm_type(a.type.dtype), _elements(e, a, loops)
+    order, exchanges = [str(i) for i in range(n)], list[str]()
+    for k in range(n - 1):
+        here, is_exchanged = _places_of_largest(e, [row[k] for row in x[k:]], a.type.dtype)
+        exchanges.append(is_exchanged)
+        order[k:] = _exchanged(e, here, order[k:], "i64")
+        columns = [_exchanged(e, here, [row[c] for row in x[k:]], t) for c in range(n)]
+        x[k:] = [list(row) for row in zip(*columns, strict=True)]
+        is_zero = e.op(f"fcmp oeq {t} {x[k][k]}, {float_text(0.0, a.type.dtype)}")
+        divisor = e.op(f"select i1 {is_zero}, {t} {float_text(1.0, a.type.dtype)}, {t} {x[k][k]}")
+        for row in x[k + 1 :]:
+            row[k] = e.op(f"fdiv {t} {row[k]}, {divisor}")
+            for c in range(k + 1, n):
+                row[c] = e.op(f"fsub {t} {row[c]}, {e.op(f'fmul {t} {row[k]}, {x[k][c]}')}")
+    return x, order, exchanges
+
+
 def _places_of_largest(e: Emitter, column: Sequence[str], dtype: str) -> tuple[list[str], str]:
     """For every element but the first, whether it is the first of the largest size, as an i1; and whether any is."""
     t = llvm_type(dtype)
@@ -172,12 +198,16 @@ def _det(e: Emitter, step: Routine, loops: Loops) -> list[str]:
     if n <= LARGEST_EXPANDED:
         e.store(out, _place(out, loops), determinant(e, dtype, _elements(e, a, loops)))
         return []
-    rows, _, exchanges = _eliminated(e, a, loops)
-    lanes = Lanes(e, dtype, n)
-    total = lanes.get(rows[0], 0)
-    for i in range(1, n):
-        turned = e.op(f"select i1 {exchanges[i - 1]}, {t} {e.op(f'fneg {t} {total}')}, {t} {total}")
-        total = e.op(f"fmul {t} {turned}, {lanes.get(rows[i], i)}")
+    if a.slot == SQUARE:
+        elements, _, exchanges = _eliminated_elements(e, a, loops)
+        diagonal = [row[i] for i, row in enumerate(elements)]
+    else:
+        rows, _, exchanges = _eliminated(e, a, loops)
+        diagonal = [Lanes(e, dtype, n).get(row, i) for i, row in enumerate(rows)]
+    total = diagonal[0]
+    for is_exchanged, x in zip(exchanges, diagonal[1:], strict=True):
+        turned = e.op(f"select i1 {is_exchanged}, {t} {e.op(f'fneg {t} {total}')}, {t} {total}")
+        total = e.op(f"fmul {t} {turned}, {x}")
     e.store(out, _place(out, loops), total)
     return []
 
