@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import final
 
@@ -30,6 +31,55 @@ SAME_LENGTH = (
 )  # fmt: skip
 SETS = ("=", "=", "+=", "+=", "-=", "*=")
 FACTORS = ("0.5", "0.25", "-0.5", "0.125")
+
+
+IDIOMS = (
+    "for {i} in range(N):\n    {W}[{i~}] = {e} + {f} * ({W}[:{i~}] @ {M}[:{i~}, {i~}])",
+    "for {i} in range(N):\n    {W}[{i~}] -= {f} * ({W}[:{i~}] @ C[{c}, :{i~}, {i~}])",
+    "for {i} in range(N):\n    {M}[{k}, {i~}] = {e} + {f} * ({M}[{k}, :{i~}] @ {M}[:{i~}, {i~}])",
+    "for {i} in range(N):\n    {W}[{i~}] -= {f} * ({M}[{i~}, :{i~}] @ {W}[:{i~}])",
+    "for {j} in range(N):\n    for {i} in range({j}):\n        {M}[{j}, {i}] = ({M}[{j~}, {i}] - {f} * ({M}[{j~}, :{i~}] @ {M}[:{i~}, {i~}])) * 0.5\n    {M}[{j}, {j}:] *= {f}",
+    "for {i} in range(1, N):\n    {M}[:, {i~}] = {f} * {M}[:, {i} - 1] + {L}[:, {i~}]",
+    "for {i} in range(N - 2, -1, -1):\n    {M}[:, {i}] += {f} * {M}[:, {i} + 1] * {L}[:, {i~}]",
+    "for {i} in range(2, N):\n    {M}[:, {i~}] = {f} * ({M}[:, {i} - 1] - {M}[:, {i} - 2]) + {V}",
+    "for {i} in range(N):\n    {W} = np.tanh({W} * {f} + {V})\n    Z[{i~}] = {W}",
+    "for {i} in range(N):\n    {W} = {f} * {W} + {M}[{i~}]\n    Z[{i}] = {W} * {V}",
+    "for {i} in range(1, N):\n    {M}[{i~}] = np.tanh({M}[{i} - 1]) * {f} + {L}[{i~}]",
+    "for {i} in range(1, N):\n    s = {f} * ({W}[:{i~}] @ {U}[:{i~}][::-1])\n    {W}[:{i}] = {W}[:{i}] + s * {W}[:{i~}][::-1]\n    {W}[{i}] = s",
+    "w[:4] = ({M} @ {L} * 0.125 + {V})[q, {k}]", "w[:4] += {M}.sum(1)[q]", "w[1:4] = np.tanh({M} @ u * 0.125)[q[1:]]", "v[q] += ({M} * {V}).max(1)[q]",
+    "for {j} in range({k}, N):\n    {M}[{k}, {j}] = {W} @ {L}[:, {j~}] * 0.125\n    {L}[:, {j~}] -= {f} * {W} * {M}[{k}, {j}]",
+    "for {i} in range(5):\n    {M}[1:-1, 1:-1] = 0.2 * ({L}[1:-1, 1:-1] + {L}[:-2, 1:-1] + {L}[2:, 1:-1] + {L}[1:-1, :-2] + {L}[1:-1, 2:])\n    {L}[1:-1, 1:-1] = {M}[1:-1, 1:-1]",
+    "for {i} in range(1, N - 1):\n    for {j} in range(1, N - 1):\n        {M}[{i~}, {j~}] = 0.2 * ({M}[{i} - 1, {j}] + {M}[{i}, {j} - 1] + {M}[{i}, {j}] + {L}[{i}, {j} + 1])",
+    "for {i} in range(N):\n    for {j} in range(N):\n        t = 0.0\n        for {h} in range(N):\n            t += {M}[{i}, {h}] * {L}[{h}, {j~}]\n        Z[{i~}, {j}] = t * 0.1",
+    "for {i} in range(N):\n    for {j} in range({i} + 1):\n        {W}[{i~}] += {M}[{i~}, {j~}] * {U}[{j~}] * {f}",
+    "{i} = 0\nwhile {i} < N and abs(s) < 5:\n    s = s * 1.1 + {W}[{i}]\n    {M}[{i}] *= s\n    {i} += 1",
+    "for {i} in range(N):\n    {W}[{i~}] = np.sum({M}[{i~}] * {V}) * {f}\n    if {e} > 0.3:\n        {W}[{i}] = {e}",
+    "for {i} in range(N):\n    t = max(t, {W}[{i}])\n    s += t * {f}\n    {W}[{i~}] = t",
+    "for {i} in range(N - 1):\n    {h} = {i} + 1 + int(np.argmax(np.abs({M}[{i} + 1:, {i~}])))\n    {M}[{i}], {M}[{h}] = {M}[{h}].copy(), {M}[{i}].copy()\n    {M}[{i} + 1:] -= {f} * np.outer({M}[{i} + 1:, {i~}], {M}[{i}])",
+    "for {i} in range(N):\n    {M}[p[{i~}], {i~}] += {e}\n    {W}[p[{i}]] = {W}[{i~}] * {f} + {e}",
+    "R = np.zeros((N, N))\nfor {i} in range(N):\n    {W} = np.tanh({W} * {f} + {V})\n    R[{i}] = {W}\n{r}\n{r}",
+    "R = np.zeros((N, N))\nfor {i} in range(N - 1, -1, -1):\n    {W} = {W} * {f} + {M}[{i~}]\n    R[{i}] = {W} * {V}\n{r}\n{r}",
+    "R = []\nfor {i} in range(N):\n    {W} = {W} * {f} + {M}[{i~}]\n    R.append({W} + {V})\nR = np.array(R)\n{r}\n{r}\n{r}",
+    "for {i}, {h} in enumerate({M}):\n    {h} *= {f}\n    {W}[{i~}] += {h}.sum()",
+    "for {i} in range(N):\n    {W}[{i}:] += {f} * {M}[{i~}, {i}:]\n    {U}[:{i}] -= {f} * {W}[:{i~}]",
+)  # fmt: skip
+REDUCED = (
+    "s += (R * R).sum() * 0.1", "u = R[1:].max(0)", "v = R.sum(0) * 0.1", "t = R[-1].sum()", "w = R[::2].mean(0)", "u = np.argmax(R, 0) * 1.0", "v = w @ R * 0.1", "t = R.min()",
+    "w = R.T @ u * 0.1", "u = R.sum(1)", "v = np.prod(1 + 0.1 * R[:-1], 0)", "w = R[2] * 1", "u = (R - w).sum(0) * 0.1", "v = (R * B)[1:-1].sum(0)", "s = R.mean()", "t = np.any(R > 0.3) * 1.0",
+    "u = R[3:1:-1].sum(0)", "v = (R[1:] * B[:-1]).sum(0)", "w = (R[1:] - R[:-1]).sum(0)", "t = np.sqrt((R * R).sum() + 1)", "s = R.std()", "u = np.logaddexp.reduce(R, 0) * 0.1", "v = R[::-1].max(0)",
+    "A = R * 0.5", "t = R[0, 0] + R[N - 1, 1]", "u = np.tanh(R[1:-1, ::-1]).sum(0)", "s += (R @ u).sum() * 0.1", "w = np.minimum(R, 0.5)[::2].sum(0)", "v = R[q].sum(0)",
+)  # fmt: skip
+
+
+def statements(text: str) -> tuple[Statement, ...]:
+    """Statements of lines that are indented by fours."""
+    lines, found = text.split("\n"), list[Statement]()
+    while lines:
+        head, body = lines.pop(0), list[str]()
+        while lines and lines[0].startswith("    "):
+            body.append(lines.pop(0)[4:])
+        found.append(Statement(head, statements("\n".join(body)) if body else ()))
+    return tuple(found)
 
 
 @final
@@ -178,6 +228,33 @@ class _Drawing:
             "B = A @ B * 0.125", "u[:] = 0", "A[...] = B", "v = np.zeros_like(u)", "B = np.zeros_like(A)", "np.maximum.at(u, q, s)", "np.multiply.at(u, q, 0.5)",
         ])  # fmt: skip
 
+    def idiom(self) -> tuple[Statement, ...]:
+        """A loop as there are many, perhaps with other indices here and there."""
+        draw, text, names = self.draw, self.draw.choice(IDIOMS), dict[str, str]()
+        for field in ("i", "j", "h"):
+            if f"{{{field}}}" in text:
+                self.count += 1
+                names[field] = f"i{self.count}"
+        before, self.loops = self.loops, [*self.loops, *[n for f, n in names.items() if f != "h"]]
+        names |= dict(zip("ML", draw.sample("ABZ", 2), strict=True)) | dict(
+            zip("WU", draw.sample("uvw", 2), strict=True)
+        )
+        names["k"] = draw.choice(["0", "2", *before])
+        for field, name in names.items():
+            text = text.replace(f"{{{field}}}", name)
+        makers = {
+            "r": lambda: draw.choice(REDUCED),
+            "e": lambda: self.number(1),
+            "f": self.factor,
+            "c": self.table,
+            "V": lambda: self.vector(WHOLE, 0),
+        }
+        for field in ("i", "j"):
+            makers[f"{field}~"] = lambda field=field: names[field] if draw.random() < 0.9 else self.place()
+        text = re.sub(r"\{(.~?)\}", lambda found: makers[found[1]](), text)
+        self.loops = before
+        return statements(text)
+
     def block(self, depth: int) -> tuple[Statement, ...]:
         """A few statements."""
         return tuple([s for _ in range(self.draw.choice([1, 1, 2, 2, 3])) for s in self.statement(depth)])
@@ -193,6 +270,8 @@ class _Drawing:
                 [f"{i} > 1", f"{i} % 2 == 0", f"{self.number(0)} > {self.number(0)}", f"{i} == {self.place()}"]
             )
             return (Statement(f"if {test}:", self.block(depth - 1)),)
+        if kind > 0.8:
+            return self.idiom()
         self.count += 1
         name = f"i{self.count}"
         ranges = INNER if self.loops and self.draw.random() < 0.7 else OUTER
@@ -212,5 +291,13 @@ def nest(seed: int) -> Flow:
         body += made.statement(3)
     copied = draw.choice(["", ".copy()"])
     head = tuple([Statement(line.replace("{copied}", copied)) for line in (f"N = {size}", *HEAD)])
-    results = tuple(draw.sample(RESULTS, draw.choice([1, 2, 3, 6])))
+    text = "\n".join([line for part in body for line in part.lines(0)])
+    written = {
+        name
+        for line in text.split("\n")
+        if " for " not in line
+        for name in re.findall(r"\b[A-Zs-w]\b", line.split("=")[0])
+    }
+    candidates = [r for r in RESULTS if written & {*re.findall(r"\b[A-Zs-w]\b", r)}] or RESULTS
+    results = tuple(draw.sample(candidates, min(draw.choice([1, 2, 3, 6]), len(candidates))))
     return Flow(draw.choice(DTYPES), (*head, *body), results, seed, (size, size))
