@@ -25,6 +25,7 @@ from tests.diff.systems import (
     COMPLEX,
     DIFFERENCES,
     JAX_,
+    PLIANT,
     READ_ONLY,
     STEP,
     TWICE,
@@ -308,3 +309,34 @@ def test_what_cannot_be_written_is_no_out():
         diff.gradient(total, Pliant(), X, out=np.broadcast_to(0.0, 3))
     with pytest.raises(UnsupportedError, match="out= cannot be written: float is immutable"):
         diff.derivative(np.sin, Pliant(), 1.0, out=0.0)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        PLIANT,
+        pytest.param(diff.JAX(plain=True), id="JAX", marks=pytest.mark.jax),
+        pytest.param(diff.PyTorch(plain=True), id="PyTorch", marks=pytest.mark.torch),
+    ],
+)
+def test_a_function_may_return_a_python_number(system: Any):
+    def f(x: Any) -> Any:
+        return float(x[0]) ** 2
+
+    expected = [2 * X[0], 0.0, 0.0]
+    np.testing.assert_allclose(diff.gradient(f, system, X), expected)
+    prep = diff.prepare_gradient(f, system, X)
+    for _ in range(3):
+        y, g = prep.value_and(X)
+        np.testing.assert_allclose(g, expected)
+        assert isinstance(y, np.float64)
+
+    def whole(x: Any) -> Any:
+        return int(x[0] > 0) + 1
+
+    np.testing.assert_array_equal(diff.gradient(whole, system, X), np.zeros(3))
+
+
+def test_the_complex_step_says_which_floats_it_takes():
+    with pytest.raises(DifferentiationError, match="expected float32 or float64, got float16"):
+        diff.gradient(total, diff.ComplexStep(), X.astype(np.float16))

@@ -55,9 +55,10 @@ class ComplexStep(System):
 
     def _check(self, xs: Arrays) -> None:
         for x in xs:
-            if x.dtype.kind == "c":
+            if x.dtype.name not in _COMPLEX:
+                expected = "real x" if x.dtype.kind == "c" else "float32 or float64"
                 raise DifferentiationError(
-                    f"ComplexStep: expected real x, got {x.dtype}", hint="use Pliant() or another system"
+                    f"ComplexStep: expected {expected}, got {x.dtype}", hint="use Pliant() or another system"
                 )
 
     def _step(self, fn: Flat, xs: Arrays, dxs: Arrays) -> Pushed:

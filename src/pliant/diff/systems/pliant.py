@@ -91,8 +91,13 @@ class Pliant(System):
         return jit(whole)
 
     def array(self, x: Any) -> Any:
-        """A traced array; a Python number as one of 64 bits."""
-        return as_traced(x) if hasattr(x, "dtype") else fresh_concrete(np.asarray(x)[()])
+        """A traced array; a Python number, known or traced, as a float of 64 bits."""
+        if not hasattr(x, "dtype"):
+            return fresh_concrete(np.asarray(x)[()])
+        made = as_traced(x)
+        if not made.is_weak:
+            return made
+        return fresh(made.value if made.dtype.kind == "c" else convert(made.value, "f64"))
 
     def eye(self, n: int, like: Any) -> Any:
         """The unit matrix, made inside the program."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.diff.system import Arrays, Bound, Linear, Way, mutation_error
+from pliant.diff.system import Arrays, Bound, Linear, Way, mutation_error, unboxed
 
 
 class _Local(threading.local):
@@ -58,7 +58,7 @@ def direct(system: Any, f: Callable[..., Any], way: Way, is_alone: bool) -> Way:
             return way(x, *constants)  # which says what is wrong, or makes zeros
         if before != list(map(version, tensors)):
             raise mutation_error(system.name)
-        gradient = gradient.contiguous() if is_own else gradient.contiguous().numpy()
+        gradient = gradient.contiguous() if is_own else unboxed(gradient.contiguous().numpy())
         if is_alone:
             return gradient
         return (y.detach(), gradient) if is_own else (y.detach().numpy()[()], gradient)
