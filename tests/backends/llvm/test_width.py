@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm.compiler import can
+from pliant.backends.llvm.compiler import assembly, can
+from pliant.backends.llvm.jit import optimised
 from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.build import build
 from pliant.pipeline import optimise
@@ -53,6 +54,14 @@ def test_loops_that_end_early_take_narrow_ones_unless_they_are_long() -> None:
 
 def test_a_processor_without_wide_vectors_has_no_choice() -> None:
     assert not is_narrow(doubled(30), (16, 32))
+
+
+@pytest.mark.parametrize("n", [9, 10, 12, 15])
+def test_few_steps_are_vectors_and_a_rest_without_masks(n: int) -> None:
+    fn = optimise(pliant.trace(lambda x: x * 2 + 1, np.ones(n)))
+    code = optimised(assembly(build(fn, can))[0])
+    assert "x double>" in code
+    assert "llvm.masked" not in code
 
 
 @pytest.mark.parametrize("n", [7, 12, 30, 40, 1000])

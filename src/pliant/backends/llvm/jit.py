@@ -15,7 +15,11 @@ import llvmlite.binding
 from pliant.backends.store import key_of, store
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
-VERSIONS: Final = f"pliant code 1, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+VERSIONS: Final = f"pliant code 2, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+FEWEST: Final = "-vectorizer-min-trip-count=9"
+"""The fewest steps of a loop that has vectors and a rest. LLVM's own number is 16: of fewer steps it makes masked
+vectors, and what was stored by a mask is waited for where it is read again; eight steps are one vector and no rest.
+There is no such option for one loop: it holds for all that LLVM compiles in this process."""
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
 if hasattr(os, "register_at_fork"):  # no other thread is in LLVM then, for the child would wait for it forever
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
@@ -28,6 +32,7 @@ class Target:
     def __init__(self) -> None:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        llvm.set_option("pliant", FEWEST)
         self.triple: str = llvm.get_process_triple()
         self.cpu: str = llvm.get_host_cpu_name()
         features: Any = llvm.get_host_cpu_features()

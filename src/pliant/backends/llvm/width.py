@@ -16,7 +16,8 @@ from pliant.kernel.ir import Load, Nest, Rows, Run, Step, Var
 from pliant.ops.loop import Loop
 
 HALF: Final = 32  # bytes; narrower vectors are never better
-SINGLE: Final = 3  # vectors that one step alone takes as long as
+SINGLE: Final = 2  # vectors that one step alone takes as long as
+UNSURE: Final = 3  # the same, where it is not known how many there are
 UNKNOWN: Final = 16  # steps of a loop that ends by a condition
 
 
@@ -61,5 +62,5 @@ def _steps(nest: Nest, loop: Var) -> float:
 
 def _time(nest: Nest, loop: Var, lanes: int) -> float:
     if loop in nest.limits:
-        return loop.extent / 2 / lanes + SINGLE * min(lanes - 1, loop.extent) / 2
+        return loop.extent / 2 / lanes + UNSURE * min(lanes - 1, loop.extent) / 2
     return loop.extent // lanes + SINGLE * (loop.extent % lanes)
