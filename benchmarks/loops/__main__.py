@@ -78,6 +78,7 @@ def main() -> None:
     options = parser.parse_args()
     programs = [p for p in PROGRAMS if not options.only or p.name in options.only]
     versions = {name: version(name) for name in NAMES}
+    sides.start()
     start, rows = time.perf_counter(), list[Row]()
     for program in programs:
         for size in points(program, is_short=options.short):

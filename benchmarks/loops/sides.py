@@ -24,6 +24,13 @@ warnings.simplefilter("ignore", numba.NumbaPerformanceWarning)  # of products of
 Call = Callable[[], Any]
 
 
+def start() -> None:
+    """Let Pliant and JAX compile something: what happens once in a process belongs to no program's first call."""
+    x = np.ones(3)
+    pliant.value_and_grad(lambda x: (x * x).sum())(x)
+    jax.block_until_ready(jax.jit(jax.value_and_grad(lambda x: (x * x).sum()))(x))
+
+
 def values(program: LoopProgram, size: Sizes, others: Collection[str]) -> tuple[dict[str, Call], dict[str, float]]:
     """Calls that return the results, by Pliant, NumPy and `others`; seconds until the first one returned."""
     xs, run = program.inputs(size), program.of_arrays(size)
