@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.backends.llvm import BACKEND
+from pliant.backends import backend_named
 from pliant.diff.captured import NOTHING, UNREAD
 from pliant.diff.system import Arrays, Bound, Form, Linear, Way, is_ndarray, native, unboxed
 
@@ -73,7 +73,8 @@ def direct(system: Any, form: Form, program: Callable[..., Any], functional: Any
         pair = np.array(results)
         return pair[0], pair[1:]
 
-    guarded: Any = BACKEND.guarded(run)
+    native_code: Any = backend_named("llvm")
+    guarded = native_code.guarded(run)
     return guarded.call
 
 
