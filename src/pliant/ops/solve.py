@@ -154,7 +154,7 @@ class Det(Matrices):
 class Cofactor(Matrices):
     """The derivative of each determinant by the elements of its matrix, det(a)·a⁻ᵀ if that exists.
 
-    Right for singular matrices too: from singular values here, without division in native code of up to 32 rows.
+    Right for singular matrices too: from singular values here, without division in native code of small ones.
     """
 
     def infer(self, a: Type) -> Type:

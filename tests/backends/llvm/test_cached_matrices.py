@@ -56,6 +56,17 @@ def test_every_size(n, dtype):
     assert_native(Cholesky(), np.tril(definite(a)) + np.triu(a, 1))  # the upper triangle is not read
 
 
+@pytest.mark.parametrize("n", [33, 50, 64])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64"])
+def test_larger_sizes(n, dtype):
+    a = (numbers(dtype, 2, n, n) / 2 + np.sqrt(n) * np.eye(n)).astype(dtype)
+    a *= 1.1 / np.abs(np.linalg.det(a.astype(complex)))[:, None, None] ** (1 / n)
+    for op in (Lu(), Det(), Cofactor(), Slogdet()):
+        assert_native(op, a)
+    assert_native(Solve(), a, a[:, :, 5:])
+    assert_native(Cholesky(), definite(a))
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
 @pytest.mark.parametrize(("n", "k"), [(3, 1), (9, 0), (12, 3), (17, 16), (32, 33), (10, 100)])
 def test_right_sides(n, k, dtype):

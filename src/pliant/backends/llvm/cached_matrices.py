@@ -12,7 +12,7 @@ from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import WIDEST, Panel, Parts, conjugate, divisor, is_zero, parts_of
 from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
-from pliant.core.types import Type, real_dtype
+from pliant.core.types import Type, itemsize, real_dtype
 from pliant.kernel.ir import Affine, Routine, Var
 from pliant.ops.solve import Cofactor, Det, Lu
 from pliant.ops.triangular import Cholesky, TriangularSolve
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 
+LONGEST: Final = 512  # bytes of a row; of more vectors the loops take LLVM long, and LAPACK is as fast
+
+
 def is_cached(op: Op, types: Sequence[Type]) -> bool:
     """Whether a primitive on matrices of these types is done by loops in the program."""
-    return type(op) in LOOPED and 0 < types[0].shape[-1] <= LARGEST
+    if type(op) not in LOOPED:
+        return False
+    most = min(LARGEST, LONGEST // itemsize(types[0].dtype))
+    return 0 < types[0].shape[-1] <= most
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:

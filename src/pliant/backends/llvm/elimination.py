@@ -20,7 +20,7 @@ from pliant.kernel.ir import Affine, Buffer, Routine, Var
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
-LARGEST: Final = 32  # rows; larger matrices go to LAPACK
+LARGEST: Final = 64  # rows
 
 Loops: TypeAlias = Sequence[Var]
 
