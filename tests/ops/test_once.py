@@ -74,6 +74,24 @@ def trained(x: Any, w: Any) -> Any:
     return np.sum(x * w)
 
 
+def in_a_branch(x: Any, w: Any) -> Any:
+    """A loop in one arm of a branch, another in the other, and something of their results."""
+    if x[0] > 0.6:
+        y = x * w
+        while np.sum(y) > 0.2:
+            y = y * np.cos(w)
+    else:
+        y = np.sin(x)
+        while np.max(y) > 0.1:
+            y = 0.8 * y * w
+    return np.sum(y * y) + np.sum(np.exp(y) * w)
+
+
+def adaptive_or_not(x: Any, w: Any) -> Any:
+    """A loop in one arm only, with branches in its steps."""
+    return adaptive(x, w) if np.sum(w) > 0.0 else np.sum(x * w)
+
+
 def rotating(x: Any, w: Any) -> Any:
     """Carries that change places, of which one is large."""
     y = x * w
@@ -97,7 +115,8 @@ def with_linear_algebra(x: Any, w: Any) -> Any:
 
 
 PROGRAMS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (adaptive, one_after_the_other, nested, rotating, never, with_linear_algebra)
+    f.__name__: f
+    for f in (adaptive, one_after_the_other, nested, in_a_branch, adaptive_or_not, rotating, never, with_linear_algebra)
 }
 
 
@@ -129,6 +148,8 @@ def test_the_loop_is_run_once() -> None:
         assert loops(pliant.trace(derived(f), *xs)) == ["while_once"]
     assert loops(pliant.trace(derived(one_after_the_other), *xs)) == ["while_once"] * 2
     assert loops(pliant.trace(trained, *xs)) == ["while_once"] * 3
+    assert loops(pliant.trace(derived(in_a_branch), *xs)) == ["while_once"] * 2
+    assert loops(pliant.trace(derived(adaptive_or_not), *xs)) == ["while_once"]
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])
@@ -186,7 +207,7 @@ def test_any_of_the_results_may_be_dropped(name: str) -> None:
                 np.testing.assert_allclose(a, wanted[n], rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("f", [adaptive, rotating, nested, one_after_the_other])
+@pytest.mark.parametrize("f", [adaptive, rotating, nested, one_after_the_other, in_a_branch])
 def test_batches_of_gradients_have_trip_counts_of_their_own(f: Callable[..., Any]) -> None:
     xs = np.stack([scale * drawn(6)[0] for scale in (0.1, 0.6, 1.0, 2.5)])
     w = drawn(6)[1]
@@ -198,7 +219,7 @@ def test_batches_of_gradients_have_trip_counts_of_their_own(f: Callable[..., Any
             np.testing.assert_allclose(a[n], b, rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("f", [adaptive, rotating, nested, one_after_the_other, trained])
+@pytest.mark.parametrize("f", [adaptive, rotating, nested, one_after_the_other, trained, in_a_branch])
 def test_second_derivatives_are_what_differences_of_gradients_are(f: Callable[..., Any]) -> None:
     (x, w), way = drawn(4), RNG.normal(size=4)
     slope = pliant.grad(f)
