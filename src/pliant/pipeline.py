@@ -38,6 +38,7 @@ from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
 from pliant.ops.once import run_once
 from pliant.ops.ranges import decide
+from pliant.ops.rows_inside import rows_inside
 from pliant.ops.sink import sink
 from pliant.ops.unstack import unstack
 from pliant.rewrite.engine import simplify
@@ -84,9 +85,10 @@ AHEAD = Pass("ahead", lambda fn, log: added_ahead(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
+ROWS_INSIDE = Pass("rows-inside", lambda fn, log: rows_inside(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
-UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, is_derived=False))
-UNSTACK = Pass("unstack", lambda fn, log: unstack(fn))
+UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
+UNSTACK = Pass("unstack", unstack)
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
@@ -96,7 +98,7 @@ BEFORE_DERIVATIVES = (
 )  # fmt: skip
 COMPILE = (
     INLINE, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, COLUMNS, HOIST,
-    AT_ONCE, OUTWARD, SINK, DEAD,
+    AT_ONCE, OUTWARD, ROWS_INSIDE, SINK, DEAD,
 )  # fmt: skip
 
 

@@ -89,8 +89,8 @@ def test_a_loop_keeps_one_array_for_its_error_and_its_derivative() -> None:
         return total
 
     program = pliant.explain(pliant.grad(loss), x).optimised
-    loops = [n.op for n in nodes(program.results) if isinstance(n.op, Loop)]
-    assert [op.outs.count("stack") for op in loops] == [1, 0]
+    loops = [n for n in nodes(program.results) if isinstance(n.op, Loop)]
+    assert [v.shape for n in loops for v in n.values if v.type.rank > 1] == [(40, 3)]
     way, h = np.cos(np.arange(40.0)), 1e-6
     slope = (loss(x + h * way) - loss(x - h * way)) / (2 * h)
     assert pliant.grad(loss)(x) @ way == pytest.approx(slope, rel=1e-6)

@@ -114,8 +114,8 @@ class Loop(LoopForm):
         return replace(self, ins=self.ins + pick(self.ins, active), outs=self.outs + pick(self.outs, moved), body=body)
 
     def linearize(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        """This loop, also stacking what its derivative reads; and the derivative, a second loop,
-        which is linear and can be transposed."""
+        """This loop, also stacking what its derivative reads, unless that is made of what it stacks anyway; and the
+        derivative, a second loop, which is linear and can be transposed."""
         if not self.is_linear:
             return push(self.smooth(), xs, dxs, split=True)
         active, moved = self.spreading([d is not None for d in dxs], floats=True)
@@ -123,11 +123,14 @@ class Loop(LoopForm):
             ys, dps, pushed = linearize(self.body, self.body.params, (False, *active))
             dys = pick(instantiate(ys, pushed), moved)
             free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
-            saved = cut(read_with(dys, dps), free)
-        saving = replace(self.body, results=(*ys, *saved))
-        more: tuple[Out, ...] = ("stack",) * len(saved)
-        results = replace(self, outs=self.outs + more, body=saving).apply(*xs)
-        given = self.sources(dys, saved, xs, results[len(ys) :])
+            stacked = {y: k for k, (y, kind) in enumerate(zip(ys, self.outs, strict=True)) if kind == "stack"}
+            saved = cut(read_with(dys, dps), {*free, *stacked})
+            found = {v for node in nodes(dys, stop=(*saved, *stacked)) for v in node.args}.union(dys)
+            stacked = {y: k for y, k in stacked.items() if y in found and y not in free}
+        saving = replace(self, outs=self.outs + ("stack",) * len(saved), body=replace(self.body, results=(*ys, *saved)))
+        results = saving.apply(*xs)
+        rows = (*results[len(ys) :], *(results[k] for k in stacked.values()))
+        given = self.sources(dys, (*saved, *stacked), xs, rows)
         linear = Loop(
             self.length,
             (*(kind for kind, _ in given.values()), *pick(self.ins, active)),

@@ -12,7 +12,7 @@ from pliant.ops.block import AddBlock
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import Add
-from pliant.ops.index import ScatterAdd
+from pliant.ops.index import Gather, ScatterAdd, ScatterSet
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.region import read_by
@@ -108,6 +108,69 @@ def _of_rows(x: Value) -> list[int]:
     return [axis - 1 for axis in cast("Permute", x.op).order[1:]]
 
 
+@rewrite(Loop)
+def loop_over_rows(value: Value) -> Replacement:
+    """An array of which step i reads only row i is given row by row; one of which it writes row i is stacked."""
+    loop, xs = value.node.op, value.node.args
+    assert isinstance(loop, Loop)
+    if "count" in loop.ins or not loop.length:
+        return None
+    uses = _uses(loop.body)
+    rows = {n: found for n in range(len(xs)) if (found := _rows_of(loop, n, uses)) is not None}
+    if not rows:
+        return None
+    ends = {k: n for n, (_, k) in rows.items() if k is not None}
+    body = replace(
+        loop.body, results=tuple([r if k not in ends else r.args[-1] for k, r in enumerate(loop.body.results)])
+    )
+
+    def step(*args: Value) -> Values:
+        given = dict(zip(loop.body.params, args, strict=True))
+        read = {v: given[loop.body.params[n + 1]] for n, (reads, _) in rows.items() for v in reads}
+        return substitute(body.results, {**given, **read})
+
+    ins = tuple([cast("In", "each") if n in rows else kind for n, kind in enumerate(loop.ins)])
+    outs = tuple([cast("Out", "stack") if k in ends else kind for k, kind in enumerate(loop.outs)])
+    types = [p.type.row if n - 1 in rows else p.type for n, p in enumerate(loop.body.params)]
+    made = trace(step, *types, names=[hint_of(p) for p in loop.body.params])
+    return dict(zip(value.node.values, replace(loop, ins=ins, outs=outs, body=made).apply(*xs), strict=True))
+
+
+def _uses(body: Function) -> dict[Value, list[Value | None]]:
+    """Who reads each value of a function; None for the function's results."""
+    found: dict[Value, list[Value | None]] = {}
+    for node in nodes(body.results):
+        for a in node.args:
+            found.setdefault(a, []).append(node.values[0])
+    for r in body.results:
+        found.setdefault(r, []).append(None)
+    return found
+
+
+def _rows_of(loop: Loop, n: int, uses: dict[Value, list[Value | None]]) -> tuple[Values, int | None] | None:
+    """The reads of row i of an operand, and the number of the result that has row i written; None if there is more."""
+    array, index = loop.body.params[n + 1], loop.body.params[0]
+    if loop.ins[n] not in ("const", "carry") or array.shape[:1] != (loop.length,):
+        return None
+    reads, writes = list[Value](), list[Value]()
+    for use in uses.get(array, ()):
+        if use is None or use.args[0] is not array or use.args[1:2] != (index,) or array in use.args[1:]:
+            return None
+        op = use.op
+        if isinstance(op, Gather) and not op.shared and len(use.args) == 2:
+            reads.append(use)
+        elif isinstance(op, ScatterSet) and not op.shared and len(use.args) == 3:
+            writes.append(use)
+        else:
+            return None
+    if loop.ins[n] == "const":
+        return (tuple(reads), None) if reads else None
+    k = next(k for c, k in loop.carries if c == n + 1)
+    if writes != [loop.body.results[k]] or uses[writes[0]] != [None]:
+        return None
+    return tuple(reads), k
+
+
 @rewrite(Loop, level="stable")
 def sum_of_products(value: Value) -> Replacement:
     """Σ over the steps of products a·b that are larger than a and b → one product of their stacks.
@@ -196,6 +259,7 @@ def _accumulator(value: Value) -> Value | None:
 
 
 RULES = (
+    loop_over_rows,
     loop_without_idle_operands,
     loop_without_repeated_operands,
     loop_with_permuted_rows,

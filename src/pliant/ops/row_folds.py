@@ -11,7 +11,7 @@ from pliant.core.types import Type
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal, greater, greater_equal, less, less_equal, not_equal
 from pliant.ops.contract import Dot
-from pliant.ops.elementwise import mul, sub
+from pliant.ops.elementwise import add, convert, mul, sub
 from pliant.ops.folds import filled, start_of
 from pliant.ops.loop_form import Out
 from pliant.ops.reduce import (
@@ -35,18 +35,25 @@ KINDS: Final[dict[type[Reduction], Out]] = {
 }  # fmt: skip
 
 
+def last_of(results: Values, known: Values) -> Value:
+    """The last result."""
+    return results[-1]
+
+
 @final
 @frozen
 class RowFold:
     """One fold. outs: what kinds of results it has; states: types of what it carries besides, with their starts.
 
-    step: (i, rows, states) → (terms of the results, states).
+    step: (i, rows, states) → (terms of the results, states). end: (results, what is known later) → what the fold is.
     """
 
     step: Callable[[Value, Sequence[Value], Sequence[Value]], Values]
     outs: tuple[Out, ...] = ()
     states: tuple[Type, ...] = ()
     numbers: tuple[float, ...] = ()
+    end: Callable[[Values, Values], Value] = last_of
+    known: Values = ()
 
     def starts(self) -> list[Value]:
         """What the states start from."""
@@ -66,9 +73,9 @@ class RowFold:
 
         return RowFold(step, self.outs)
 
-    def finish(self, type: Type, results: Values) -> Value:
-        """The value that the fold stands for: its last result."""
-        return reshape(results[-1], type.shape)
+    def finish(self, type: Type, results: Values, known: Values) -> Value:
+        """The value that the fold stands for."""
+        return reshape(self.end(results, known), type.shape)
 
 
 def inside(i: Value, span: range, count: int) -> Value:
@@ -87,27 +94,28 @@ def inside(i: Value, span: range, count: int) -> Value:
     return found
 
 
-def fold_of(node: Node, *, reverse: bool) -> RowFold | None:
+def fold_of(node: Node, *, reverse: bool, block: int = 0) -> RowFold | None:
     """What a node does with the rows of its operands as a fold; None if it is none. reverse: whether the last
-    row is made first."""
+    row is made first. block: how many rows a step makes, if these lie along axis 0."""
     match node.op:
         case Reduction() as op if 0 in op.axes and not (op.domain == "biuf" and node.args[0].type.kind == "b"):
-            return _reduction(op, node)
+            return _reduction(op, node, block)
         case ArgExtremum(axis=0) as op if not reverse:
-            return _place(op, node)
-        case Slice(length=length) as op if length[0] == 1:
+            return _place(op, node, block)
+        case Slice(length=length) as op if length[0] == 1 and not block:
             return _row(op, node, reverse=reverse)
         case Dot(contract=((0, *xs), (0, *ys)), batch_axes=((), ())) if node.types[0].kind != "b":
             is_one = any([len(a.shape) == 1 + len(xs) for a in node.args])  # else products are larger than the rows
-            return _products(tuple([a - 1 for a in xs]), tuple([a - 1 for a in ys]), node.types[0]) if is_one else None
+            axes = ((0, *xs), (0, *ys)) if block else (tuple([a - 1 for a in xs]), tuple([a - 1 for a in ys]))
+            return _products(axes, node.types[0]) if is_one else None
         case _:
             return None
 
 
-def _products(xs: tuple[int, ...], ys: tuple[int, ...], type: Type) -> RowFold:
+def _products(axes: tuple[tuple[int, ...], tuple[int, ...]], type: Type) -> RowFold:
     """Products of rows, summed over these axes of the two too."""
-    inner = Dot((xs, ys), ((), ()))
-    return RowFold(lambda i, rows, states: (inner(*rows) if xs else mul(*rows),), (_sum(type),))
+    inner = Dot(axes, ((), ()))
+    return RowFold(lambda i, rows, states: (inner(*rows) if axes[0] else mul(*rows),), (_sum(type),))
 
 
 def _sum(term: Type) -> Out:
@@ -115,8 +123,8 @@ def _sum(term: Type) -> Out:
     return "total" if term.is_float and not term.shape else "sum"
 
 
-def _reduction(op: Reduction, node: Node) -> RowFold:
-    inner = type(op)(tuple([a - 1 for a in op.axes if a]))  # type: ignore[call-arg]
+def _reduction(op: Reduction, node: Node, block: int) -> RowFold:
+    inner = op if block else type(op)(tuple([a - 1 for a in op.axes if a]))  # type: ignore[call-arg]
     kind = KINDS[type(op)]
 
     def step(i: Value, rows: Sequence[Value], states: Sequence[Value]) -> Values:
@@ -140,16 +148,21 @@ def _row(op: Slice, node: Node, *, reverse: bool) -> RowFold:
     return RowFold(step, (), (node.types[0].row,), (0,))
 
 
-def _place(op: ArgExtremum, node: Node) -> RowFold:
+def _place(op: ArgExtremum, node: Node, block: int) -> RowFold:
     """The number of the first row that is best, or of the first that is NaN; and what the best one is."""
-    row = node.args[0].type.row
+    result, given = node.types[0], node.args[0].dtype
+    dtype = "u8" if given == "bool" else given
     is_greatest = isinstance(op, Argmax)
+    most = ReduceMax((0,)) if is_greatest else ReduceMin((0,))
 
     def step(i: Value, rows: Sequence[Value], states: Sequence[Value]) -> Values:
-        (x,), (best, place) = rows, states
+        (best, place), row = states, convert(rows[0], dtype)
+        x = most(row) if block else row
+        here = broadcast(mul(i, const(block, "i64")) if block else i, result.shape, ())
+        here = add(here, op(row)) if block else here
         ahead = (greater if is_greatest else less)(x, best)
         first_nan = logical_and(not_equal(x, x), logical_not(not_equal(best, best)))
         new = logical_or(ahead, first_nan)
-        return select(new, x, best), select(new, broadcast(i, row.shape, ()), place)
+        return select(new, x, best), select(new, here, place)
 
-    return RowFold(step, (), (row, row.with_dtype("i64")), (start_of("max" if is_greatest else "min", row.dtype), 0))
+    return RowFold(step, (), (result.with_dtype(dtype), result), (start_of("max" if is_greatest else "min", dtype), 0))
