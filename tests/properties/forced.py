@@ -16,7 +16,7 @@ from unittest import mock
 import pliant
 from pliant.backends.llvm import accumulator, emit, nested, nests, products, small_matrices, stacks, tape
 from pliant.kernel import blocks, carries, cost, fuse, lanes, overlap, pack, product, rows, split, stacked, thin
-from pliant.ops import ahead, at_once, boxes, columns, fewer_rows, hoist, sink, unstack, update
+from pliant.ops import ahead, at_once, boxes, columns, fewer_rows, hoist, row_flow, sink, update
 
 WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "blocks": (
@@ -36,7 +36,7 @@ WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "lanes": ((lanes, "SHORT", 64), (lanes, "LONG", 0)),
     "sums in short blocks": tuple([(module, "BLOCK", 16) for module in (accumulator, emit, nests)]),
     "nothing unrolled": ((emit, "UNROLLED", 0), (nests, "UNROLLED", 0), (products, "UNROLLED", 0), (fuse, "SHORT_FOLD", 0)),
-    "matrices side by side": ((small_matrices, "FEWEST", 1),),
+    "matrices side by side": ((small_matrices, "FEWEST", 8),),
     "stacks": ((stacks, "DISTANT", 1), (stacks, "LONGEST", 256), (stacks, "MOST", 1024)),
     "tiles": ((nests, "TILE", 8), (nests, "fits", lambda *_: False)),
     "large carries": ((carries, "SMALL", 0),),
@@ -50,7 +50,7 @@ WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "fewer rows": ((fewer_rows, "FEWER", 1),),
     "hoisted": ((hoist, "GROWTH", 1 << 20),),
     "sunk": ((sink, "HEAVY", 0),),
-    "not stacked": ((unstack, "SMALLER", 0), (unstack, "LARGE", 0), (unstack, "MOST", 100), (unstack, "WIDE", 1 << 20)),
+    "not stacked": ((row_flow, "SMALLER", 0), (row_flow, "LARGE", 0), (row_flow, "MOST", 100), (row_flow, "WIDE", 1 << 20)),
     "updates": ((update, "LARGE", 1),),
 }  # fmt: skip
 """Names of what is forced, and the constants that do it."""
