@@ -14,6 +14,7 @@ import pliant
 T, N = 12, 9
 cumsum: Any = np.cumsum
 cumprod: Any = np.cumprod
+trapezoid: Any = np.trapezoid
 scan: Any = pliant.scan
 X = np.random.default_rng(0).normal(size=T)
 TABLE = np.random.default_rng(1).normal(size=(T, N))
@@ -88,7 +89,7 @@ FOLDS: dict[str, Callable[[Any], Any]] = {
     "flat": lambda y: (y.ravel() ** 2).sum() + y.argmax() + np.vdot(y, TABLE),
     "product with a vector": lambda y: np.tanh(y @ START).sum(),
     "product with a matrix": lambda y: np.tanh(y @ MATRIX).sum(),
-    "trapezoids": lambda y: np.trapezoid(y, axis=0).sum(),
+    "trapezoids": lambda y: trapezoid(y, axis=0).sum(),
     "average": lambda y: np.average(y, axis=0, weights=np.arange(1.0, T + 1)).sum(),
     "reversed columns": lambda y: (y[:, ::-1] * TABLE).sum(),
 }  # fmt: skip
