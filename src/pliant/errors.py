@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from numpy.exceptions import AxisError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -63,7 +65,7 @@ def beyond(start: int, axis: int, extent: int, count: int) -> IndexRangeError:
     )
 
 
-class AxisRangeError(PliantError, ValueError, IndexError):
+class AxisRangeError(PliantError, AxisError):
     """An axis number lies outside the array's axes."""
 
 

@@ -8,6 +8,7 @@ program is used again: a rebound name or attribute is never missed.
 
 from __future__ import annotations
 
+import dis
 import functools
 import operator
 import types
@@ -15,12 +16,14 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.core.origin import CodeOrigin, at
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.effects import changing, taken_back
-from pliant.frontend.control.growth import item
+from pliant.frontend.control.grids import item
 from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.ordering import sort_in_place
+from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.guards import MISSING, Box, Slot
@@ -48,11 +51,18 @@ def instrument(fn: Any, trace: Trace) -> Any:
     known = top.instrumented.get(id(fn))
     if known is None:
         code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
-        names = TracedGlobals(fn.__globals__, top) if not _writes_globals(code) else fn.__globals__
+        names = TracedGlobals(fn.__globals__, top)
+        stored = [i for i in dis.get_instructions(fn.__code__) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
+        if stored:  # it must have the real ones
+            names = top.cells[id(fn.__globals__)] = fn.__globals__
+        for i in stored:
+            with at(CodeOrigin(fn.__code__, i.offset)):
+                note_name(place_of("item", names, i.argval))
         real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
         later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
         outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | _readers(top)
         defaults = tuple(_of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
+        top.cells |= {id(cell): cell for cell in outside.values()}
         made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
         made.__dict__ = fn.__dict__  # attributes of a function are shared with it
         made.__kwdefaults__ = fn.__kwdefaults__ and {k: _of_element(d, top) for k, d in fn.__kwdefaults__.items()}
@@ -60,15 +70,6 @@ def instrument(fn: Any, trace: Trace) -> Any:
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
     return known[0]
-
-
-def _writes_globals(code: types.CodeType) -> bool:
-    """Whether the code assigns global names: then it must have the real ones."""
-    return any(op in (_STORE_GLOBAL, _DELETE_GLOBAL) for op in code.co_code[::2])
-
-
-_STORE_GLOBAL: Final = __import__("dis").opmap["STORE_GLOBAL"]
-_DELETE_GLOBAL: Final = __import__("dis").opmap["DELETE_GLOBAL"]
 
 
 @final
@@ -104,7 +105,7 @@ class Reader:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.own: dict[int, Any] = {}  # containers that the function has made, which need no guards, by id
+        self.own = trace.own  # containers that the function has made, which need no guards, by id
 
     def born(self, container: Any) -> Any:
         """What may be a list or dict that the function makes."""

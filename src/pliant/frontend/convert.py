@@ -90,6 +90,12 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
     return cast_value(traced.value, dtype) if dtype else traced.value
 
 
+def strong(x: Any) -> TracedArray:
+    """What NumPy makes an array of before it looks at dtypes: Python's numbers do not take those of others here."""
+    traced = as_traced(x)
+    return TracedArray(traced.storage, traced.lenses, is_scalar=traced.is_scalar) if traced.is_weak else traced
+
+
 def stored(x: Any, dtype: str) -> Value:
     """The value that assigning x to elements of a dtype puts there: arrays are cast, Python's numbers have to fit."""
     if is_sequence(x) and has_numbers_only(x):

@@ -72,6 +72,23 @@ def asfortranarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     return x if x.ndim else x.reshape(1)
 
 
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """np.require: arrays of a trace are aligned, and as writeable as what they are."""
+    asked = {str(r).upper()[0] for r in requirements or ()}
+    made = asarray(a, dtype, "F" if "F" in asked else "C" if "C" in asked else None)
+    is_view = bool(made.lenses) or made.storage.index is not None or made.storage.source is not None
+    is_copied = ("O" in asked and is_view) or ("W" in asked and not made.storage.writeable)
+    return array(made) if is_copied else made
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """np.asarray_chkfinite: whether it raises depends on numbers."""
+    raise UnsupportedError(
+        "np.asarray_chkfinite raises an error where an element is not finite, which is known only at run time",
+        hint="check before the call, or return np.isfinite(x).all() too",
+    ).at(("here", here()))
+
+
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0,
     **options: Any,
@@ -145,6 +162,8 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asarray,
+    np.require: require,
+    np.asarray_chkfinite: asarray_chkfinite,
     np.ascontiguousarray: ascontiguousarray,
     np.asfortranarray: asfortranarray,
     np.full: full,

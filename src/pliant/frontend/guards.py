@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -57,9 +57,39 @@ class Guards:
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
 
+def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
+    """The objects that outlive a call, by id: what names outside of the function hold, what it is given, and what
+    these hold."""
+    names = [(owner, value) for owner, _, value in trace.roots.values()]
+    queue = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or _is_module(owner)]]
+    found = {id(x): x for x in queue}
+    while queue and len(found) < REACH:
+        for _, _, value in _entries(queue.pop(0)):
+            if id(value) not in found:
+                found[id(value)] = value
+                queue.append(value)
+    return {*found}
+
+
+def _is_module(names: Any) -> bool:
+    """Whether names are the global ones of a module."""
+    return type(names) is dict and "__name__" in names
+
+
 def guards_of(trace: Trace, own: Any) -> Guards:
     """The names a trace read, and the entries of the containers and objects they hold; but not those of the
     containers in `own`, which it made for itself."""
+    private = {*_containers(own)}
+    found = [
+        e for e in _found(trace) if not (isinstance(e[0], Box | tuple) or id(e[0]) in private)
+    ]  # the same for ever
+    named = [e for e in found if type(e[0]) is dict]
+    sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
+    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
+
+
+def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
+    """The names that a trace read, and the entries of the containers and objects that they hold."""
     entries = list(trace.roots.values())
     found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
     while queue and len(found) < REACH:
@@ -69,11 +99,7 @@ def guards_of(trace: Trace, own: Any) -> Guards:
             if id(value) not in seen_ids:
                 seen_ids.add(id(value))
                 queue.append(value)
-    private = {*_containers(own)}
-    found = [e for e in found if not (isinstance(e[0], Box | tuple) or id(e[0]) in private)]  # the same for ever
-    named = [e for e in found if type(e[0]) is dict]
-    sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
-    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
+    return found
 
 
 def _containers(tree: Any) -> Iterator[int]:

@@ -19,6 +19,7 @@ from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import callee
+from pliant.frontend.control.outside import nothing_left
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.guards import Guards, guards_of
@@ -181,7 +182,8 @@ def _trace_once(
             params.append(value)
             numbers.append(i)
         args, kwargs = unflatten(structure, given)
-        made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
+        with nothing_left(trace, [*given, getattr(f, "__self__", None)]):
+            made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
         after = after_of((args, kwargs), structure, given)
         outputs = outputs_of(made, after.new)
         results = outputs.results

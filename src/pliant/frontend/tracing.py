@@ -91,7 +91,11 @@ class Trace:
     readers: dict[str, Any] = field(default_factory=dict[str, Any])
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
+    rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
+    left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
+    cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 
     @property

@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.branch import both, choose, either, is_open
+from pliant.frontend.control.branch import both, choose, either, is_open, negated
 from pliant.frontend.control.comprehension import (
     FOLDS,
+    VALUE,
     Clause,
     accumulated,
     best,
@@ -31,10 +32,12 @@ from pliant.frontend.control.comprehension import (
     truth,
     walk,
 )
-from pliant.frontend.control.effects import advanced
+from pliant.frontend.control.effects import advanced, store
 from pliant.frontend.control.growth import growth_of, length
+from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import ordered
+from pliant.frontend.control.region import born
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import is_tracing
 
@@ -123,6 +126,23 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
     return folded(function, partial(walk, depth, elements, clause), *more)
 
 
+def searched(function: Any, depth: int, elements: Any, clause: Clause) -> Any:
+    """`any(generator)` or `all(generator)` where elements bind names: none is made after the one that decides."""
+    is_any = function is any
+    if function not in (any, all):
+        return reduced(function, depth, elements, clause)
+    state = born({VALUE: not is_any})
+
+    def look(holds: Any, made: Callable[[], Any]) -> None:
+        rest = (lambda: both(holds, lambda: truth(made()))) if is_any else (
+            lambda: either(negated(holds), lambda: truth(made()))
+        )  # fmt: skip
+        store(either(state[VALUE], rest) if is_any else both(state[VALUE], rest), state, VALUE)
+
+    walk(depth, elements, clause, lambda x: look(True, lambda: x), last=look)
+    return state[VALUE]
+
+
 _OF_ALL: Final = frozenset((builtins.sum, builtins.len, builtins.max, builtins.min))  # look at every element
 
 
@@ -138,6 +158,11 @@ def _maker(kind: Any) -> Callable[..., Any]:
 
 def _tuple(elements: Iterable[Any] = ()) -> tuple[Any, ...]:
     return tuple(every_one(elements))
+
+
+def _places(array: Any) -> Any:
+    """`np.ndenumerate`, where no loop goes over it."""
+    return iter(iterated(np.ndenumerate, array))
 
 
 def _traced(function: Any) -> Any:
@@ -171,6 +196,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     functools.reduce: _reduction,
     itertools.accumulate: _accumulated,
     builtins.next: advanced,
+    np.ndenumerate: _places,
     **{kind: _maker(kind) for kind in _SCALARS},
     **NUMBERS,
 }

@@ -9,8 +9,10 @@ from typing import Any, Final, cast
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.tables import written
+from pliant.frontend.tracing import current, is_tracing
 
 CHANGING: Final = frozenset((
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft "
@@ -27,33 +29,45 @@ CONTAINERS: Final = (list, dict, set, deque)
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
     kind = cast("Any", type(holder))
+    if kind is list and is_tracing() and current().outermost.rows:
+        row = row_of(holder)
+        if row is not None and not _is_slice(key) and write(row, key, value):
+            return
+        written_apart(holder)
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
         elements = written(holder, key, value)
         if elements is not None:
             note(place_of("whole", holder))
             holder[:] = elements
             return
-    if type(holder) is not TracedArray and on_trial():
+    if type(holder) is not TracedArray and is_tracing():
+        if kind is dict:
+            hash(key)  # of a traced number there is none: an error at the user's line, not of the place
         if kind is dict or (kind is list and isinstance(key, int)):
-            note(place_of("item", holder, key if kind is dict else key % max(len(holder), 1)))
+            note(place_of("item", holder, key if kind is dict else cast("Any", key) % max(len(holder), 1)))
         elif isinstance(holder, CONTAINERS):
             note(place_of("whole", holder))
     cast("Any", holder)[key] = value
 
 
+def _is_slice(key: Any) -> bool:
+    return isinstance(key, slice)
+
+
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
-    if type(holder) is not TracedArray and on_trial():
-        if name in getattr(holder, "__dict__", {}):
-            note(place_of("attribute", holder, name))
-        elif in_loop():
+    if type(holder) is not TracedArray and is_tracing():
+        is_there = name in getattr(holder, "__dict__", {})
+        if not is_there and in_loop():
             raise only_once(f"attribute {name!r} is set")
+        if is_there or (not on_trial() and hasattr(holder, "__dict__")):
+            note(place_of("attribute", holder, name))
     setattr(holder, name, value)
 
 
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container is about to be called."""
-    if on_trial() and name in CHANGING and isinstance(holder, CONTAINERS):
+    if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         note(place_of("whole", holder))
 
 

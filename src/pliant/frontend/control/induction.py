@@ -23,7 +23,7 @@ from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import Table, number_kind
+from pliant.frontend.control.tables import Table, nested_kind, number_kind
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_number, kind_of
@@ -117,9 +117,9 @@ class Round:
         before = dict(plan.plans), list(plan.storages), self.lists()
         plan.storages += [s for s in self.region.written if s not in self.heads.contents]
         for place, content in self.region.effects.items():
-            if place in plan.plans or self.grows(place, content) or self.changes(place, content):
+            if place in plan.plans or place in plan.bound or self.grows(place, content) or self.changes(place, content):
                 continue
-            if place.kind == "whole" or content is MISSING:
+            if place.kind in ("whole", "rows") or content is MISSING:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
@@ -136,11 +136,15 @@ class Round:
     def changes(self, place: Place, content: Any) -> bool:
         """Whether a step changes the elements of a list of numbers; the plan says then what they are."""
         holder: Any = place.holder
-        if place.kind != "whole" or not isinstance(holder, list) or len(cast("Any", holder)) != len(content):
+        is_grid = place.kind == "rows"
+        if not (place.kind == "whole" or is_grid) or not isinstance(holder, list):
+            return False
+        if len(cast("Any", holder)) != len(content):
             return False
         table = self.plan.tables.get(place)
         before: list[Any] = content if table is None else table.before
-        kind = number_kind([*cast("Any", holder), *before])
+        now: list[Any] = [*cast("Any", holder)]
+        kind = nested_kind(now, before) if is_grid else number_kind([*now, *before])
         if kind is None:
             return False
         if table is None or table.kind != kind:

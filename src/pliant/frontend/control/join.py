@@ -17,7 +17,7 @@ from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
-from pliant.frontend.control.tables import held, number_kind, numbers
+from pliant.frontend.control.tables import held, nested_kind, number_kind, numbers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -220,7 +220,9 @@ class Join:
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return self.held(contents, place)
-        kind = number_kind([*contents[0], *contents[1]]) if place.kind == "whole" and _are_lists(contents) else None
+        kind = None
+        if place.kind in ("whole", "rows") and _are_lists(contents):
+            kind = number_kind([*contents[0], *contents[1]]) if place.kind == "whole" else nested_kind(*contents)
         return self.joined(contents[0], contents[1], place.text) if kind is None else self.listed(contents, kind)
 
     def held(self, contents: Sequence[Any], place: Place) -> Recipe:

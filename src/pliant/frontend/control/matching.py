@@ -1,4 +1,4 @@
-"""`match` statements as `if` statements, where the patterns are values, alternatives of them, and names.
+"""`match` statements as `if` statements, where the patterns are values, alternatives, names, and sequences of these.
 
 match k % 3:                     subject = k % 3
     case 0 | 1: a                if subject == 0 or subject == 1: a
@@ -11,9 +11,10 @@ match k % 3:                     subject = k % 3
 from __future__ import annotations
 
 import ast
-from typing import Any, Final, final
+from collections.abc import Sequence
+from typing import Any, Final, cast, final
 
-from pliant.frontend.control.syntax import placed
+from pliant.frontend.control.syntax import calling, placed
 
 SUBJECT: Final = "__pliant_subject_"
 
@@ -41,10 +42,8 @@ class Matches(ast.NodeTransformer):
             return []
         first, rest = cases[0], self.chain(cases[1:], name)
         subject = placed(ast.Name(name, ast.Load()), first.pattern)
-        if not isinstance(first.pattern, ast.MatchAs):
-            test = _test(first.pattern, subject)
-            if first.guard is not None:
-                test = placed(ast.BoolOp(ast.And(), [test, first.guard]), first.pattern)
+        if not isinstance(first.pattern, ast.MatchAs) or first.pattern.pattern is not None:
+            test = _all([*_tests(first.pattern, subject), *([first.guard] if first.guard else [])], first.pattern)
             return [placed(ast.If(test, first.body, rest), first.pattern)]
         bound: list[ast.stmt] = []
         if first.pattern.name is not None:
@@ -55,18 +54,60 @@ class Matches(ast.NodeTransformer):
         return [*bound, placed(ast.If(first.guard, first.body, rest), first.pattern)]
 
 
-def is_simple(pattern: ast.pattern) -> bool:
-    """Whether a pattern is a value, alternatives of values, or fits everything."""
-    if isinstance(pattern, ast.MatchOr):
-        return all([isinstance(p, ast.MatchValue | ast.MatchSingleton) for p in pattern.patterns])
-    is_open = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-    return is_open or isinstance(pattern, ast.MatchValue | ast.MatchSingleton)
+def is_simple(pattern: ast.pattern, *, binds: bool = True) -> bool:
+    """Whether a pattern is made of values, sequences of known length, what fits all, and alternatives that bind no
+    names."""
+    match pattern:
+        case ast.MatchOr(patterns):
+            return all([is_simple(p, binds=False) for p in patterns])
+        case ast.MatchAs(inner, name):
+            return (binds or name is None) and (inner is None or is_simple(inner, binds=binds))
+        case ast.MatchSequence(patterns):
+            return all([is_simple(p, binds=binds) for p in patterns])
+        case _:
+            return isinstance(pattern, ast.MatchValue | ast.MatchSingleton)
 
 
-def _test(pattern: Any, subject: ast.expr) -> ast.expr:
-    """Whether the subject is as the pattern says."""
-    if isinstance(pattern, ast.MatchOr):
-        return placed(ast.BoolOp(ast.Or(), [_test(p, subject) for p in pattern.patterns]), pattern)
-    if isinstance(pattern, ast.MatchSingleton):
-        return placed(ast.Compare(subject, [ast.Is()], [placed(ast.Constant(pattern.value), pattern)]), pattern)
-    return placed(ast.Compare(subject, [ast.Eq()], [pattern.value]), pattern)
+def fits(subject: Any, count: int) -> bool:
+    """Whether something is a sequence of so many elements, as `match` sees it."""
+    return isinstance(subject, Sequence) and not isinstance(subject, str | bytes) and len(cast("Any", subject)) == count
+
+
+def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
+    """What must hold for the subject to be as the pattern says. Names are bound as soon as that can be done, so
+    that they have values where the conditions are known only at run time."""
+    match pattern:
+        case ast.MatchOr(patterns):
+            return [placed(ast.BoolOp(ast.Or(), [_all(_tests(p, subject), p) for p in patterns]), pattern)]
+        case ast.MatchSingleton(value):
+            return [placed(ast.Compare(subject, [ast.Is()], [placed(ast.Constant(value), pattern)]), pattern)]
+        case ast.MatchValue(value):
+            return [placed(ast.Compare(subject, [ast.Eq()], [value]), pattern)]
+        case ast.MatchAs(inner, name):
+            bound: list[ast.expr] = []
+            if name is not None:
+                bind = placed(ast.NamedExpr(placed(ast.Name(name, ast.Store()), pattern), subject), pattern)
+                bound = [placed(ast.Tuple([bind], ast.Load()), pattern)]  # which is true
+            return [*bound, *(_tests(inner, subject) if inner is not None else [])]
+        case ast.MatchSequence(patterns):
+            count = placed(ast.Constant(len(patterns)), pattern)
+            parts = [_tests(p, _element(subject, n, p)) for n, p in enumerate(patterns)]
+            tests = [test for part in parts for test in part]
+            return [calling("fits", pattern, subject, count), *sorted(tests, key=_is_open)]
+        case _:
+            raise AssertionError(pattern)
+
+
+def _is_open(test: ast.expr) -> bool:
+    """Whether a condition is more than that names are bound."""
+    return not isinstance(test, ast.Tuple)
+
+
+def _element(subject: ast.expr, n: int, at: ast.AST) -> ast.expr:
+    return placed(ast.Subscript(subject, placed(ast.Constant(n), at), ast.Load()), at)
+
+
+def _all(tests: list[ast.expr], at: ast.AST) -> ast.expr:
+    if not tests:
+        return placed(ast.Constant(True), at)
+    return tests[0] if len(tests) == 1 else placed(ast.BoolOp(ast.And(), tests), at)

@@ -11,6 +11,7 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 Loop: TypeAlias = ast.For | ast.While
 
 SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+BINDER: Final = "__pliant_bind_"  # how the name of a function begins that binds the name which follows; see `walrus`
 LEAVES: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -40,6 +41,8 @@ def bound(nodes: Iterable[ast.AST]) -> set[str]:
     for node in own(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
             made.add(node.id)
+        elif isinstance(node, ast.Name) and node.id.startswith(BINDER):
+            made.add(node.id.removeprefix(BINDER)[:-2])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             made.add(node.name)
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, final
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values
+from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
@@ -25,7 +26,7 @@ class Place:
     """Something that the user's function can change: a local name, an item, an attribute, or all items
     of a container. Two are equal if they are the same place."""
 
-    kind: str  # "name", "item", "attribute", "whole"
+    kind: str  # "name", "item", "attribute", "whole", "rows": the items of the lists in a list
     holder: Any = field(hash=False, compare=False)
     key: Any  # the name of a cell; the key or name of an item or attribute
     number: int = 0  # the holder's id
@@ -39,6 +40,8 @@ class Place:
                 return MISSING
         if self.kind == "whole":
             return self.holder.copy()
+        if self.kind == "rows":
+            return [row.copy() for row in self.holder]
         try:
             return self.items()[self.key]
         except (KeyError, IndexError):
@@ -55,6 +58,9 @@ class Place:
                 self.holder.cell_contents = content
             elif self.get() is not MISSING:
                 del self.holder.cell_contents
+        elif self.kind == "rows":
+            for row, elements in zip(self.holder, content, strict=True):
+                row[:] = elements
         elif self.kind == "whole":
             self.holder.clear()
             getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
@@ -161,6 +167,8 @@ def note(place: Place) -> None:
         region = _regions.stack[-1]
         if place not in region.effects and place.number not in region.born:
             region.effects[place] = place.get()
+    else:
+        _remember(place)
 
 
 def note_name(place: Place) -> None:
@@ -169,6 +177,14 @@ def note_name(place: Place) -> None:
     for region in _regions.stack:
         if place not in region.effects:
             region.effects[place] = place.get()
+    _remember(place)
+
+
+def _remember(place: Place) -> None:
+    """Remember, for the whole trace, what was at a place before the function changed it."""
+    trace = thread.trace.outermost if thread.trace is not None else None
+    if trace is not None and place not in trace.left and place.number not in trace.own:
+        trace.left[place] = place.get(), here()
 
 
 def born(container: T) -> T:

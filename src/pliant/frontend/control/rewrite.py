@@ -29,11 +29,12 @@ from pliant.frontend.control.syntax import (
     strings,
     thunk,
 )  # fmt: skip
+from pliant.frontend.control.walrus import Walruses, binds
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "extended", "listed", "reduced", "rebinds", "asserted",
+    "born", "extended", "listed", "reduced", "searched", "fits", "rebinds", "asserted",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -47,6 +48,7 @@ _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 def controlled(node: Function) -> Function:
     """A function's definition with its loops and branches, and those of the functions inside, as calls."""
     Matches().visit(node)
+    Walruses().visit(node)
     names.mark_comprehensions(node)
     return _Statements(node, None).function()
 
@@ -360,7 +362,10 @@ class _Expressions(ast.NodeTransformer):
         if is_fold(node, self.outer.locals):
             generator, *more = node.args
             parts = self.clauses(cast("Any", generator))
-            made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
+            is_search = isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and binds(generator)
+            made = calling(
+                "searched" if is_search else "reduced", node, node.func, *parts, *(self.visit(a) for a in more)
+            )
             made.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
             return made
         if goes_over(node, self.outer.locals):

@@ -7,7 +7,8 @@ h[k] += x                    and that a loop carries
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from itertools import chain
+from typing import Any, Final, cast, final
 
 from pliant.core.ir import Value, param
 from pliant.frontend.array import TracedArray, fresh
@@ -21,24 +22,68 @@ from pliant.frontend.view import ReshapeLens, SliceLens
 
 def number_kind(elements: list[Any]) -> Kind | None:
     """What the elements of a list are, if they are numbers that one array can hold."""
-    element = element_of(elements)
+    unlike: dict[Any, Any] = {_likeness(x): x for x in elements}
+    element = element_of([*unlike.values()])
     if element is None or not element.structure.is_leaf() or element.kinds[0].type.shape:
         return None
     return element.kinds[0] if element.kinds[0].is_scalar or element.kinds[0].is_weak else None
 
 
+def _likeness(x: Any) -> Any:
+    """What two numbers have in common only if they are of one kind."""
+    kind = cast("Any", type(x))
+    if kind in _PYTHONS:
+        return kind
+    if kind is TracedArray and len(x.lenses) == 2 and type(x.lenses[0]) is SliceLens:
+        return id(x.storage), x.lenses[1], x.is_scalar, x.is_weak
+    return id(x)
+
+
+_PYTHONS: Final = frozenset((bool, int, float, complex))
+
+
+def nested_kind(*lists: list[Any]) -> Kind | None:
+    """What the numbers of several lists of lists are."""
+    some = [x for rows in lists for x in ([rows[0][0]] if stored(rows) is not None else chain.from_iterable(rows))]
+    return number_kind(some)
+
+
 def numbers(array: TracedArray, kind: Kind) -> list[Any]:
-    """The elements of an array that nobody writes, as a list."""
-    tail = ReshapeLens(())
-    return [
-        TracedArray(array.storage, (SliceLens((n,), (1,), (1,)), tail), is_scalar=kind.is_scalar, is_weak=kind.is_weak)
-        for n in range(array.shape[0])
-    ]
+    """The elements of an array that nobody writes, as a list; of rank 2, as a list of lists."""
+    tail, ones = ReshapeLens(()), (1,) * array.ndim
+
+    def number(*place: int) -> TracedArray:
+        lenses = SliceLens(place, ones, ones), tail
+        return TracedArray(array.storage, lenses, is_scalar=kind.is_scalar, is_weak=kind.is_weak)
+
+    if array.ndim == 1:
+        return [number(i) for i in range(array.shape[0])]
+    return [[number(i, j) for j in range(array.shape[1])] for i in range(array.shape[0])]
+
+
+def stored(rows: list[Any]) -> TracedArray | None:
+    """The array whose elements are the numbers of a list of lists, if `numbers` made them."""
+    first = rows[0][0]
+    if type(first) is not TracedArray or not first.lenses or first.concrete is not None:
+        return None
+    storage = first.storage
+    if storage.value.shape != (len(rows), len(rows[0])):
+        return None
+    places = [(x, i, j) for i, row in enumerate(rows) for j, x in enumerate(row)]
+    return TracedArray(storage) if all([_is_at(x, storage, i, j) for x, i, j in places]) else None
+
+
+def _is_at(x: Any, storage: Storage, i: int, j: int) -> bool:
+    if type(x) is not TracedArray or x.storage is not storage or not x.lenses:
+        return False
+    window = x.lenses[0]
+    return type(window) is SliceLens and window.start == (i, j)
 
 
 def held(elements: list[Any], kind: Kind) -> Value:
     """The elements as one value."""
-    return value_of(as_traced([*elements]), kind.type.dtype)
+    known = stored(elements) if type(elements[0]) is list else None
+    return value_of(as_traced([*elements]) if known is None else known, kind.type.dtype)
 
 
 def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None:
@@ -54,7 +99,7 @@ def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None
 @final
 @dataclass(eq=False)
 class Table:
-    """A list of numbers that the steps of a loop change, and what it holds before them."""
+    """A list of numbers, or of lists of them, that the steps of a loop change, and what it holds before them."""
 
     place: Place
     before: list[Any]
@@ -63,10 +108,15 @@ class Table:
 
     def enter(self) -> None:
         """Put the elements of a parameter into the list."""
-        p = param(self.kind.type.stacked(len(self.before)), "elements")
+        type = self.kind.type if self.place.kind == "whole" else self.kind.type.stacked(len(self.before[0]))
+        p = param(type.stacked(len(self.before)), "elements")
         self.params = [p]
         note(self.place)
-        self.place.set(numbers(TracedArray(Storage.holding(current(), p)), self.kind))
+        self.place.set(self.numbers(p))
+
+    def numbers(self, array: Value) -> list[Any]:
+        """What the place holds, of the elements of an array."""
+        return numbers(TracedArray(Storage.holding(current(), array)), self.kind)
 
     def start(self) -> Value:
         """What it holds before the loop."""
@@ -78,4 +128,4 @@ class Table:
 
     def after(self, result: Value) -> list[Any]:
         """What it holds after the loop."""
-        return numbers(TracedArray(Storage.holding(current(), result)), self.kind)
+        return self.numbers(result)

@@ -20,6 +20,7 @@ from pliant.frontend.convert import (
     cast_value,
     result_dtype,
     stored,
+    strong,
     value_of,
     with_type,
 )
@@ -56,7 +57,7 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
             "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
         )
     dtype = result_dtype(*given)
-    values = [truth_of(condition), *(value_of(b, dtype) for b in given)]
+    values = [truth_of(condition), *(value_of(strong(b), dtype) for b in given)]  # 300 wraps around in uint8, as there
     shape = broadcast_shapes(*(v.shape for v in values))
     full = [v if not v.shape else broadcast_value(v, shape) for v in values]
     return fresh(choice(*full), is_array=True)

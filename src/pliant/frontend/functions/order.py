@@ -11,7 +11,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, value_of
+from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, strong, value_of
 from pliant.frontend.functions.common import array_of, known, only, real_only, solid, unsupported, xp
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
@@ -90,7 +90,7 @@ def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> TracedArray:
     """np.searchsorted."""
-    line, wanted = solid(a), as_traced(v)
+    line, wanted = solid(a), strong(v)
     if line.ndim != 1:
         raise ShapeError(f"np.searchsorted: a must be 1-d, got {line.type}").at(("here", here()))
     if side not in ("left", "right"):

@@ -1,0 +1,85 @@
+"""Small programs that bind names inside of expressions and by `match`; x: f64[9], n: int."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def bound_in_a_condition_of_a_comprehension(x: Any, n: int) -> Any:
+    return sum([y for v in x if (y := v * v) > 0.5]), y
+
+
+def running_total(x: Any, n: int) -> Any:
+    total = 0.0
+    parts = [total := total * 0.5 + v for v in x]
+    return np.array(parts), total
+
+
+def first_that_is_large(x: Any, n: int) -> Any:
+    found = any((last := v) > 0.9 for v in x)
+    return last * 2 + found, all((other := v) < 1.5 for v in x), other
+
+
+def bound_in_a_conditional_expression(x: Any, n: int) -> Any:
+    s = y = 0.0
+    for i in range(9):
+        s = s + (y if (y := x[i]) > 0.5 else 2 * y)
+    return s, y
+
+
+def bound_in_a_while(x: Any, n: int) -> Any:
+    while (s := np.abs(x).sum()) > 1:
+        x = x / 2
+    return x, s
+
+
+def pairs_matched(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(8):
+        match (x[i], x[i + 1]):
+            case (a, b) if a * 2 < b:
+                s = s + a
+            case (a, _) if a > 0.7:
+                s = s - a * a
+            case _:
+                s = s * 1.1
+    return s
+
+
+def alternatives_matched(x: Any, n: int) -> Any:
+    s = 0.0
+    for v in x:
+        match [int(3 * v), 2]:
+            case [0, _] | [_, 3]:
+                s = s + v
+            case [1 | -1 as k, m]:
+                s = s * k + m
+            case [k, _] if k > 1:
+                s = s - k * v
+            case _:
+                pass
+    return s
+
+
+def structures_matched(x: Any, n: int) -> Any:
+    made: list[Any] = []
+    commands: Any = ("scale", 2.0), ("shift", (x[0], 1.0)), "none", ["scale", 3.0, 4.0]
+    for command in commands:
+        match command:
+            case ("scale", factor):
+                made.append(x * factor)
+            case ("shift", (by, times)):
+                made.append(x + by * times)
+            case ("scale", *factors):
+                made.append(x * sum(factors))
+            case _:
+                made.append(x)
+    return np.stack(made)
+
+
+NAMES = (
+    bound_in_a_condition_of_a_comprehension, running_total, first_that_is_large, bound_in_a_conditional_expression,
+    bound_in_a_while, pairs_matched, alternatives_matched, structures_matched,
+)  # fmt: skip

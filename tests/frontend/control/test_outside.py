@@ -1,0 +1,134 @@
+"""What a traced function leaves in objects, containers and names from outside of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+
+X = np.array([1.0, 2.0, 3.0])
+kept: Any = None
+
+
+class Model:
+    """An object with state."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros(3)
+        self.tables: dict[str, Any] = {}
+
+    def step(self, x: Any) -> Any:
+        """Binds its state anew."""
+        self.state = self.state + x
+        return self.state.sum()
+
+    def update(self, x: Any) -> Any:
+        """Writes its state where it is."""
+        self.state[...] = self.state + x
+        return self.state.sum()
+
+    def looked_up(self, x: Any) -> Any:
+        """Makes a table at the first call."""
+        if "squares" not in self.tables:
+            self.tables["squares"] = np.arange(3.0) ** 2
+        return (x * self.tables["squares"]).sum()
+
+
+def test_an_attribute_that_is_bound_to_a_traced_array_is_an_error_and_taken_back() -> None:
+    model = Model()
+    before = model.state
+    with pytest.raises(UnsupportedError, match="attribute 'state' of a Model from outside") as error:
+        pliant.jit(model.step)(X)
+    assert "self.state = self.state + x" in str(error.value)
+    assert "self.state[...] = x" in str(error.value)
+    assert model.state is before
+
+
+def test_an_attribute_of_an_argument_is_one_from_outside() -> None:
+    model = Model()
+    with pytest.raises(UnsupportedError, match="attribute 'state' of a Model"):
+        pliant.jit(lambda m, x: m.step(x))(model, X)
+    assert type(model.state) is np.ndarray
+
+
+def test_state_that_is_written_where_it_is_reaches_the_object_at_every_call() -> None:
+    model = Model()
+    step = pliant.jit(model.update)
+    assert [step(X), step(X)] == [6.0, 12.0]
+    assert list(model.state) == [2.0, 4.0, 6.0]
+
+
+def test_a_global_name_bound_to_a_traced_array_is_an_error() -> None:
+    def f(x: Any) -> Any:
+        global kept  # noqa: PLW0603
+        kept = x.sum()
+        return kept
+
+    with pytest.raises(UnsupportedError, match="the global name 'kept' outlives the call") as error:
+        pliant.jit(f)(X)
+    assert "kept = x.sum()" in str(error.value)
+    assert kept is None
+
+
+@pytest.mark.parametrize("first", [0.0, np.zeros(3)])
+def test_a_name_of_the_function_around_is_an_error(first: Any) -> None:
+    total = first
+
+    def f(x: Any) -> Any:
+        nonlocal total
+        total = total + x
+        return total
+
+    with pytest.raises(UnsupportedError, match="the name 'total', which is bound outside"):
+        pliant.jit(f)(X)
+    assert total is first
+
+
+def test_containers_from_outside_are_named_and_restored() -> None:
+    losses: list[Any] = [1.0]
+    table: dict[str, Any] = {}
+
+    def appended(x: Any) -> Any:
+        losses.append(x.sum())
+        return x
+
+    def stored(x: Any) -> Any:
+        table["last"] = x.sum()
+        return x
+
+    def under_a_condition(x: Any) -> Any:
+        if x[0] > 0:
+            table["last"] = x.sum()
+        return x
+
+    for f, kind in ((appended, "list"), (stored, "dict"), (under_a_condition, "dict")):
+        with pytest.raises(UnsupportedError, match=f"a {kind} from outside of the function"):
+            pliant.jit(f)(X)
+    assert losses == [1.0]
+    assert table == {}
+
+
+def test_what_is_known_while_tracing_is_left_as_what_numpy_makes() -> None:
+    model = Model()
+    assert pliant.jit(model.looked_up)(X) == model.looked_up(X) == 14.0
+    assert type(model.tables["squares"]) is np.ndarray
+    assert pliant.grad(model.looked_up)(X).tolist() == [0.0, 1.0, 4.0]
+
+
+def test_objects_and_closures_of_the_function_itself_keep_what_they_like() -> None:
+    def f(x: Any) -> Any:
+        model, total = Model(), 0.0
+
+        def add(v: Any) -> None:
+            nonlocal total
+            total = total + v
+
+        for v in x:
+            add(v)
+        return model.step(x) + total
+
+    assert pliant.jit(f)(X) == 12.0

@@ -1,0 +1,70 @@
+"""What NumPy does with Python's numbers, requirements and axes in its own ways, and Pliant does too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import pliant
+from pliant.errors import UnsupportedError
+
+SMALL = np.array([1, 2, 3], np.uint8)
+GRID = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize("number", [300, -1, 3, 3.5, True])
+def test_where_takes_a_number_as_an_array_would_be_cast(number: Any) -> None:
+    def f(x: Any, n: Any) -> Any:
+        return np.where(x > 1, x, number), np.where(x > 1, n, x)
+
+    for got, wanted in zip(pliant.jit(f)(SMALL, number), f(SMALL, number), strict=True):
+        assert_array_equal(got, wanted, strict=True)
+
+
+@pytest.mark.parametrize("number", [300, -1, 2, 1.5])
+def test_searchsorted_takes_a_number_as_an_array(number: Any) -> None:
+    def f(x: Any, n: Any) -> Any:
+        return np.searchsorted(x, number), np.searchsorted(x, n, side="right"), np.digitize(n, x)
+
+    for got, wanted in zip(pliant.jit(f)(SMALL, number), f(SMALL, number), strict=True):
+        assert_array_equal(got, wanted, strict=True)
+
+
+@pytest.mark.parametrize("requirements", [None, "F", ["C", "O"], ["W", "A"], ["FORTRAN"]])
+def test_require_copies_where_numpy_does(requirements: Any) -> None:
+    def f(x: Any) -> Any:
+        y = np.require(x.T, np.float64, requirements)
+        y[0] += 10.0
+        return y
+
+    given, wanted = GRID.copy(), GRID.copy()
+    assert_array_equal(pliant.jit(f)(given), f(wanted), strict=True)
+    assert_array_equal(given, wanted)
+
+
+def test_a_check_that_would_raise_by_numbers_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="raises an error where an element is not finite"):
+        pliant.jit(lambda x: np.asarray_chkfinite(x))(GRID)
+
+
+def test_ndenumerate_gives_pairs_wherever_it_is_used() -> None:
+    def f(x: Any) -> Any:
+        table = {place: v for place, v in np.ndenumerate(x)}
+        first = next(iter(np.ndenumerate(x)))
+        return table[1, 2] + first[1], dict(np.ndenumerate(x))[0, 1]
+
+    assert pliant.jit(f)(GRID) == f(GRID)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(x, axis=3), lambda x: np.concatenate([x, x], axis=2), lambda x: x.T.sum(2)]
+)
+def test_a_wrong_axis_is_what_numpy_calls_it(f: Callable[..., Any]) -> None:
+    with pytest.raises(np.exceptions.AxisError):
+        f(GRID)
+    with pytest.raises(np.exceptions.AxisError):
+        pliant.jit(f)(GRID)
