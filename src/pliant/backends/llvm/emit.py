@@ -49,13 +49,15 @@ class Emitter(FunctionText):
         self.label(head)
         at = len(self.lines)
         self.lines.append("")
-        outer = self.env.get(var)
+        outer, start = self.env.get(var), len(self.lines) + self.module.repeated
         self.env[var] = self.reversed(var, name) if var in self.backward else name
         body()
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
-        wish = wish or (self.module.unrolled() if var.extent <= UNROLLED and not bounds else "")
+        if not wish and not bounds and var.extent <= UNROLLED:
+            wish = self.module.unrolled()
+            self.module.repeated += (var.extent - 1) * (len(self.lines) + self.module.repeated - start)
         wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
         self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
         self.label(done)

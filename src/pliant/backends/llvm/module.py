@@ -34,6 +34,7 @@ class Module:
         self.constants: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.domain = ""
+        self.repeated = 0  # lines that will be there more than once, as loops are unrolled
 
     def function(self, name: str, type: str, count: int) -> str:
         """The name of a function of floats, declared, with its vector variants, or defined."""

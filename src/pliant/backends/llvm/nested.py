@@ -22,7 +22,7 @@ from pliant.ops.while_loop import WhileLoop
 EmitSegment: TypeAlias = Callable[[list[Step], Module, str], list[str]]
 
 LONGEST_INLINE = 30_000  # characters of LLVM code
-LONGEST_UNROLLED = 6_000  # characters of a body that is repeated where a loop has few steps
+MOST_UNROLLED = 2_000  # lines that a loop of few steps may become; LLVM's time is far from linear in them
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
 
 
@@ -55,13 +55,15 @@ class Part:
 
     def __init__(self, e: Emitter, program: Program, name: str, segment: EmitSegment, scratch: str) -> None:
         self.e, self.program, self.name = e, program, name
+        before = e.module.repeated
         functions = segment(program.steps, e.module, name) if program.steps else []
         self.is_empty = not functions
         text = "\n".join(functions).replace(f"define void @{name}(", f"define internal void @{name}(")
         self.can_fail = ", ptr %error" in text.replace("ptr %table, ptr %error", "") or "%error, i64 1" in text
         e.can_fail = e.can_fail or self.can_fail
         self.is_inlined = len(text) < LONGEST_INLINE
-        self.is_short = len(text) < LONGEST_UNROLLED
+        self.lines = text.count("\n") + e.module.repeated - before if self.is_inlined else 1  # once loops are unrolled
+        e.module.repeated = before
         if self.is_inlined:
             # the table's entries change from step to step of the function this is inlined into
             text = text.replace(", !invariant.load !0", "")
@@ -99,6 +101,7 @@ class Part:
         """Run it."""
         if not self.is_empty:
             self.e.line(f"call void @{self.name}(ptr {self.table}, ptr %error)")
+            self.e.module.repeated += self.lines
 
 
 @final
@@ -212,7 +215,8 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
 
     def every() -> None:
         # a loop between given bounds is not unrolled
-        bounds = None if count is None and part.is_short else ("0", count or str(op.length))
+        is_short = part.lines * op.length < MOST_UNROLLED
+        bounds = None if count is None and is_short else ("0", count or str(op.length))
         wish = e.module.not_unrolled() if has_branch(step.parts[0]) else ""
         e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds, wish)
 
