@@ -33,7 +33,7 @@ def run_once(fn: Function) -> Function:
         return fn
     if any([functions_of(node.op) for node in nodes(fn.results)]):
         fn = replaced(fn, lambda node, args: changed_inside(node, args, run_once) if functions_of(node.op) else None)
-    while branches := _branches(nodes(fn.results)):
+    while branches := _branches(fn):
         fn = _joined(fn, *branches)
     while pair := _pair(nodes(fn.results)):
         fn = _joined(fn, *pair)
@@ -57,8 +57,9 @@ def _pair(order: list[Node]) -> tuple[Node, Node] | None:
     return None
 
 
-def _branches(order: list[Node]) -> tuple[Node, Node] | None:
+def _branches(fn: Function) -> tuple[Node, Node] | None:
     """A branch that holds a loop, and one on the same condition that holds its way back, with little between them."""
+    order, results = nodes(fn.results), {r.node for r in fn.results}
     first: dict[Value, Node] = {}
     for node in order:
         if not isinstance(node.op, Cond):
@@ -66,7 +67,7 @@ def _branches(order: list[Node]) -> tuple[Node, Node] | None:
         before = first.setdefault(node.args[0], node)
         if before is node or not _holds(node, Retrace) or not _holds(before, WhileLoop):
             continue
-        between = _between(order, before, node, set())
+        between = _between(order, before, node, results)
         if len(between) <= FEW and not any([functions_of(n.op) for n in between]):
             return before, node
     return None
