@@ -28,6 +28,7 @@ from pliant.ops import (
     length,
     loop,
     loop_rules,
+    masked_writes,
     matrix,
     paired,
     power,
@@ -59,7 +60,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index, index_rules,
+    reduce, update, block, block_rules, index, index_rules, masked_writes,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom,

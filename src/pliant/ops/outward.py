@@ -12,7 +12,11 @@ from typing import Any, cast
 
 from pliant.core.ir import Value
 from pliant.ops.base import Elementwise
-from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
+from pliant.ops.loop_rules import (
+    loop_with_permuted_carries,
+    loop_with_permuted_rows,
+    loop_without_repeated_operands,
+)
 from pliant.ops.reduce import Reduction
 from pliant.ops.shape import (
     Broadcast,
@@ -75,5 +79,6 @@ RULES = (
     broadcast_of_broadcast,
     reshape_of_reshape,
     loop_with_permuted_rows,
+    loop_with_permuted_carries,
     loop_without_repeated_operands,
 )

@@ -1,0 +1,151 @@
+"""A choice between an array and the array with a few elements written is a choice for these elements.
+
+That is what a branch becomes in a batch, and a loop that ends for one problem before it ends for another:
+there the condition is one number per problem, repeated along all other axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pliant.core.frozen import frozen
+from pliant.core.ir import Const, Value, const
+from pliant.ops.bits import logical_not
+from pliant.ops.block import AddBlock, BlockWrite, ReadBlock, UpdateBlock
+from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
+from pliant.ops.select import Select, select
+from pliant.ops.shape import Broadcast, Permute, broadcast, permute
+from pliant.ops.update import AddSlice, UpdateSlice
+from pliant.rewrite.rule import rewrite
+
+DEPTH: Final = 8  # how many movements and writes may lie between the choice and the array
+WORTH: Final = 2  # how many times more elements the array must have than are written
+
+
+@frozen
+class _Mask:
+    """`condition` repeated along all axes but `axes`, which are those of the condition, in any order."""
+
+    condition: Value
+    axes: tuple[int, ...]
+
+    def of(self, shape: Sequence[int]) -> Value:
+        """It, for an array of a shape."""
+        order = sorted(range(len(self.axes)), key=lambda i: self.axes[i])
+        return broadcast(permute(self.condition, order), tuple(shape), tuple([self.axes[i] for i in order]))
+
+    def on(self, axes: Sequence[int]) -> _Mask:
+        """It, with its axes in other places."""
+        return _Mask(self.condition, tuple(axes))
+
+    @property
+    def negative(self) -> _Mask:
+        """It, where it does not hold."""
+        return _Mask(logical_not(self.condition), self.axes)
+
+
+@rewrite(Select, reads=(Scatter, BlockWrite, UpdateSlice, AddSlice, Permute))
+def select_of_write(value: Value) -> Value | None:
+    """`select(c, x with u written, x)` is x with `select(c, u, what is there)` written, for c that does
+    not vary along the axes that places are named of; and likewise of a write in the other branch, or both."""
+    condition, y, z = value.args
+    if not isinstance(condition.op, Broadcast) or not value.shape == y.shape == z.shape:
+        return None
+    mask = _Mask(condition.args[0], condition.op.axes)
+    made = _written(mask, y, z, z, DEPTH) or _written(mask.negative, z, y, y, DEPTH)
+    if made is not None or _root(y) is not (x := _root(z)):
+        return made
+    first = _written(mask, y, x, x, DEPTH)
+    return first and _written(mask.negative, z, x, first, DEPTH)
+
+
+def _root(y: Value) -> Value:
+    """The array under writes and movements, its axes in the order of y's."""
+    if isinstance(y.op, Permute):
+        return _permuted(_root(y.args[0]), y.op.order)
+    is_write = isinstance(y.op, Scatter | BlockWrite | UpdateSlice | AddSlice)
+    return _root(y.args[0]) if is_write else y
+
+
+def _permuted(x: Value, order: Sequence[int]) -> Value:
+    if isinstance(x.op, Permute):
+        return permute(x.args[0], [x.op.order[a] for a in order])
+    return permute(x, order)
+
+
+def _written(mask: _Mask, y: Value, x: Value, onto: Value, depth: int) -> Value | None:
+    """What y writes to x, written to `onto` where the mask holds; None if that is not all that y is."""
+    if not depth or y is x:
+        return onto if y is x else None
+    if isinstance(y.op, Permute):
+        back = y.op.inverse()
+        under = mask.on([y.op.order[a] for a in mask.axes])
+        made = _written(under, y.args[0], _permuted(x, back), _permuted(onto, back), depth - 1)
+        return None if made is None else _permuted(made, y.op.order)
+    axes = _axes_of_update(y, mask.axes)
+    if axes is None:
+        return None
+    below = _written(mask, y.args[0], x, onto, depth - 1)
+    return None if below is None else _masked(mask.on(axes), y, below)
+
+
+def _axes_of_update(y: Value, axes: Sequence[int]) -> tuple[int, ...] | None:
+    """Where axes of the array y are in what it writes: each element of these is one of the same place;
+    None if y is no write, or names places along one of them, or writes much of the array."""
+    op: Any = y.op
+    match op:
+        case ScatterSet() | ScatterAdd():
+            *indices, u = y.args[1:]
+            end, more = op.shared + len(indices), indices[0].type.rank - op.shared - len(indices)
+            found = [a if a < op.shared else a + more if a >= end else None for a in axes]
+        case UpdateBlock() | AddBlock():
+            u, starts = y.args[1], y.args[2 : 2 + len(op.step)]
+            whole = [_is_literal_zero(start) and step == 1 for start, step in zip(starts, op.step, strict=True)]
+            found = [a if a < op.shared or whole[a - op.shared] else None for a in axes]
+        case UpdateSlice(start, step) | AddSlice(start, step):
+            u = y.args[1]
+            found = [None if start[a] or step[a] != 1 else a for a in axes]
+        case _:
+            return None
+    places = [b for b in found if b is not None]
+    is_same = len(places) == len(axes) and all([u.shape[b] == y.shape[a] for a, b in zip(axes, places, strict=True)])
+    return tuple(places) if is_same and WORTH * u.type.size <= y.type.size else None
+
+
+def _is_literal_zero(x: Value) -> bool:
+    x = x.args[0] if isinstance(x.op, Broadcast) else x
+    return isinstance(x.op, Const) and x.op.value == 0
+
+
+def _masked(mask: _Mask, y: Value, x: Value) -> Value:
+    """The write of y to x, with what is there where the mask, of the axes of what is written, does not hold."""
+    op: Any = y.op
+    match op:
+        case ScatterSet(shared, unique):
+            *places, u = y.args[1:]
+            return op(x, *places, select(mask.of(u.shape), u, Gather(shared, unique)(x, *places)))
+        case ScatterAdd():
+            *places, u = y.args[1:]
+            return op(x, *places, _or_nothing(mask, u))
+        case UpdateBlock(step, shared):
+            u, *bounds = y.args[1:]
+            old = ReadBlock(u.shape[shared:], step, shared)(x, *bounds)
+            return op(x, select(mask.of(u.shape), u, old), *bounds)
+        case AddBlock():
+            u, *bounds = y.args[1:]
+            return op(x, _or_nothing(mask, u), *bounds)
+        case UpdateSlice():
+            u = y.args[1]
+            return op(x, select(mask.of(u.shape), u, op.window(u.shape)(x)))
+        case _:
+            return op(x, _or_nothing(mask, y.args[1]))
+
+
+def _or_nothing(mask: _Mask, u: Value) -> Value:
+    """u, and elsewhere what changes nothing it is added to, a negative zero too."""
+    nothing = {"f": -0.0, "c": complex(-0.0, -0.0)}.get(u.dtype[0], 0)
+    return select(mask.of(u.shape), u, const(nothing, u.dtype))
+
+
+RULES = (select_of_write,)
