@@ -9,6 +9,7 @@ from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.values import Val, literal, llvm_type
+from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
     All,
     Apply,
@@ -58,6 +59,8 @@ class Emitter(FunctionText):
         if not wish and not bounds and var.extent <= UNROLLED:
             wish = self.module.unrolled()
             self.module.repeated += (var.extent - 1) * (len(self.lines) + self.module.repeated - start)
+        if not wish and self.costly and not bounds and var.extent < MASKED:
+            wish = self.module.masked()
         wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
         self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
         self.label(done)

@@ -36,6 +36,7 @@ class FunctionText:
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.vectors = 0  # that loops of this step compute at a time; 0: as LLVM likes
+        self.costly = False  # loops of this step compute functions that take much longer than a mask
         self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
         self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step

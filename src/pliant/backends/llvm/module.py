@@ -126,6 +126,10 @@ class Module:
         """Metadata of a loop of which so many vectors are to be computed at a time."""
         return self.loop(['!"llvm.loop.interleave.count"', f"i32 {vectors}"])
 
+    def masked(self) -> str:
+        """Metadata of a loop that is to have no rest: its last vector is computed under a mask."""
+        return self.loop(['!"llvm.loop.vectorize.predicate.enable"', "i1 true"])
+
     def loop(self, wish: list[str]) -> str:
         """Metadata of a loop."""
         return self.add("distinct !{{{0}, " + self.tuple_of(wish) + "}}")

@@ -8,17 +8,20 @@ vectors of half the width that the processor has. Long loops lose by that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import ceil, prod
 from typing import Final
 
+from pliant.backends.llvm.math import LIBM
 from pliant.core.types import REAL_OF, itemsize
-from pliant.kernel.ir import Load, Nest, Rows, Run, Step, Var
+from pliant.kernel.ir import Apply, Load, Nest, Rows, Run, Step, Var
 from pliant.ops.loop import Loop
 
 HALF: Final = 32  # bytes; narrower vectors are never better
 SINGLE: Final = 2  # vectors that one step alone takes as long as
 UNSURE: Final = 3  # the same, where it is not known how many there are
 UNKNOWN: Final = 16  # steps of a loop that ends by a condition
+FUNCTION: Final = 20  # vectors without one that a vector of a function such as exp takes as long as
+MASKED: Final = 16  # steps; the last vector of a shorter loop is masked if its functions one by one would take longer
 
 
 def is_narrow(steps: Sequence[Step], widths: Sequence[int]) -> bool:
@@ -53,14 +56,21 @@ def time_of_nest(nest: Nest, width: int) -> float:
     dtypes = [s.dtype for s in nest.body.body if isinstance(s, Load)]
     dtypes += [root.scalar.dtype for root in nest.roots if root.scalar]
     lanes = width // max([itemsize(REAL_OF.get(t, t)) for t in dtypes], default=width)
-    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes)
+    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * (1 + FUNCTION * functions_of(nest))
 
 
 def _steps(nest: Nest, loop: Var) -> float:
     return loop.extent / 2 if loop in nest.limits else loop.extent
 
 
+def functions_of(nest: Nest) -> int:
+    """How many functions a nest computes that take much longer than a mask."""
+    return sum([isinstance(s, Apply) and s.op.name in LIBM for s in nest.body.body])
+
+
 def _time(nest: Nest, loop: Var, lanes: int) -> float:
+    if loop.extent < MASKED and functions_of(nest):
+        return ceil(loop.extent / lanes)
     if loop in nest.limits:
         return loop.extent / 2 / lanes + UNSURE * min(lanes - 1, loop.extent) / 2
     return loop.extent // lanes + SINGLE * (loop.extent % lanes)
