@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Value, const
+from pliant.core.ir import Value, const
 from pliant.ops.bits import logical_not
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
-from pliant.ops.select import Select, select
+from pliant.ops.select import Select, is_zero, select
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute
 from pliant.ops.update import AddSlice, UpdateSlice
 from pliant.rewrite.rule import rewrite
@@ -101,7 +101,7 @@ def _axes_of_update(y: Value, axes: Sequence[int]) -> tuple[int, ...] | None:
             found = [a if a < op.shared else a + more if a >= end else None for a in axes]
         case UpdateBlock() | AddBlock():
             u, starts = y.args[1], y.args[2 : 2 + len(op.step)]
-            whole = [_is_literal_zero(start) and step == 1 for start, step in zip(starts, op.step, strict=True)]
+            whole = [is_zero(start) and step == 1 for start, step in zip(starts, op.step, strict=True)]
             found = [a if a < op.shared or whole[a - op.shared] else None for a in axes]
         case UpdateSlice(start, step) | AddSlice(start, step):
             u = y.args[1]
@@ -111,11 +111,6 @@ def _axes_of_update(y: Value, axes: Sequence[int]) -> tuple[int, ...] | None:
     places = [b for b in found if b is not None]
     is_same = len(places) == len(axes) and all([u.shape[b] == y.shape[a] for a, b in zip(axes, places, strict=True)])
     return tuple(places) if is_same and WORTH * u.type.size <= y.type.size else None
-
-
-def _is_literal_zero(x: Value) -> bool:
-    x = x.args[0] if isinstance(x.op, Broadcast) else x
-    return isinstance(x.op, Const) and x.op.value == 0
 
 
 def _masked(mask: _Mask, y: Value, x: Value) -> Value:

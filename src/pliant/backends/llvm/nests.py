@@ -14,7 +14,7 @@ from pliant.backends.llvm.squares import SIDE, Loop, Turned, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.tiles import SIZES, turner, turner_text
 from pliant.backends.llvm.values import literal, llvm_type
-from pliant.backends.llvm.width import functions_of
+from pliant.backends.llvm.width import count_functions
 from pliant.core.types import Type, itemsize
 from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
@@ -58,7 +58,7 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
     """The loops of nests that are prepared."""
     e.backward = nests[0].backward
     e.vectors = 0 if any([emitter.folds for emitter in emitters]) else vectors_at_once(e, nests)
-    e.costly = any(map(functions_of, nests))
+    e.costly = any(map(count_functions, nests))
     if rows is None and nests[0].delay:
         emitters[0].delayed(nests[0].delay)
     elif rows is None:

@@ -56,20 +56,20 @@ def time_of_nest(nest: Nest, width: int) -> float:
     dtypes = [s.dtype for s in nest.body.body if isinstance(s, Load)]
     dtypes += [root.scalar.dtype for root in nest.roots if root.scalar]
     lanes = width // max([itemsize(REAL_OF.get(t, t)) for t in dtypes], default=width)
-    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * (1 + FUNCTION * functions_of(nest))
+    return prod([_steps(nest, v) for v in outer]) * _time(nest, inner, lanes) * (1 + FUNCTION * count_functions(nest))
 
 
 def _steps(nest: Nest, loop: Var) -> float:
     return loop.extent / 2 if loop in nest.limits else loop.extent
 
 
-def functions_of(nest: Nest) -> int:
+def count_functions(nest: Nest) -> int:
     """How many functions a nest computes that take much longer than a mask."""
     return sum([isinstance(s, Apply) and s.op.name in LIBM for s in nest.body.body])
 
 
 def _time(nest: Nest, loop: Var, lanes: int) -> float:
-    if loop.extent < MASKED and functions_of(nest):
+    if loop.extent < MASKED and count_functions(nest):
         return ceil(loop.extent / lanes)
     if loop in nest.limits:
         return loop.extent / 2 / lanes + UNSURE * min(lanes - 1, loop.extent) / 2
