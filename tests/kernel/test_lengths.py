@@ -13,7 +13,7 @@ from pliant.core.ir import const
 from pliant.core.types import Type
 from pliant.kernel.build import build
 from pliant.kernel.ir import Nest
-from pliant.kernel.lengths import bounds_of, ends_of
+from pliant.kernel.lengths import Limits
 from pliant.ops.bits import logical_and
 from pliant.ops.block import AddBlock, read_block, update_block
 from pliant.ops.compare import less
@@ -68,6 +68,21 @@ def test_a_reduction_ends_where_its_mask_does_along_axes_that_stay(fold, identit
     for n in range(-1, 7):
         same(fn, RNG.normal(size=(5, 7)), np.array(n), np.array(3))
         same(fn, RNG.normal(size=(5, 7)), np.array(2), np.array(n))
+
+
+def test_an_array_in_memory_ends_where_it_was_made_to_end_by_a_computed_number():
+    """Its reader computes the end too, which none of its elements is made of."""
+
+    def f(x, n):
+        y = select(mask(n + 1, 0, (9,)), x, const(0.0, "f64"))
+        return y, reduce_sum(reshape(y, (9, 1)), (0,)), reshape(y, (9, 1)) * 2.0
+
+    fn = trace(f, X, INT)
+    assert limited(fn) == 2
+    for n in range(-2, 10):
+        operands = RNG.normal(size=9), np.array(n)
+        for got, wanted in zip(BACKEND.compile(fn)(operands), run(fn, operands), strict=True):
+            assert_allclose(got, wanted, rtol=1e-13)
 
 
 def test_the_sum_of_nothing_is_positive_zero():
@@ -159,9 +174,10 @@ def test_a_block_may_be_made_of_the_array_it_is_written_to(shift):
 def test_masks_and_blocks_say_where_they_end():
     fn = trace(lambda a, n: select(mask(n, 1, (5, 7)), a, const(2.0, "f64")), A, INT)
     value = fn.results[0]
-    assert bounds_of(value.args[0]) == {1: fn.params[1]}
-    assert ends_of(value) == ((None, fn.params[1]), 2.0)
-    assert ends_of(fn.params[0]) is None
+    limits = Limits()
+    assert limits.masks.of(value.args[0]) == {1: fn.params[1]}
+    assert limits.of(value) == ((None, fn.params[1]), 2.0)
+    assert limits.of(fn.params[0]) is None
     assert_array_equal(run(fn, (np.zeros((5, 7)), np.array(7)))[0], np.zeros((5, 7)))
 
 

@@ -275,7 +275,7 @@ class Fusion:
         ends = None if root.fold else ends_of(root.value)
         lengths = lengths_of(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
         root.rest = ends[1] if ends else identity_of(root.fold.kind, root.fold.dtype) if root.fold and lengths else None
-        leaves = leaves | dict.fromkeys([n for n in lengths if n and n in self.buffers], False)
+        leaves = leaves | dict.fromkeys(self.reached([n for n in lengths if n]), False)
         size = len(self.cones.get(root.value, ()))
         known = self.nests.setdefault((space, lengths), [])
         over = {self.homes[root.value]} if root.value in self.homes else set[Value]()
