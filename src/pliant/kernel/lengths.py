@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Final, Generic, TypeAlias, TypeVar, final
 
-from pliant.core.ir import Const, Node, Number, Value
+from pliant.core.ir import Const, Node, Number, Op, Value
 from pliant.kernel.ir import FoldShape
 from pliant.kernel.record import identity_of
 from pliant.ops.bits import BitwiseAnd
@@ -18,68 +19,99 @@ from pliant.ops.shape import Broadcast, Iota, Reshape
 
 Lengths: TypeAlias = "tuple[Value | None, ...]"
 """Where each loop over a space ends, if that is before its extent."""
+Ends: TypeAlias = "tuple[dict[int, Value], Number]"
+"""Where an array ends, by axis, and what its elements are from there on."""
+
+NOWHERE: Final[Ends] = ({}, 0)
+T = TypeVar("T")
 
 
-def lengths_of(node: Node, fold: FoldShape) -> Lengths:
-    """Where the loops of a fold end; nothing if all run over their extents.
+@final
+class Found(Generic[T]):
+    """What a rule finds out about values, each of which it is asked about once, after what it depends on."""
 
-    Where a loop that is not folded ends early, the rest of the result is what the fold of nothing is.
-    """
-    op = node.op
-    if not isinstance(op, Reduction):
-        return ()
-    ends, rest = _ends(node.args[0])
-    if rest != identity_of(fold.kind, fold.dtype):
-        return ()
-    kept = [axis for axis in range(len(node.args[0].shape)) if axis not in op.axes]
-    found = tuple([ends.get(op.axes[~axis] if axis < 0 else kept[axis]) for axis in fold.order])
-    return found if any(found) else ()
+    def __init__(self, rule: Callable[[Value, dict[Value, T]], T], through: tuple[type[Op], ...]) -> None:
+        """rule: what it says about a value, given what it said about the operands of those of the classes `through`."""
+        self.rule, self.through, self.known = rule, through, dict[Value, T]()
 
-
-def ends_of(value: Value) -> tuple[Lengths, Number] | None:
-    """Where the loops that make an array end, and what its elements are from there on; None if they run
-    over their extents."""
-    ends, rest = _ends(value)
-    found = tuple([ends.get(a) for a in range(len(value.shape))])
-    return (found, rest) if any(found) else None
+    def of(self, value: Value) -> T:
+        """What the rule says about a value."""
+        todo = [value]
+        while todo:
+            x = todo[-1]
+            behind = [a for a in x.args if a not in self.known] if isinstance(x.op, self.through) else []
+            if x not in self.known and not behind:
+                self.known[x] = self.rule(x, self.known)
+            todo.extend(behind) if behind and x not in self.known else todo.pop()
+        return self.known[value]
 
 
-def _ends(value: Value) -> tuple[dict[int, Value], Number]:
-    match value.op:
-        case ReadBlock(shape, _, 0) as op:
-            lengths = value.args[1 + len(op.step) :]
-            return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
-        case Select():
-            mask, _, other = value.args
-            if isinstance(other.op, Broadcast):
-                (other,) = other.args
-            return (bounds_of(mask), other.op.value) if isinstance(other.op, Const) else ({}, 0)
-        case Add() | Sub() | Mul():
-            first, *others = [_ends(a) for a in value.args]
-            same = {a: n for a, n in first[0].items() if all([ends.get(a) is n for ends, _ in others])}
-            return (same, 0) if same and not any([rest for _, rest in (first, *others)]) else ({}, 0)
-        case Reshape():
-            (x,) = value.args
-            old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))
-            ends, rest = _ends(x)
-            is_same = [x.shape[a] for a in old] == [value.shape[a] for a in new] and all([a in old for a in ends])
-            return {new[old.index(a)]: n for a, n in ends.items()} if is_same else {}, rest
-        case _:
-            return {}, 0
+@final
+class Limits:
+    """Where the loops that make the values of a program end."""
+
+    def __init__(self) -> None:
+        self.masks = Found(_bounds, (BitwiseAnd, Broadcast))
+        self.ends = Found(self._ends, (Add, Sub, Mul, Reshape))
+
+    def of_fold(self, node: Node, fold: FoldShape) -> Lengths:
+        """Where the loops of a fold end; nothing if all run over their extents.
+
+        Where a loop that is not folded ends early, the rest of the result is what the fold of nothing is.
+        """
+        op = node.op
+        if not isinstance(op, Reduction):
+            return ()
+        ends, rest = self.ends.of(node.args[0])
+        if rest != identity_of(fold.kind, fold.dtype):
+            return ()
+        kept = [axis for axis in range(len(node.args[0].shape)) if axis not in op.axes]
+        found = tuple([ends.get(op.axes[~axis] if axis < 0 else kept[axis]) for axis in fold.order])
+        return found if any(found) else ()
+
+    def of(self, value: Value) -> tuple[Lengths, Number] | None:
+        """Where the loops that make an array end, and what its elements are from there on; None if they run
+        over their extents."""
+        ends, rest = self.ends.of(value)
+        found = tuple([ends.get(a) for a in range(len(value.shape))])
+        return (found, rest) if any(found) else None
+
+    def _ends(self, value: Value, known: dict[Value, Ends]) -> Ends:
+        match value.op:
+            case ReadBlock(shape, _, 0) as op:
+                lengths = value.args[1 + len(op.step) :]
+                return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
+            case Select():
+                mask, _, other = value.args
+                if isinstance(other.op, Broadcast):
+                    (other,) = other.args
+                return (self.masks.of(mask), other.op.value) if isinstance(other.op, Const) else NOWHERE
+            case Add() | Sub() | Mul():
+                first, *others = [known[a] for a in value.args]
+                same = {a: n for a, n in first[0].items() if all([ends.get(a) is n for ends, _ in others])}
+                return (same, 0) if same and not any([rest for _, rest in (first, *others)]) else NOWHERE
+            case Reshape():
+                (x,) = value.args
+                old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))
+                ends, rest = known[x]
+                is_same = [x.shape[a] for a in old] == [value.shape[a] for a in new] and all([a in old for a in ends])
+                return {new[old.index(a)]: n for a, n in ends.items()} if is_same else {}, rest
+            case _:
+                return NOWHERE
 
 
 def _is_number(value: Value, number: int) -> bool:
     return isinstance(value.op, Const) and value.op.value == number
 
 
-def bounds_of(mask: Value) -> dict[int, Value]:
+def _bounds(mask: Value, known: dict[Value, dict[int, Value]]) -> dict[int, Value]:
     """For axes of a mask, where it ends: it holds nowhere from there on."""
     match mask.op:
         case BitwiseAnd():
-            first, second = map(bounds_of, mask.args)
+            first, second = [known[a] for a in mask.args]
             return second | first
         case Broadcast() as op:
-            return {op.axes[a]: n for a, n in bounds_of(mask.args[0]).items()}
+            return {op.axes[a]: n for a, n in known[mask.args[0]].items()}
         case Less():
             place, end = mask.args
             axis = _counted(place)
