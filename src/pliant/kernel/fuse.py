@@ -18,7 +18,7 @@ from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.cost import FAR, is_kept, price_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.late import WRITES, overwritten_part
-from pliant.kernel.lengths import Lengths, ends_of, lengths_of
+from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import product, product_of
@@ -60,6 +60,7 @@ class Fusion:
         self.outside: set[Value] = set()  # read by a step that did not make it
         self.cones: dict[Value, frozenset[Value]] = {}
         self.depths: dict[Value, int] = {}
+        self.limits = Limits()
         self.nests: dict[tuple[tuple[int, ...], Lengths], list[int]] = {}
         self.leaves: dict[int, set[Value]] = {}
         self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
@@ -272,8 +273,8 @@ class Fusion:
     def place(self, root: Root, leaves: dict[Value, bool]) -> int:
         """Put a root into a nest over its space, or into a new one; the nest's place."""
         space = root.fold.space if root.fold else root.value.shape
-        ends = None if root.fold else ends_of(root.value)
-        lengths = lengths_of(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
+        ends = None if root.fold else self.limits.of(root.value)
+        lengths = self.limits.of_fold(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
         root.rest = ends[1] if ends else identity_of(root.fold.kind, root.fold.dtype) if root.fold and lengths else None
         leaves = leaves | dict.fromkeys(self.reached([n for n in lengths if n]), False)
         size = len(self.cones.get(root.value, ()))

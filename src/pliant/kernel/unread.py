@@ -13,7 +13,7 @@ from typing import Final, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Node, Value, nodes
-from pliant.kernel.lengths import bounds_of, ends_of
+from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock
 from pliant.ops.loop import Loop
@@ -79,7 +79,7 @@ class _Body:
             return None
         op, length = value.op, None
         if isinstance(op, ReadBlock):
-            ends = ends_of(value)
+            ends = Limits().of(value)
             length = ends[0][0] if ends and not any(ends[0][1:]) else None
         elif isinstance(op, Loop) and "count" in op.ins and op.outs[value.node.values.index(value)] == "stack":
             length = value.args[op.ins.index("count")]
@@ -114,7 +114,7 @@ class _Body:
         op, places = user.op, [n for n, a in enumerate(user.args) if a is x]
         match op:
             case Select() if places == [1]:
-                end = bounds_of(user.args[0]).get(0)
+                end = Limits().masks.of(user.args[0]).get(0)
                 return end is not None and self.is_at_most(end, length)
             case ReadBlock(step=step) if places == [0] and not op.shared:
                 start, count = (self.form(user.args[1 + k]) for k in (0, len(step)))
