@@ -14,6 +14,7 @@ from pliant.errors import IndexRangeError, ShapeError
 from pliant.kernel.interpret import interpret
 from pliant.ops import RULES
 from pliant.ops.block import AddBlock, Agree, ReadBlock, UpdateBlock, read_block, update_block
+from pliant.ops.shape import flip
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, reverse, run
 
@@ -102,6 +103,32 @@ def texts(f, *types):
 
 
 X, U = Type("f64", (6,)), Type("f64", (4,))
+
+
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: x * 2.0], ids=["given", "made"])
+@pytest.mark.parametrize("is_kept", [False, True], ids=["dead", "read later"])
+@pytest.mark.parametrize("cls", [UpdateBlock, AddBlock])
+def test_blocks_of_a_batch_are_written_with_what_the_array_held(cls, is_kept, made):
+    """`x[:, :n] = f(x)`, whatever of x it reads: what is written to is not read, and all beyond the block stays."""
+    ends, both = Type("i64", (3,)), []
+    for u_of in (
+        lambda x, start, n: ReadBlock((6,), (1,), 1)(x, start, n) * 0.5,
+        lambda x, start, n: ReadBlock((6,), (-1,), 1)(x, n + start - 1, n),
+        lambda x, start, n: flip(x, (1,)) + x,
+        lambda x, start, n: x,
+    ):
+
+        def f(x, start, n, u_of=u_of):
+            y = made(x)
+            z = cls((1,), 1)(y, u_of(y, start, n), start, n)
+            return (z, z - y) if is_kept else z
+
+        both.append(trace(f, Type("f64", (3, 6)), ends, ends))
+    for fn in both:
+        for start, n in (([0, 0, 0], [1, 6, 3]), ([2, 0, 6], [4, 0, 0]), ([1, 1, 1], [2, 3, 5])):
+            operands = RNG.normal(size=(3, 6)), np.array(start), np.array(n)
+            for got, wanted in zip(BACKEND.compile(fn)(operands), run(fn, operands), strict=True):
+                assert_array_equal(got, wanted)
 
 
 def test_a_block_at_a_known_place_is_a_window():

@@ -237,6 +237,7 @@ def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site], ran
     assert fill
     fill(recorder, step.out, *recorder.sources(step.node))
     step.begins = recorder.copied
+    assert step.copied or not step.begins, f"{step.node.op.name} begins as an operand that it is not given"
     step.reads = recorder.reads | ({step.copied} if step.begins and step.copied else set())
 
 

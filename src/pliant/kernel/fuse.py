@@ -120,12 +120,13 @@ class Fusion:
             self.append(Fill(node, out), node, (out,), ())
             return
         first, *rest = node.args
+        is_write = isinstance(node.op, Scatter | BlockWrite)
         for a in node.args:
-            if self.cost(a) >= 16 or (isinstance(node.op, Scatter) and a is not first and self.is_early(a, first)):
+            if self.cost(a) >= 16 or (is_write and a is not first and self.is_early(a, first)):
                 self.materialise(a)
         leaves = self.reached(node.args)
         fill = Fill(node, out, frozenset(leaves))
-        is_alone = isinstance(node.op, Scatter) or first not in self.reached(rest)
+        is_alone = is_write or first not in self.reached(rest)
         if first in leaves and self.buffers[first].type == out.type and is_alone:
             fill.copied = self.buffers[first]
         self.append(fill, node, (out,), ())
