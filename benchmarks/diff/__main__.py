@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pliant.diff as diff
-from benchmarks.diff import contexts, overhead, sparse
+from benchmarks.diff import by_hand, by_operator, contexts, overhead, sparse
 from pliant.diff.testing import Scenario, benchmark_differentiation
 from pliant.tools.bench.table import duration
 
@@ -19,6 +19,10 @@ SYSTEMS = (
     diff.Pliant(), diff.JAX(), diff.PyTorch(), diff.CasADi(), diff.PyTensor(), diff.TensorFlow(), diff.MLX(),
     diff.Autograd(), diff.SymPy(), diff.ComplexStep(), diff.FiniteDifferences(),
 )  # fmt: skip
+CALLS = (
+    ("overhead", "value and gradient", by_hand.SETTINGS),
+    ("operators", "the other operators", by_operator.settings()),
+)
 
 
 def table(headings: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
@@ -41,10 +45,12 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=100_000, help="elements of x in sparse problems")
     options = parser.parse_args()
     overhead.use_one_thread()
-    calls = overhead.rows(options.rounds)
-    made: dict[str, Any] = {"overhead": [asdict(r) for r in calls]}
-    head = ("Rosenbrock, n = 100: value and gradient", "by hand", "prepared", "overhead", "with prep=")
-    table(head, [(r.name, r.direct, r.prepared, r.overhead, r.checked) for r in calls])
+    made: dict[str, Any] = {}
+    for name, title, settings in CALLS:
+        calls = overhead.rows(settings, options.rounds)
+        made[name] = [asdict(r) for r in calls]
+        head = (f"Rosenbrock, n = 100: {title}", "by hand", "prepared", "overhead", "with prep=")
+        table(head, [(r.name, r.direct, r.prepared, r.overhead, r.checked) for r in calls])
     rows = contexts.rows()
     made["contexts"] = [asdict(r) for r in rows]
     table(("", "naive", "pliant.diff"), [(r.name, r.naive, r.with_context) for r in rows])

@@ -1,29 +1,45 @@
-"""What a user of each library writes for a value and a gradient, in the library's arrays or NumPy's.
-
-The fourth part of a setting returns both, or the gradient alone.
-"""
+"""What a user of each library writes for a value and a gradient, in the library's arrays or NumPy's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
 import pliant
 import pliant.diff as diff
 
-By = Callable[[Any, Any], Any]
-Setting = tuple[Any, Any, Any, By]  # system, x, c, the same by hand
+By = Callable[..., Any]
 
 C: Final = 100.0
 
 
+@final
+@dataclass(frozen=True)
+class Setting:
+    """One call, and the same by hand: `by(x, c)`, or `by(x, seeds, c)` where the operator has seeds."""
+
+    system: Any
+    x: Any
+    c: Any
+    by: By
+    operator: str = "value_and_gradient"
+    seeds: tuple[Any, ...] = ()
+    is_vector: bool = False  # whether it is of the terms of the function, and not of their sum
+
+
+def terms(x: Any, c: Any) -> Any:
+    """c·(x[i+1] - x[i]²)² + (1 - x[i])², in any library's arrays."""
+    return c * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2
+
+
 def rosenbrock(x: Any, c: Any) -> Any:
-    """Σ c·(x[i+1] - x[i]²)² + (1 - x[i])², in any library's arrays."""
-    terms = c * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2
-    return terms.sum() if hasattr(terms, "sum") else diff.namespace(terms).sum(terms)
+    """Their sum."""
+    y = terms(x, c)
+    return y.sum() if hasattr(y, "sum") else diff.namespace(y).sum(y)
 
 
 def point() -> Any:
@@ -33,7 +49,7 @@ def point() -> Any:
 
 def of_pliant() -> Setting:
     """`pliant.value_and_grad`."""
-    return diff.Pliant(), point(), C, pliant.value_and_grad(rosenbrock)
+    return Setting(diff.Pliant(), point(), C, pliant.value_and_grad(rosenbrock))
 
 
 def of_jax() -> Setting:
@@ -41,25 +57,24 @@ def of_jax() -> Setting:
     jax = import_module("jax")
     jax.config.update("jax_enable_x64", True)
     x, c = jax.numpy.asarray(point()), jax.numpy.asarray(C)
-    return diff.JAX(), x, c, jax.jit(jax.value_and_grad(rosenbrock))
+    return Setting(diff.JAX(), x, c, jax.jit(jax.value_and_grad(rosenbrock)))
 
 
 def of_jax_alone() -> Setting:
     """`jax.jit(jax.grad(f))`, which computes no value."""
-    system, x, c, _ = of_jax()
     jax = import_module("jax")
-    return system, x, c, jax.jit(jax.grad(rosenbrock))
+    return replace(of_jax(), by=jax.jit(jax.grad(rosenbrock)), operator="gradient")
 
 
 def of_jax_with_numpy() -> Setting:
     """The same, and results as NumPy arrays that may be written."""
-    _, _, _, call = of_jax()
+    call = of_jax().by
 
     def by(x: Any, c: Any) -> Any:
         y, g = call(x, c)
         return np.array(y)[()], np.array(g)
 
-    return diff.JAX(), point(), C, by
+    return Setting(diff.JAX(), point(), C, by)
 
 
 def of_torch() -> Setting:
@@ -71,7 +86,7 @@ def of_torch() -> Setting:
         y = rosenbrock(at, c)
         return y.detach(), torch.autograd.grad(y, at)[0]
 
-    return diff.PyTorch(), torch.from_numpy(point()), torch.tensor(C, dtype=torch.float64), by
+    return Setting(diff.PyTorch(), torch.from_numpy(point()), torch.tensor(C, dtype=torch.float64), by)
 
 
 def of_torch_with_numpy() -> Setting:
@@ -83,18 +98,18 @@ def of_torch_with_numpy() -> Setting:
         y = rosenbrock(at, c)
         return y.detach().numpy()[()], torch.autograd.grad(y, at)[0].numpy()
 
-    return diff.PyTorch(), point(), C, by
+    return Setting(diff.PyTorch(), point(), C, by)
 
 
 def of_mlx() -> Setting:
     """`mx.value_and_grad`."""
     mx = import_module("mlx.core")
-    return diff.MLX(), mx.array(point().astype("f")), mx.array(C), mx.value_and_grad(rosenbrock)
+    return Setting(diff.MLX(), mx.array(point().astype("f")), mx.array(C), mx.value_and_grad(rosenbrock))
 
 
 def of_autograd() -> Setting:
     """`autograd.value_and_grad`."""
-    return diff.Autograd(), point(), C, import_module("autograd").value_and_grad(rosenbrock)
+    return Setting(diff.Autograd(), point(), C, import_module("autograd").value_and_grad(rosenbrock))
 
 
 def of_casadi() -> Setting:
@@ -112,7 +127,7 @@ def of_casadi() -> Setting:
         call()
         return made[0][()], made[1]
 
-    return diff.CasADi(), point(), C, by
+    return Setting(diff.CasADi(), point(), C, by)
 
 
 def of_sympy() -> Setting:
@@ -126,7 +141,7 @@ def of_sympy() -> Setting:
         y, *g = function(*x, np.float64(c))
         return y, np.array(g)
 
-    return diff.SymPy(), point(), C, by
+    return Setting(diff.SymPy(), point(), C, by)
 
 
 def of_pytensor() -> Setting:
@@ -134,7 +149,7 @@ def of_pytensor() -> Setting:
     tensor, make = import_module("pytensor.tensor"), import_module("pytensor").function
     x, c = tensor.dvector(), tensor.dscalar()
     y = rosenbrock(x, c)
-    return diff.PyTensor(), point(), C, make([x, c], [y, import_module("pytensor").grad(y, x)])
+    return Setting(diff.PyTensor(), point(), C, make([x, c], [y, import_module("pytensor").grad(y, x)]))
 
 
 def of_tensorflow() -> Setting:
@@ -148,17 +163,17 @@ def of_tensorflow() -> Setting:
             y = rosenbrock(x, c)
         return y, tape.gradient(y, x)
 
-    return diff.TensorFlow(), tf.constant(point()), tf.constant(C, tf.float64), by
+    return Setting(diff.TensorFlow(), tf.constant(point()), tf.constant(C, tf.float64), by)
 
 
 def of_differences() -> Setting:
     """SciPy's central differences."""
-    return diff.FiniteDifferences(), point(), C, _by_scipy("3-point")
+    return Setting(diff.FiniteDifferences(), point(), C, _by_scipy("3-point"))
 
 
 def of_complex_step() -> Setting:
     """SciPy's complex step."""
-    return diff.ComplexStep(), point(), C, _by_scipy("cs")
+    return Setting(diff.ComplexStep(), point(), C, _by_scipy("cs"))
 
 
 def _by_scipy(method: str) -> By:

@@ -1,11 +1,12 @@
-"""Value and gradient of Rosenbrock's function, n = 100: by the interface, and by hand with the library itself."""
+"""Derivatives of Rosenbrock's function, n = 100: by the interface, and by hand with the library itself."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from statistics import median
 from typing import Any, final
@@ -14,8 +15,9 @@ import numpy as np
 
 import pliant.diff as diff
 from benchmarks.diff import by_hand
-from benchmarks.diff.by_hand import rosenbrock
+from benchmarks.diff.by_hand import Setting
 from benchmarks.measure import calls_in, repeated
+from pliant.diff.layout import flatten
 from pliant.errors import UnavailableError
 
 Call = Callable[[], Any]
@@ -39,31 +41,34 @@ class Row:
         return f"{1e6 * best:+.2f} µs, {100 * best / self.direct:+.1f} % (median {1e6 * middle:+.2f} µs)"
 
 
-def rows(rounds: int) -> list[Row]:
-    """One per system that is installed, and per kind of arrays."""
+def rows(settings: Mapping[str, Callable[[], Setting]], rounds: int) -> list[Row]:
+    """One per setting whose library is installed."""
     made: list[Row] = []
-    for name, setting in by_hand.SETTINGS.items():
+    for name, setting in settings.items():
         try:
-            made.append(row(name, *setting(), rounds))
+            made.append(row(name, setting(), rounds))
         except (ImportError, UnavailableError):
             continue
     return made
 
 
-def row(name: str, system: Any, x: Any, c: Any, by: Callable[[Any, Any], Any], rounds: int) -> Row:
-    """One system: `by` is the same by hand. The sides take turns, each time in the other order."""
-    prep, constant = diff.prepare_gradient(rosenbrock, system, x, diff.Constant(c)), diff.Constant(c)
-    wait, has_value = by_hand.waiting(system), isinstance(by(x, c), tuple | list)
-    call, checked_call = (prep.value_and, diff.value_and_gradient) if has_value else (prep, diff.gradient)
+def row(name: str, of: Setting, rounds: int) -> Row:
+    """One system, beside the same by hand. The sides take turns, each time in the other order."""
+    f, is_with_value = by_hand.terms if of.is_vector else by_hand.rosenbrock, of.operator.startswith("value_and")
+    start = (of.x, of.seeds) if of.seeds else (of.x,)
+    prepare = getattr(diff, f"prepare_{of.operator.removeprefix('value_and_')}")
+    prep = prepare(f, of.system, *start, diff.Constant(of.c))
     sides: list[Call] = [
-        lambda: by(x, c),
-        lambda: call(x, c),
-        lambda: checked_call(rosenbrock, system, x, constant, prep=prep),
+        partial(of.by, *start, of.c),
+        partial(prep.value_and if is_with_value else prep, *start, of.c),
+        partial(getattr(diff, of.operator), f, of.system, *start, diff.Constant(of.c), prep=prep),
     ]
+    wait = by_hand.waiting(of.system)
     sides = sides if wait is None else [lambda side=side: wait(side()) for side in sides]
-    gradients = [np.asarray(side()[1] if has_value else side(), float) for side in sides]
-    for gradient in gradients[1:]:
-        np.testing.assert_allclose(gradient, gradients[0], rtol=1e-4, atol=1e-3)
+    results = [[np.asarray(leaf, float) for leaf in flatten(side())[0]] for side in sides]
+    for others in results[1:]:
+        for x, y in zip(results[0], others, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-3)
     turns: list[list[float]] = [[] for _ in sides]
     count = max(calls_in(side, 0.004, time.thread_time) for side in sides)
     for turn in range(rounds):

@@ -163,7 +163,11 @@ def _ask(w: Lines, others: str) -> None:
 
 def _handed_on(w: Lines, target: str, more: str) -> str:
     """What the target returns for the arguments and `more`."""
-    count = w.op(f"add i64 %count, {w.load('i64', more, layout.SIZE)}")
+    made, size = w.local("ptr"), w.load("i64", more, layout.SIZE)
+    longer, plain, done = [w.label(stem) for stem in ("longer", "plain", "done")]
+    w.line(f"br i1 {w.op(f'icmp eq i64 {size}, 0')}, label %{plain}, label %{longer}")
+    w.begin(longer)
+    count = w.op(f"add i64 %count, {size}")
     given, place = w.op(f"alloca ptr, i64 {count}"), w.local("ptr")
     w.line(f"store ptr {given}, ptr {place}")
 
@@ -174,4 +178,11 @@ def _handed_on(w: Lines, target: str, more: str) -> str:
 
     _loop(w, "%args", w.op("getelementptr ptr, ptr %args, i64 %count"), 1, copy)
     _rows(w, more, 1, copy)
-    return w.call("ptr", "PyObject_Vectorcall", f"ptr {target}, ptr {given}, i64 {count}, ptr null")
+    for label, things, n in (("", given, count), (plain, "%args", "%count")):
+        if label:
+            w.begin(label)
+        answer = w.call("ptr", "PyObject_Vectorcall", f"ptr {target}, ptr {things}, i64 {n}, ptr null")
+        w.line(f"store ptr {answer}, ptr {made}")
+        w.line(f"br label %{done}")
+    w.begin(done)
+    return w.load("ptr", made)
