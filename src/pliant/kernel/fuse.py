@@ -52,9 +52,13 @@ class Fusion:
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
         self.uses: dict[Value, list[Node]] = {}
+        self.written: dict[Value, tuple[Value, int]] = {}  # arrays that were written to: what they were, how often
         for node in self.order:
             for a in node.args:
                 self.uses.setdefault(a, []).append(node)
+            if isinstance(node.op, WRITES):
+                whole, count = self.written.get(node.args[0], (node.args[0], 0))
+                self.written[node.values[0]] = whole, count + 1
         self.steps: list[Step] = []
         self.made_at: dict[Value, int] = {}
         self.outside: set[Value] = set()  # read by a step that did not make it
@@ -142,17 +146,17 @@ class Fusion:
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
         x, u, *bounds = node.args
-        before = x.args[0] if isinstance(x.op, WRITES) else None
-        while before is not None and u not in self.buffers:
-            if before in self.reached((u,)):
+        whole, count = self.written.get(x, (x, 0))
+        if count and u not in self.buffers:
+            found = [self.written.get(v, (v, 0)) for v in self.reached((u,))]
+            if any([v is whole and n < count for v, n in found]):
                 self.materialise(u)  # of what the array held before it was written to
-            before = before.args[0] if isinstance(before.op, WRITES) else None
         if x in self.buffers:
             base = self.buffers[x]
         else:  # made for this alone
             base = Buffer(x.type, x)
-            whole = Root(x, None, base)
-            self.place(whole, self.reach(whole))
+            alone = Root(x, None, base)
+            self.place(alone, self.reach(alone))
         leaves = self.reached(node.args)
         root = Root(node.values[0], None, Buffer(node.types[0], node.values[0]), base, leaves=frozenset(leaves))
         assert root.buffer
