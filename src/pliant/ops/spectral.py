@@ -11,7 +11,7 @@ defined. Functions of the matrix, which need more there, are in `spectral_functi
 from __future__ import annotations
 
 import math
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
@@ -49,8 +49,10 @@ class Eigh(Matrices):
     """Real eigenvalues, ascending, and orthonormal eigenvectors, the columns of v: `a·v = v·diag(w)`.
 
     `t[…, n, n] → real t[…, n], t[…, n, n]`. Reads the lower triangle of a Hermitian a; as for
-    Cholesky, the derivative is that along Hermitian matrices.
+    Cholesky, the derivative is that along Hermitian matrices. Raises LinAlgError if the iterations do not converge.
     """
+
+    failure: ClassVar[str] = "Eigenvalues did not converge"
 
     def infer(self, a: Type) -> tuple[Type, Type]:
         lead, n, _ = self.matrices(a, square=True)
@@ -75,6 +77,8 @@ class Eigh(Matrices):
 @final
 class Eigvalsh(Matrices):
     """The eigenvalues of `Eigh` alone: `t[…, n, n] → real t[…, n]`."""
+
+    failure: ClassVar[str] = "Eigenvalues did not converge"
 
     def infer(self, a: Type) -> Type:
         return Eigh().infer(a)[0]

@@ -206,9 +206,15 @@ def test_nothing_is_touched_outside_the_arrays(n, dtype, is_at_end):
     def inverted(x, y):
         x[...] = np.linalg.inv(np.linalg.cholesky(y))
 
+    def turned(x, y):
+        x[...] = np.linalg.qr(np.linalg.eigh(y)[1])[0]
+
     assert [libc.mprotect(wall, page, 0) for wall in walls] == [0, 0]
     try:
         det = pliant.jit(np.linalg.det)(guarded)
+        pliant.jit(inverted)(guarded, a)
+        pliant.jit(turned)(a.copy(), guarded)
+        pliant.jit(turned)(guarded, a)
         pliant.jit(inverted)(guarded, a)
         pliant.jit(inverted)(a, a)
         assert_array_equal(guarded, a)

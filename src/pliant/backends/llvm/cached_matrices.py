@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 from pliant.backends.llvm.elimination import LARGEST, Loops, Slot, cofactor, det, lu, over, steps
 from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import WIDEST, Panel, Parts, conjugate, divisor, is_zero, parts_of
+from pliant.backends.llvm.reflections import qr
+from pliant.backends.llvm.tridiagonal import eigh, eigvalsh
 from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize, real_dtype
 from pliant.kernel.ir import Affine, Routine, Var
 from pliant.ops.solve import Cofactor, Det, Lu
-from pliant.ops.triangular import Cholesky, TriangularSolve
+from pliant.ops.spectral import Eigh, Eigvalsh
+from pliant.ops.triangular import Cholesky, Qr, TriangularSolve
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -29,7 +32,7 @@ def is_cached(op: Op, types: Sequence[Type]) -> bool:
     if type(op) not in LOOPED:
         return False
     most = min(LARGEST, LONGEST // itemsize(types[0].dtype))
-    return 0 < types[0].shape[-1] <= most
+    return min(types[0].shape[-2:]) > 0 and max(types[0].shape[-2:]) <= most
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
@@ -146,7 +149,10 @@ LOOPED: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = 
     Cholesky: _cholesky,
     Cofactor: cofactor,
     Det: det,
+    Eigh: eigh,
+    Eigvalsh: eigvalsh,
     Lu: lu,
+    Qr: qr,
     TriangularSolve: _triangular_solve,
 }
 """Primitive → its code for one matrix; i1s that say that there is no answer."""

@@ -113,6 +113,14 @@ class Emitter(FunctionText):
         self.line(f"br label %{skip}")
         self.label(skip)
 
+    def repeat(self, body: Callable[[], str]) -> None:
+        """Run a body, and again as long as the condition holds that it returns."""
+        head, done = self.fresh("again")[1:], self.fresh("done")[1:]
+        self.line(f"br label %{head}")
+        self.label(head)
+        self.line(f"br i1 {body()}, label %{head}, label %{done}, !llvm.loop {self.module.not_unrolled()}")
+        self.label(done)
+
     def nested(self, loops: tuple[Var, ...], body: Callable[[], None]) -> None:
         """Loops inside each other."""
         if not loops:

@@ -66,6 +66,22 @@ class Piece:
         """x - y·z, each rounded: what cancels exactly in NumPy does here."""
         return tuple([self.op("fsub", a, b) for a, b in zip(x, self.product(y, z), strict=True)])
 
+    def plus_product(self, x: Parts, y: Parts, z: Parts) -> Parts:
+        """x + y·z, rounded once if the processor can."""
+        if len(x) == 1:
+            return (self._sum(x[0], y[0], z[0]),)
+        (a, b), (c, d) = y, z
+        less = self.e.op(f"fneg {self.kind} {b}")
+        return self._sum(self._sum(x[0], a, c), less, d), self._sum(self._sum(x[1], a, d), b, c)
+
+    def _sum(self, x: str, y: str, z: str) -> str:
+        """One part of x + y·z."""
+        if self.width == 1:
+            return self.e.call(f"llvm.fmuladd.{self.dtype}", self.dtype, y, z, x)
+        function = f"@llvm.fmuladd.v{self.width}{self.dtype}"
+        self.e.module.declared[function] = f"declare {self.kind} {function}({', '.join([self.kind] * 3)})"
+        return self.e.op(f"call {self.kind} {function}({self.kind} {y}, {self.kind} {z}, {self.kind} {x})")
+
     def product(self, x: Parts, y: Parts) -> Parts:
         """x·y."""
         if len(x) == 1:
@@ -73,6 +89,14 @@ class Piece:
         (a, b), (c, d) = x, y
         real = self.op("fsub", self.op("fmul", a, c), self.op("fmul", b, d))
         return real, self.op("fadd", self.op("fmul", a, d), self.op("fmul", b, c))
+
+    def sum(self, x: str) -> str:
+        """The sum of all lanes of one part."""
+        if self.width == 1:
+            return x
+        function, t = f"@llvm.vector.reduce.fadd.v{self.width}{self.dtype}", llvm_type(self.dtype)
+        self.e.module.declared[function] = f"declare {t} {function}({t}, {self.kind})"
+        return self.e.op(f"call reassoc {t} {function}({t} {float_text(-0.0, self.dtype)}, {self.kind} {x})")
 
     def divided(self, x: Parts, divisor: Parts) -> Parts:
         """x by what `divisor` made of a number."""
@@ -178,6 +202,11 @@ class Panel:
         """A number."""
         t = llvm_type(self.dtype)
         return tuple([self.e.op(f"load {t}, ptr {place}") for place in self.at(row, column)])
+
+    def put(self, row: str, column: str | int, x: Parts) -> None:
+        """Write a number."""
+        for part, place in zip(x, self.at(row, column), strict=True):
+            self.e.line(f"store {llvm_type(self.dtype)} {part}, ptr {place}")
 
     def row(self, row: str) -> list[Parts]:
         """The vectors of a row."""
