@@ -79,7 +79,43 @@ def structures_matched(x: Any, n: int) -> Any:
     return np.stack(made)
 
 
+def changed_or_bound_to_another(x: Any, n: int) -> Any:
+    parts, others = [x * 1, x * 2], [x * 3, x * 4]
+    if x[0] > 0:
+        parts[0] = parts[1]
+        parts.append(x)
+        parts.pop(0)
+    else:
+        parts = parts[::-1]
+    if x[1] > 0:
+        parts, others[1] = others, x * 5
+    else:
+        parts[1] = x * 9
+    return parts[0], parts[1], others
+
+
+def table_changed_or_bound_to_another(x: Any, n: int) -> Any:
+    table = {"a": x * 1, "b": [x * 2], "c": (x, [x[0]])}
+    for i in range(3):
+        if x[i] > 0:
+            table["a"], table["b"][0] = x * 5, table["a"] * 0.5
+            table["c"][1][0] = x[i] * 2
+        else:
+            table = {"a": table["a"] + 1, "b": [x * i], "c": (table["b"][0], [x[1]])}
+    return table["a"], table["b"], table["c"]
+
+
+def returned_changed_or_another(x: Any, n: int) -> Any:
+    parts = [x * 1, x * 2]
+    if x[0] > 0:
+        parts[0] = x * 9
+        return parts
+    parts = [x * 3, x * 4]
+    return parts
+
+
 NAMES = (
     bound_in_a_condition_of_a_comprehension, running_total, first_that_is_large, bound_in_a_conditional_expression,
     bound_in_a_while, pairs_matched, alternatives_matched, structures_matched,
+    changed_or_bound_to_another, table_changed_or_bound_to_another, returned_changed_or_another,
 )  # fmt: skip

@@ -75,8 +75,7 @@ class Join:
         if type(a) is Unbound or type(b) is Unbound:
             made = (a if type(a) is Unbound else b).plain()
             return lambda _: made
-        ones, structure = flatten(a)
-        twos, other = flatten(b)
+        (ones, structure), (twos, other) = (flattened(side, x) for side, x in zip(self.sides, (a, b), strict=True))
         if structure != other:
             return self.differs(a, b, what)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
@@ -274,7 +273,7 @@ class Join:
         """An object that only one of the blocks made, and that is used only if that one was run."""
         if x is MISSING:
             return lambda _: MISSING
-        leaves, structure = flatten(x)
+        leaves, structure = flattened(self.sides[side], x)
         zeros: list[Any] = []
         for leaf in leaves:
             if not is_number(leaf):
@@ -284,6 +283,14 @@ class Join:
                 zeros.append(with_kind(ir.operators.zeros(as_traced(leaf).type), kind_of(as_traced(leaf))))
         other = unflatten(structure, zeros)
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+
+def flattened(side: Outcome, x: Any) -> tuple[list[Any], Any]:
+    """`flatten` of an object as a block left it."""
+    if isinstance(x, TracedArray):
+        return flatten(x)
+    with side.shown():
+        return flatten(x)
 
 
 def _are_lists(contents: Sequence[Any]) -> bool:

@@ -219,6 +219,21 @@ class Outcome:
     contents: dict[Place, Any]
     written: dict[Storage, Value]
 
+    @contextmanager
+    def shown(self) -> Generator[None]:
+        """With items, attributes and containers as the block left them."""
+        changed = [p for p in self.contents if p.kind != "name"]
+        whole = {p.number for p in changed if p.kind in ("whole", "rows")}  # whose items are among their contents
+        changed = [p for p in changed if p.kind != "item" or p.number not in whole]
+        before = [(p, p.get()) for p in changed]
+        try:
+            for place in changed:
+                place.set(self.contents[place])
+            yield
+        finally:
+            for place, content in reversed(before):
+                place.set(content)
+
 
 def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool = False) -> Outcome:
     """Run a block on trial, and take back what it did."""
