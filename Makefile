@@ -52,6 +52,7 @@ fuzz: $(READY)test
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --count $(COUNT)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --count $(FLOWS)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --of nests --count $(FLOWS)
+	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --of mixed --count $(FLOWS)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_writes --count $(WRITES)
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz --forced --count $(COUNT) --only llvm threads derivatives vmap
 	$(SINGLE) $(BIN)/python -m tests.properties.fuzz_flows --forced --of nests --count $(FLOWS)

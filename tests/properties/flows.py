@@ -65,6 +65,7 @@ class Flow:
     results: tuple[str, ...]
     seed: int = 0
     shape: tuple[int, ...] = (6,)
+    layouts: tuple[str, str] = ("{x}", "{x}")  # how the arrays lie in memory
 
     def source(self) -> str:
         """The text of the function."""
@@ -93,6 +94,9 @@ class Flow:
         return [*arrays, 0.3 - 0.45 * which, 4, 0]
 
     def _text(self, which: int) -> str:
+        return self.layouts[which % 2].format(x=self._array(which))
+
+    def _array(self, which: int) -> str:
         size = int(np.prod(self.shape))
         shaped = f".reshape({self.shape})" if len(self.shape) > 1 else ""
         if np.dtype(self.dtype).kind in "iu":

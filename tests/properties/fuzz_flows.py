@@ -22,6 +22,7 @@ from tests.properties.flow_grammar import flow
 from tests.properties.flows import Flow, shrunk
 from tests.properties.forced import forced, ways_of
 from tests.properties.fuzz import THREADS, fewest
+from tests.properties.mixed_grammar import mixed
 from tests.properties.nest_grammar import nest
 from tests.properties.workers import done_by
 
@@ -30,11 +31,12 @@ CHECKS = {
     "llvm": partial(checks.does_what_python_does, backend="llvm"),
     "derivatives": checks.derivatives_agree,
     "derivatives, reference": partial(checks.derivatives_agree, backend="reference"),
+    "second": checks.second_derivatives_agree,
     "vmap": checks.batch_is_a_loop,
 }
 
 
-DRAWN = {"flows": flow, "nests": nest}
+DRAWN = {"flows": flow, "nests": nest, "mixed": mixed}
 
 
 def outcome(check: Any, made: Flow) -> str | None:

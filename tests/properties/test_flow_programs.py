@@ -60,3 +60,22 @@ def test_nested_loops_over_parts_of_arrays_do_what_python_does(seed: int) -> Non
 def test_derivatives_of_nested_loops_agree(seed: int) -> None:
     with forced(ways_of(seed)):
         holds("derivatives, reference", seed, "nests")
+
+
+@settings(max_examples=12)
+@given(SEEDS)
+def test_everything_at_once_does_what_python_does(seed: int) -> None:
+    with forced(ways_of(seed)):
+        holds("llvm", seed, "mixed")
+
+
+@settings(max_examples=6)
+@given(SEEDS)
+def test_a_batch_of_everything_at_once_is_a_loop(seed: int) -> None:
+    holds("vmap", seed, "mixed")
+
+
+@settings(max_examples=4)
+@given(SEEDS)
+def test_second_derivatives_agree(seed: int) -> None:
+    holds("second", seed, "mixed")

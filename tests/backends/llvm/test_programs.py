@@ -20,6 +20,7 @@ from pliant.ops.shape import broadcast, permute
 from pliant.ops.transcendental import Exp, Sin
 from pliant.testing import sample
 from tests.backends.llvm.random_programs import random_program
+from tests.backends.llvm.random_writes import arguments, random_writes
 
 
 def f64(*shape):
@@ -63,6 +64,18 @@ def test_random_programs_agree_with_the_reference(count, seeds):
         is_narrow = any(t.dtype == "f32" for node in nodes(fn.results) for t in node.types)
         for y, z in zip(BACKEND.compile(fn)(xs), wanted, strict=True):
             assert_close(y, z, is_narrow)
+
+
+@pytest.mark.parametrize(("count", "seeds"), [(8, range(40)), (25, range(100, 120))])
+def test_random_writes_agree_with_the_reference(count, seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        fn = random_writes(rng, count)
+        run = BACKEND.compile(fn)
+        for _ in range(3):
+            xs = arguments(rng)
+            for y, z in zip(run(xs), reference.compile(fn)(xs), strict=True):
+                assert_close(y, z, is_narrow=False)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 33, 100, 1001, 5000])
