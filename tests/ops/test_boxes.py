@@ -65,6 +65,23 @@ def test_windows_are_grouped_where_boxes_would_be_many(monkeypatch: pytest.Monke
     agree(added((42, 42), [(1, 1), (0, 1), (2, 1), (1, 0), (1, 2)], (40, 40)))
 
 
+def test_cross_in_a_cube_has_one_large_box() -> None:
+    cross = [(1, 1, 1), (0, 1, 1), (2, 1, 1), (1, 0, 1), (1, 2, 1), (1, 1, 0), (1, 1, 2)]
+    made = agree(added((14, 14, 14), cross, (12, 12, 12)))
+    sizes = sorted(node.args[1].type.size for node in nodes(made.results) if isinstance(node.op, AddSlice))
+    assert len(sizes) == 29
+    assert sizes[-1] == 10**3
+    assert sizes[-2] == 12 * 12
+
+
+def test_thin_layers_are_added_to_zeros_too() -> None:
+    def f(u: Value) -> Value:
+        x = UpdateSlice((1, 0, 1), (1, 1, 1))(broadcast(const(0.0, "f64"), (14, 14, 14), ()), u)
+        return add_slice(add_slice(x, u, (0, 1, 1)), u, (2, 2, 0))
+
+    agree(trace(f, Type("f64", (12, 12, 12))))
+
+
 def test_windows_added_to_zeros_are_put_there() -> None:
     def f(u: Value) -> Value:
         x = UpdateSlice((0,), (1,))(broadcast(const(0.0, "f64"), (302,), ()), u)

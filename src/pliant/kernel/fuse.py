@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 from typing import TypeAlias, final
 
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
@@ -28,6 +29,7 @@ from pliant.ops.block import BlockWrite
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
+from pliant.ops.shape import Reshape, Slice
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
@@ -93,7 +95,7 @@ class Fusion:
         if functions_of(op) and not fill_of(op):
             self.nested(node)
             return
-        step = product_of(node, self.materialise) if self.can(op, types) else None
+        step = product_of(node, self.materialise, self.buffers) if self.can(op, types) else None
         if step:
             self.append(step, node, (step.out,), step.reads)
         elif self.calls(op, types):
@@ -113,7 +115,7 @@ class Fusion:
 
     def accumulate(self, node: Node, part: Sum) -> None:
         """A product that is added to an array."""
-        step = product(part.op, part.x, part.y, Buffer(node.types[0], node.values[0]), self.materialise)
+        step = product(part.op, part.x, part.y, Buffer(node.types[0], node.values[0]), self.materialise, self.buffers)
         step.start = self.materialise(part.start)
         self.append(step, node, (step.out,), step.reads)
 
@@ -151,8 +153,8 @@ class Fusion:
             found = [self.written.get(v, (v, 0)) for v in self.reached((u,))]
             if any([v is whole and n < count for v, n in found]):
                 self.materialise(u)  # of what the array held before it was written to
-        if x in self.buffers:
-            base = self.buffers[x]
+        if x in self.buffers or is_merged(x):
+            base = self.materialise(x)
         else:  # made for this alone
             base = Buffer(x.type, x)
             alone = Root(x, None, base)
@@ -212,7 +214,7 @@ class Fusion:
         cost = self.cost(value)
         if dots:
             return cost >= 1
-        readers = sum([max(u.types[0].size / max(value.type.size, 1), 1) for u in users])
+        readers = sum([elements_read(u, value) for u in users]) / max(value.type.size, 1)
         return cost >= 1 and is_kept(cost, value.type.bytes, readers, self.share(value))
 
     def share(self, value: Value) -> float:
@@ -236,6 +238,8 @@ class Fusion:
         """The memory of a value; from now on it is read from there."""
         buffer = self.buffers.get(value)
         if buffer is None:
+            if is_merged(value):
+                self.materialise(value.args[0])  # over its own axes: an element's place would be found by division
             buffer = Buffer(value.type, value)
             root = Root(value, self.fold_of(value.node), buffer)
             if not root.fold:
@@ -341,6 +345,20 @@ def reads_once(user: Node, value: Value) -> bool:
     if isinstance(user.op, Gather):
         return value is not user.args[0] and user.types[0].size <= value.type.size
     return isinstance(user.op, Elementwise | Window | BlockWrite)
+
+
+def is_merged(value: Value) -> bool:
+    """Whether a value is another one with several of its axes as one."""
+    if not isinstance(value.op, Reshape):
+        return False
+    ends, before = [set(accumulate([n for n in v.shape if n > 1], int.__mul__)) for v in (value, *value.args)]
+    return not before <= ends
+
+
+def elements_read(user: Node, value: Value) -> int:
+    """How many elements of an operand a node reads, one read several times counted as often: of a slice, its own."""
+    size = user.types[0].size
+    return size if isinstance(user.op, Slice) else max(size, value.type.size)
 
 
 def same(buffer: Buffer) -> Buffer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
 
 from pliant.core.ir import Node, Value
@@ -15,13 +15,14 @@ from pliant.ops.shape import permute
 SMALLEST = 2048  # multiplications; below, a loop in the program is faster than a call
 
 
-def product_of(node: Node, materialise: Callable[[Value], Buffer]) -> Product | None:
-    """A contraction as a BLAS call, its operands brought into memory; None if it is to be a loop."""
+def product_of(node: Node, materialise: Callable[[Value], Buffer], known: Container[Value]) -> Product | None:
+    """A contraction as a BLAS call, its operands brought into memory, where some values are known to be; None if it is
+    to be a loop."""
     if not is_product(node):
         return None
     assert isinstance(node.op, Dot)
     x, y = node.args
-    return product(node.op, x, y, Buffer(node.types[0], node.values[0]), materialise)
+    return product(node.op, x, y, Buffer(node.types[0], node.values[0]), materialise, known)
 
 
 def is_product(node: Node) -> bool:
@@ -35,12 +36,14 @@ def is_product(node: Node) -> bool:
     return max(m, n) * k >= 64 or (min(m, n) > 1 and node.types[0].kind == "f")
 
 
-def product(op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Value], Buffer]) -> Product:
+def product(
+    op: Dot, x: Value, y: Value, out: Buffer, materialise: Callable[[Value], Buffer], known: Container[Value]
+) -> Product:
     """A contraction as a BLAS call that leaves its result in a buffer."""
     _, m, n, k = op.sizes(x, y)
     free_x, free_y = op.free(x, y)
-    left = _matrix(x, op.batch_axes[0], free_x, op.contract[0], materialise)
-    right = _matrix(y, op.batch_axes[1], op.contract[1], free_y, materialise)
+    left = _matrix(x, op.batch_axes[0], free_x, op.contract[0], materialise, known)
+    right = _matrix(y, op.batch_axes[1], op.contract[1], free_y, materialise, known)
     batch = tuple(x.shape[a] for a in op.batch_axes[0])
     return Product(left, right, out, batch, (m, n, k))
 
@@ -64,11 +67,12 @@ def _matrix(
     rows: Sequence[int],
     columns: Sequence[int],
     materialise: Callable[[Value], Buffer],
+    known: Container[Value],
 ) -> Matrix:
     """A value as a stack of matrices without copying, or after being brought into memory, in
     another order of axes if need be."""
     base = value
-    while isinstance(base.op, Movement):
+    while isinstance(base.op, Movement) and base not in known:
         (base,) = base.args
     views = (base, value) if base is not value else (value,)
     for origin in views:
@@ -79,7 +83,7 @@ def _matrix(
     order = (*batch, *rows, *columns)
     assert order != tuple(range(len(order))), "a row-major array is not a matrix"
     b, m = len(batch), len(batch) + len(rows)
-    return _matrix(permute(value, order), range(b), range(b, m), range(m, len(order)), materialise)
+    return _matrix(permute(value, order), range(b), range(b, m), range(m, len(order)), materialise, known)
 
 
 def _view(

@@ -8,7 +8,8 @@ takes one pass over the array for each place. Cut where windows begin and end, i
 
     y[0] = x[0] + u[0],  y[1] = x[1] + u[1] + u[0],  y[2:n] = x[2:n] + (u[2:n] + u[1:n-1] + u[0:n-2]),  …
 
-which reads and writes each element of the array once, and its large middle is one nest that gathers.
+which reads and writes each element of the array once, and its large middle is one nest that gathers. Of boxes with
+three axes or more, the thin layers around the middle are not cut so far: there would be a hundred of them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pliant.transforms.replace import Env, changed_inside, replaced_in
 
 LEAST: Final = 3  # windows; two are as well added one after the other
 LEAST_SIZE: Final = 256  # elements of a window; a smaller array is in cache anyway
+THIN: Final = 4  # how many times as thick the thickest layer along an axis is as one that is thin
 MOST: Final = 32  # boxes of the same windows, each of which is a nest of its own to compile
 
 Place: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # first element, and the one behind the last
@@ -94,8 +96,14 @@ def _overlap(places: Sequence[Place]) -> bool:
     return common >= LEAST_SIZE // 2
 
 
+def _meet(one: Place, other: Place) -> bool:
+    """Whether two boxes have an element in common."""
+    begins, ends = zip(one[0], other[0], strict=True), zip(one[1], other[1], strict=True)
+    return all([max(begin) < min(end) for begin, end in zip(begins, ends, strict=True)])
+
+
 def _groups(places: Sequence[Place], windows: tuple[int, ...], axis: int = 0) -> Iterator[list[Box]]:
-    """Boxes that do not overlap; first for those windows that have the same extent along the first
+    """Boxes that do not overlap, but in thin layers; first for those windows that have the same extent along the first
     axes where boxes of all would be too many."""
     boxes = list(_cut(places, windows, 0))
     if len(boxes) <= MOST or axis == len(places[0][0]):
@@ -110,24 +118,39 @@ def _groups(places: Sequence[Place], windows: tuple[int, ...], axis: int = 0) ->
 
 
 def _cut(places: Sequence[Place], windows: tuple[int, ...], axis: int) -> Iterator[Box]:
-    """The boxes of some windows, from an axis on."""
-    if axis == len(places[0][0]):
+    """The boxes of some windows, from an axis on. A thin layer of planes stays in cache: windows are added to it one
+    after the other, those of the same extent together."""
+    left = len(places[0][0]) - axis
+    if not left:
         yield ((), ()), windows
         return
     edges = sorted({side[axis] for n in windows for side in places[n]})
+    longest = max([end - begin for begin, end in pairwise(edges)])
     for begin, end in pairwise(edges):
         here = tuple([n for n in windows if places[n][0][axis] <= begin and end <= places[n][1][axis]])
-        if here:
-            for (first, last), found in _cut(places, here, axis + 1):
-                yield ((begin, *first), (end, *last)), found
+        is_thin = left > 2 and longest >= THIN * (end - begin)
+        inside = _whole(places, here, axis + 1) if is_thin else _cut(places, here, axis + 1) if here else ()
+        for (first, last), found in inside:
+            yield ((begin, *first), (end, *last)), found
+
+
+def _whole(places: Sequence[Place], windows: tuple[int, ...], axis: int) -> Iterator[Box]:
+    """Some windows from an axis on, those of the same extent as one."""
+    same: dict[Place, tuple[int, ...]] = {}
+    for n in windows:
+        extent = places[n][0][axis:], places[n][1][axis:]
+        same[extent] = (*same.get(extent, ()), n)
+    yield from same.items()
 
 
 def _boxed(chain: Sequence[tuple[Value, Value]], x: Value) -> Value:
     """`x` with windows added, box by box; chain: what is added, and the value that says where."""
-    places = _places([value for _, value in chain])
+    places, is_empty, done = _places([value for _, value in chain]), is_zero(x), list[Place]()
     for boxes in _groups(places, tuple(range(len(chain)))):
-        put = update_slice if is_zero(x) else add_slice
         for (first, last), windows in boxes:
+            is_first = is_empty and not any([_meet((first, last), place) for place in done])
+            done.append((first, last))
+            put = update_slice if is_first else add_slice
             length = [b - a for a, b in zip(first, last, strict=True)]
             common, terms = _factored([chain[n][0] for n in windows])
             parts = list[Value]()
