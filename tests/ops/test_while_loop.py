@@ -18,8 +18,8 @@ from pliant.ops.elementwise import absolute, add, convert
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_sum
-from pliant.ops.retrace import Retrace
 from pliant.ops.shape import reshape
+from pliant.ops.tape import Rewind
 from pliant.ops.transcendental import sin
 from pliant.ops.while_loop import WhileLoop
 from pliant.pipeline import optimise
@@ -137,11 +137,11 @@ def test_reverse_mode_twice_is_what_differences_say(name: str) -> None:
 def test_a_tape_holds_what_the_wanted_cotangents_read() -> None:
     op = repeated(lambda i, x, y: (x * y, sin(y)), "carry carry", f64(), f64())
     fn = trace(lambda x: op.apply(const(9, "i64"), const(0, "i64"), x, const(0.5, "f64"))[1], f64())
-    (node,) = [n for n in nodes(optimise(gradient(fn)).results) if isinstance(n.op, Retrace)]
+    (node,) = [n for n in nodes(optimise(gradient(fn)).results) if isinstance(n.op, Rewind)]
     assert node.op.saved == 1  # y; no cosine of it
     linear = repeated(lambda i, x: (x + 1.0,), "carry", f64())
     fn = optimise(gradient(trace(lambda x: linear.apply(const(9, "i64"), const(0, "i64"), x)[1], f64())))
-    assert [n.op.saved for n in nodes(fn.results) if isinstance(n.op, Retrace)] == [0]
+    assert [n.op.saved for n in nodes(fn.results) if isinstance(n.op, Rewind)] == [0]
 
 
 def test_counting_has_a_zero_gradient() -> None:

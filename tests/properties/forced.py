@@ -14,7 +14,7 @@ from typing import Any, Final
 from unittest import mock
 
 import pliant
-from pliant.backends.llvm import accumulator, emit, nested, nests, products, small_matrices, stacks, tape
+from pliant.backends.llvm import accumulator, emit, nested, nests, products, small_matrices, stacks, tape, tapes
 from pliant.kernel import blocks, carries, cost, fuse, lanes, overlap, pack, product, rows, split, stacked, thin
 from pliant.ops import ahead, at_once, boxes, columns, fewer_rows, hoist, row_flow, sink, update
 
@@ -41,7 +41,7 @@ WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "tiles": ((nests, "TILE", 8), (nests, "fits", lambda *_: False)),
     "large carries": ((carries, "SMALL", 0),),
     "calls": ((nested, "LONGEST_INLINE", 0), (nested, "SMALL_ARENA", 0)),
-    "short tapes": ((tape, "FIRST", 8), (tape, "SECOND", 8)),
+    "short tapes": ((tapes, "FIRST", 8), (tape, "SECOND", 8)),
     "short nests": ((fuse, "LONGEST_NEST", 8), (fuse, "LONGEST_SCALAR_NEST", 8), (fuse, "LONGEST_CONE", 4)),
     "ahead": ((ahead, "SHORTEST", 1),),
     "at once": ((at_once, "LEAST", 1), (at_once, "SHORT", 1 << 20), (at_once, "GROWTH", 1 << 20)),

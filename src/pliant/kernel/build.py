@@ -50,6 +50,7 @@ from pliant.kernel.together import together
 from pliant.kernel.unread import spared, unread_rests
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
+from pliant.ops.tape import tapes_made
 from pliant.ops.update import Window
 from pliant.transforms.replace import replaced
 
@@ -93,7 +94,7 @@ def build(
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
-    program = Program(fn.name, params, results, fusion.steps, sites, host)
+    program = Program(fn.name, params, results, fusion.steps, sites, host, tapes=tapes_made(fn))
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
     order(fusion, program, homes if sharing else {})

@@ -211,7 +211,6 @@ class Run:
     """A loop or a branch: `parts` are the programs of the functions it holds, in their order.
 
     scratch: bytes for what the parts keep, and for carries that change places, as `roles` says.
-    homes: where in it carries lie that are no results, and where the next ones are made.
     """
 
     node: Node
@@ -222,7 +221,6 @@ class Run:
     roles: Roles | None
     carries: list[tuple[int, int]]  # (operand, result) that a carry starts from and ends in
     work: int
-    homes: tuple[tuple[int, int], ...] = ()
     site: int = -1  # for memory that runs out
     unread: frozenset[int] = frozenset()  # results of whose rows nobody looks at those that no step makes
 
@@ -276,6 +274,7 @@ class Program:
     sites: list[Site]
     host: tuple[Buffer, ...] = ()
     arena: int = 0
+    tapes: str = "none"  # whether it makes some, and leaves them to its caller
     fault: str = ""  # why nothing shares memory, if the verifier found the plan that shares it wrong
 
 

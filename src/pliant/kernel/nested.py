@@ -8,13 +8,11 @@ from typing import TypeAlias
 from pliant.core.ir import Function, Node
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, is_small, origin_of, owners, roles_of
-from pliant.kernel.ir import Buffer, Host, Program, Run
-from pliant.kernel.retrace import retraced
+from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
-from pliant.ops.retrace import Retrace
+from pliant.ops.tape import Record, Rewind
 from pliant.ops.while_loop import WhileLoop
-from pliant.ops.while_once import WhileOnce
 
 Build: TypeAlias = Callable[[Function, Pairs], Program]
 
@@ -34,8 +32,12 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
         case Cond() as op:
             parts, pairs = branches_of(op, build)
             carries, length, first = [(p, r) for p, r in pairs], 1, -1
-        case Retrace() | WhileOnce() as op:
-            return retraced(node, op, args, outs, build)
+        case Record() as op:
+            parts = (build(op.test, ()), build(op.ahead, owners(op.ahead, op.carries)))
+            carries, length, first = op.carries, None, 0
+        case Rewind() as op:
+            parts = (build(op.back, owners(op.back, op.carries)),)
+            carries, length, first = op.carries, None, op.saved - 1  # the tape stands for what was saved
         case _:
             return None
     if any([isinstance(step, Host) for part in parts for step in part.steps]):
@@ -44,7 +46,12 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
     roles, size = (None, size) if isinstance(node.op, Cond) else roles_of(parts[-1], carries, length, size)
     starts = beginnings(roles, [(p - first, r) for p, r in carries])
     work = (GUESS if length is None else length) * sum([step.work for part in parts for step in part.steps])
-    return Run(node, parts, args, outs, Buffer(Type("u8", (max(size, 1),)), None), roles, starts, work)
+    scratch = Buffer(Type("u8", (max(size, 1),)), None)
+    run = Run(node, parts, args, outs, scratch, roles, starts, work)
+    if isinstance(node.op, Record):
+        run.site = len(parts[-1].sites)
+        parts[-1].sites.append(Site(OUT_OF_MEMORY, 0, node.origin, node.op.name))
+    return run
 
 
 def branches_of(op: Cond, build: Build) -> tuple[tuple[Program, ...], list[tuple[int, int]]]:

@@ -50,11 +50,11 @@ from pliant.ops import (
     spectral_function,
     splat,
     stable,
+    tape,
     transcendental,
     triangular,
     update,
     while_loop,
-    while_once,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
@@ -64,7 +64,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom,
-    loop, loop_rules, cond, paired, retrace, reversible, sparing, while_loop, while_once,
+    loop, loop_rules, cond, paired, retrace, reversible, sparing, tape, while_loop,
 )  # fmt: skip
 
 

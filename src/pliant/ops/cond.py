@@ -135,14 +135,15 @@ class Unset(Op):
     before they choose: there it is zero.
     """
 
-    type: Type
+    dtype: str
+    shape: tuple[int, ...]
     number: int
 
     def infer(self, *xs: Type) -> Type:
-        return self.type
+        return Type(self.dtype, self.shape)
 
     def array(self, xp: Namespace, *xs: Any) -> Any:
-        return xp.zeros(self.type.shape, dtype=getattr(xp, DTYPES[self.type.dtype]))
+        return xp.zeros(self.shape, dtype=getattr(xp, DTYPES[self.dtype]))
 
     def fill(self, k: Any, out: Any) -> None:
         """Nothing."""
@@ -173,7 +174,7 @@ class _Part:
         def step(*xs: Value) -> Values:
             made = substitute((*self.ys, *self.saved), dict(zip(self.fn.params, xs, strict=True)))
             found = dict(zip(places, made[len(self.ys) :], strict=True))
-            kept = [found[n] if n in found else Unset(t, n)() for n, t in enumerate(slots)]
+            kept = [found[n] if n in found else Unset(t.dtype, t.shape, n)() for n, t in enumerate(slots)]
             return *made[: len(self.ys)], *kept
 
         return trace(step, *(p.type for p in self.fn.params), names=[hint_of(p) for p in self.fn.params])

@@ -1,195 +1,329 @@
-"""A while loop and its way back with a tape become one: the loop is run once.
+"""A while loop is run once for its value and its derivative: the run that makes the value leaves the tape.
 
-What lies between the two, from the value of the loop to the cotangents that the way back starts from, goes into the
-primitive that both become; so does what only that reads. A branch that holds a loop, and the branch that holds its way
-back, become one branch first, if little lies between them, since that is then in either arm.
+    y = loop {…; while w}                       y, tapes = loop {…; record w}
+    … loop {…; retrace w} …                     … loop {…; rewind over the tape} …
+
+A `Retrace` runs a loop that was run before, from the same operands. If these are what a step of an outer loop, or an
+arm of a branch, has at hand or saved, the tape of each such run is handed on with what is saved; so in any nest of
+loops and branches. A checkpoint, which runs steps again, has tapes of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias, cast, final
 
-from pliant.core.build import abstract, trace
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, functions_of, nodes, rebuild
+from pliant.core.frozen import frozen
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, functions_of, nodes, param, rebuild
 from pliant.core.origin import at
 from pliant.core.scope import scope
-from pliant.ops.base import Elementwise, Movement
-from pliant.ops.cond import Cond
-from pliant.ops.reduce import Reduction
+from pliant.ops.cond import Cond, Unset
+from pliant.ops.custom import pick
+from pliant.ops.loop import Loop
+from pliant.ops.loop_form import In, Out
 from pliant.ops.retrace import Retrace
+from pliant.ops.tape import TAPE, Record
 from pliant.ops.while_loop import WhileLoop
-from pliant.ops.while_once import WhileOnce
 from pliant.transforms.dead import eliminate_dead
 from pliant.transforms.replace import changed_inside, replaced
 
-SIMPLE = (Elementwise, Movement, Reduction)
-FEW: Final = 50  # nodes
+Known: TypeAlias = "dict[Value, Value]"
+Rule: TypeAlias = "Callable[[Node, Known], Values | None]"
+Place: TypeAlias = "tuple[str, int] | None"  # where a function finds a parameter of another: its result, its parameter
+
+
+@final
+@frozen
+class Link:
+    """A node that is to leave some more values, tapes, and a later one that is to take them."""
+
+    first: Node
+    leaving: Op
+    given: Values  # its operands
+    kept: tuple[bool, ...]  # which of its results are those of the node; after these all are tapes
+    later: Node
+    taking: Op
+    count: int
+
+    def left(self, env: Known) -> tuple[Values, Values]:
+        """The results of the first node, and the tapes."""
+        made = self.leaving.apply(*(env[a] for a in self.given))
+        first = len(made) - self.count
+        return pick(made[:first], self.kept), made[first:]
+
+    def taken(self, args: Values, tapes: Values) -> Values:
+        """The results of the later node, given what the operands and the tapes have become."""
+        op = self.later.op
+        return self.taking.apply(*(op.operands(tapes[0], args) if isinstance(op, Retrace) else (*args, *tapes)))
 
 
 def run_once(fn: Function) -> Function:
     """`fn` with while loops that are run for their value and again for a tape run once, also in what it holds."""
-    if not any([_holds_retrace(node) for node in nodes(fn.results)]):
+    return _opened(_linked_inside(fn)) if _holds_retrace(fn) else fn
+
+
+def _holds_retrace(fn: Function) -> bool:
+    return any([isinstance(node.op, Retrace) or any(map(_holds_retrace, _held(node))) for node in nodes(fn.results)])
+
+
+def _held(node: Node) -> list[Function]:
+    return [*functions_of(node.op).values()]
+
+
+def _opened(fn: Function) -> Function:
+    """`fn` with what is left of both ways in one apart: such a loop was not run before."""
+    fn = replaced(fn, lambda node, args: changed_inside(node, args, _opened) if functions_of(node.op) else None)
+    return replaced(fn, lambda node, args: node.op.expand(*args) if isinstance(node.op, Retrace) else None)
+
+
+def _linked_inside(fn: Function) -> Function:
+    """`fn` with loops and their ways back linked, those inside others first."""
+    if not _holds_retrace(fn):
         return fn
-    if any([functions_of(node.op) for node in nodes(fn.results)]):
-        fn = replaced(fn, lambda node, args: changed_inside(node, args, run_once) if functions_of(node.op) else None)
-    while branches := _branches(fn):
-        fn = _joined(fn, *branches)
-    while pair := _pair(nodes(fn.results)):
-        fn = _joined(fn, *pair)
-    return fn
 
-
-def _holds_retrace(node: Node) -> bool:
-    if isinstance(node.op, Retrace):
-        return True
-    return any([_holds_retrace(n) for f in functions_of(node.op).values() for n in nodes(f.results)])
-
-
-def _pair(order: list[Node]) -> tuple[Node, Node] | None:
-    """A loop, and its way back."""
-    loops = {node.args: node for node in order if isinstance(node.op, WhileLoop)}
-    for node in order:
+    def inside(node: Node, args: Values) -> Values | None:
+        if not any(map(_holds_retrace, _held(node))):
+            return None
         if isinstance(node.op, Retrace):
-            loop = loops.get(node.args[: len(node.op.ins)])
-            if loop and _is_same(loop, node.op):
-                return loop, node
-    return None
+            return _linked_ways(node.op).apply(*args)
+        return changed_inside(node, args, _linked_inside)
+
+    fn = replaced(fn, inside)
+    while True:
+        order = nodes(fn.results)
+        link = next(_links(order, order, {v: v for node in order for v in node.values}), None)
+        if link is None:
+            return fn
+        fn = _joined(fn, link)
 
 
-def _branches(fn: Function) -> tuple[Node, Node] | None:
-    """A branch that holds a loop, and one on the same condition that holds its way back, with little between them."""
-    order, results = nodes(fn.results), {r.node for r in fn.results}
-    first: dict[Value, Node] = {}
-    for node in order:
-        if not isinstance(node.op, Cond):
+def _linked_ways(op: Retrace) -> Retrace:
+    """A loop and its way back with the loops in their steps linked."""
+    ahead, back = _linked_inside(op.ahead), _linked_inside(op.back)
+    first, params = len(op.carries), op.saved + len(op.reads)
+    places: list[Place] = [("result", first + n) for n in range(op.saved)]
+    places.extend([("param", n) for n in op.reads])
+    found = _linked(ahead, back, [*places, *[None] * (len(back.params) - params)])
+    if found is None:
+        return replace(op, ahead=ahead, back=back)
+    ahead, back, count = found
+    old, new = back.params[: len(back.params) - count], back.params[len(back.params) - count :]
+    params = (*old[: op.saved], *new, *old[op.saved :])
+    return replace(op, ahead=ahead, back=replace(back, params=params))
+
+
+# --- where a loop was run before
+
+
+def _links(order: Sequence[Node], later: Sequence[Node], known: Known) -> Iterator[Link]:
+    """Nodes of some that can leave tapes for later ones; known: what values of the later ones are among the others."""
+    for node in later:
+        op, args = node.op, tuple([known.get(a) for a in node.args])
+        if not (isinstance(op, Retrace) or any(map(_holds_retrace, _held(node)))):
             continue
-        before = first.setdefault(node.args[0], node)
-        if before is node or not _holds(node, Retrace) or not _holds(before, WhileLoop):
-            continue
-        between = _between(order, before, node, results)
-        if len(between) <= FEW and not any([functions_of(n.op) for n in between]):
-            return before, node
-    return None
+        for first in order:
+            common = [a for a in (*first.args, *first.values) if a in args and not isinstance(a.op, Const)]
+            if first is node or not common:
+                continue
+            link = _link(first, node, args)
+            if link is not None and node not in nodes(first.args):
+                yield link
 
 
-def _holds(node: Node, kind: type[Op]) -> bool:
-    """Whether an arm of a branch, or of one in it, is made with a primitive of a kind."""
-    inside = [n for fn in functions_of(node.op).values() for n in nodes(fn.results)]
-    return any([isinstance(n.op, kind) or (isinstance(n.op, Cond) and _holds(n, kind)) for n in inside])
+def _link(first: Node, later: Node, args: Sequence[Value | None]) -> Link | None:
+    """How the first of two nodes can leave tapes for the other, if it can."""
+    match first.op, later.op:
+        case WhileLoop(), Retrace() as op:
+            return _link_of_ways(first, later, op, args[: len(op.ins)])
+        case Loop() as one, Loop() as other if (one.length, "count" in one.ins) == (other.length, "count" in other.ins):
+            return _link_of_loops(first, one, later, other, args)
+        case Cond(), Cond() if first.args[0] is args[0]:
+            return _link_of_branches(first, later, args)
+        case _:
+            return None
 
 
-def _is_same(node: Node, op: Retrace) -> bool:
-    """Whether the way forward is that loop, but for what it saves."""
-    loop = node.op
+def _link_of_ways(first: Node, later: Node, op: Retrace, args: Sequence[Value | None]) -> Link | None:
+    """A loop and both ways of it; what only the way back needs, the loop may be rid of."""
+    loop, given = first.op, [a for a in args if a is not None]
     assert isinstance(loop, WhileLoop)
-    if loop.ins != op.ins or loop.test != op.test:
-        return False
-    ahead = Function("step", op.ahead.params, op.ahead.results[: len(op.carries)])
+    rest = list(zip(first.args, loop.ins, strict=True))
+    has = tuple([bool(rest) and rest[0] == pair and bool(rest.pop(0)) for pair in zip(args, op.ins, strict=True)])
+    if rest or len(given) < len(args) or first in nodes(given):
+        return None
+    kept = pick(has, [kind == "carry" for kind in op.ins])
+    ahead = Function("step", pick(op.ahead.params, has), pick(op.ahead.results[: len(kept)], kept))
+    test = Function(loop.test.name, pick(op.test.params, has), op.test.results)
+    for fn in (ahead, test):
+        if any([isinstance(n.op, Param) and n.values[0] not in fn.params for n in nodes(fn.results)]):
+            return None
     body = Function("step", loop.body.params, loop.body.results)
-    return eliminate_dead(ahead) == eliminate_dead(body)
+    if test != loop.test or _without_tapes(ahead) != _without_tapes(body):
+        return None
+    return Link(first, Record(op.test, op.ahead, op.ins), tuple(given), kept, later, op.rewind, 1)
 
 
-def _joined(fn: Function, loop: Node, back: Node) -> Function:
-    """`fn` with the two as one."""
-    order = nodes(fn.results)
-    between = _between(order, loop, back, {r.node for r in fn.results})
-    made = [v for node in order if node is loop or node in between for v in node.values]
-    outside = {a for node in order if node not in between and node is not back for a in node.args} | {*fn.results}
-    outs = tuple([v for v in made if v in outside])
-    starts = back.args[len(back.op.ins) :] if isinstance(back.op, Retrace) else back.args[1:]
-    more = _frontier((*starts, *outs), loop, between)
-    once, given = (_once if isinstance(back.op, Retrace) else _in_each_arm)(loop, back, (*starts, *outs), more)
-    env: dict[Value, Value] = {p: p for p in fn.params}
-    late = _after(order, {loop, back})
+def _without_tapes(fn: Function) -> Function:
+    """A function with loops that leave no tapes."""
 
-    def rebuilt(node: Node) -> None:
+    def plain(node: Node, args: Values) -> Values | None:
+        if not isinstance(node.op, Record):
+            return changed_inside(node, args, _without_tapes)
+        op = node.op
+        body = _without_tapes(replace(op.ahead, results=op.ahead.results[: len(op.carries)]))
+        return *WhileLoop(op.test, body, op.ins).apply(*args), const(0, TAPE.dtype)
+
+    return eliminate_dead(replaced(eliminate_dead(fn), plain))
+
+
+def _link_of_loops(first: Node, one: Loop, later: Node, other: Loop, args: Sequence[Value | None]) -> Link | None:
+    """Two loops of as many steps: row i of what the one stacks is read in step i of the other."""
+    if "count" in one.ins and first.args[one.ins.index("count")] is not args[other.ins.index("count")]:
+        return None
+    places: list[Place] = [("param", 0)]
+    for x, kind in zip(args, other.ins, strict=True):
+        place = _place(x, first, "stack" if kind == "each" else None)
+        if place and place[0] == "param":
+            place = ("param", place[1] + 1) if one.ins[place[1]] == kind else None
+        places.append(place)
+    found = _linked(one.body, other.body, places)
+    if found is None:
+        return None
+    ahead, back, count = found
+    leaving = replace(one, outs=one.outs + (cast("Out", "stack"),) * count, body=ahead)
+    kept = (True,) * len(one.outs)
+    return Link(
+        first,
+        leaving,
+        first.args,
+        kept,
+        later,
+        replace(other, ins=other.ins + (cast("In", "each"),) * count, body=back),
+        count,
+    )
+
+
+def _place(x: Value | None, first: Node, kind: str | None) -> Place:
+    """Where a loop has what another one reads: among its results of a kind, or its operands."""
+    if x is not None and x.node is first and isinstance(first.op, Loop) and first.op.outs[x.index] == kind:
+        return "result", x.index
+    return ("param", first.args.index(x)) if x is not None and x in first.args else None
+
+
+def _link_of_branches(first: Node, later: Node, args: Sequence[Value | None]) -> Link | None:
+    """Two branches on one condition: an arm reads what the same arm of the other made."""
+    arms, count = list[tuple[Function, Function, int]](), 0
+    for one, other in zip(_held(first), _held(later), strict=True):
+        places = [_place_in_arm(x, first) for x in args[1:]]
+        arms.append(_linked(one, other, places) or (one, other, 0))
+    count = sum([n for _, _, n in arms])
+    if not count:
+        return None
+    ahead, back = list[Function](), list[Function]()
+    for k, (one, other, n) in enumerate(arms):
+        left, _, m = arms[1 - k]
+        types = [v.type for v in left.results[len(left.results) - m :]]  # of the tapes of the other arm
+        with scope():
+            none = [Unset(t.dtype, t.shape, len(one.results) + n)() for n, t in enumerate(types)]
+            more = [param(t, "tape") for t in types]
+        own, old = one.results[len(one.results) - n :], one.results[: len(one.results) - n]
+        ahead.append(replace(one, results=(*old, *none, *own) if k else (*old, *own, *none)))
+        taken, kept = other.params[len(other.params) - n :], other.params[: len(other.params) - n]
+        back.append(replace(other, params=(*kept, *more, *taken) if k else (*kept, *taken, *more)))
+    return Link(first, Cond(*ahead), first.args, (True,) * len(first.values), later, Cond(*back), count)
+
+
+def _place_in_arm(x: Value | None, first: Node) -> Place:
+    """The same of an arm of a branch, which does not have the condition."""
+    if x is not None and x.node is first:
+        return "result", x.index
+    return ("param", first.args.index(x, 1) - 1) if x is not None and x in first.args[1:] else None
+
+
+def _linked(one: Function, other: Function, places: Sequence[Place]) -> tuple[Function, Function, int] | None:
+    """A function that leaves tapes as its last results, one that takes them as its last parameters, and how many;
+    None if there are none. places: where the first one has the parameters of the other."""
+    count = 0
+    while True:
+        with scope():
+            one = Function(one.name, one.params, _copied(one.results, {p: p for p in one.params}, early=()))
+            order, later = nodes(one.results), nodes(other.results)
+            known = _known(one, other, later, places)
+            link = next(_links(order, later, known), None)
+            if link is None:
+                return (one, other, count) if count else None
+            one, other = _apart(one, other, link)
+        places, count = [*places, *[None] * link.count], count + link.count
+
+
+def _known(one: Function, other: Function, later: Sequence[Node], places: Sequence[Place]) -> Known:
+    """What of the values of a function another one has too."""
+    known: Known = {}
+    for p, place in zip(other.params, places, strict=True):
+        if place is not None:
+            known[p] = one.results[place[1]] if place[0] == "result" else one.params[place[1]]
+    for node in later:
+        if isinstance(node.op, Const):
+            known[node.values[0]] = const(node.op.value, node.op.dtype)
+        elif not functions_of(node.op) and not isinstance(node.op, Param) and all([a in known for a in node.args]):
+            known.update(zip(node.values, rebuild(node, tuple([known[a] for a in node.args])), strict=True))
+    return known
+
+
+# --- the tapes handed on
+
+
+def _copied(results: Values, env: Known, early: Sequence[Value], rule: Rule | None = None) -> Values:
+    """The results, made again of what some values have become, some values early."""
+    for node in nodes([*early, *results]):
         if isinstance(node.op, Param):
             env.setdefault(node.values[0], node.values[0])
-        else:
-            env.update(zip(node.values, rebuild(node, tuple([env[a] for a in node.args])), strict=True))
+            continue
+        made = rule(node, env) if rule else None
+        made = rebuild(node, tuple([env[a] for a in node.args])) if made is None else made
+        env.update(zip(node.values, made, strict=True))
+    return tuple([env[r] for r in results])
+
+
+def _taken(link: Link, env: Known, tapes: Values) -> Values:
+    with at(link.later.origin):
+        return link.taken(tuple([env[a] for a in link.later.args]), tapes)
+
+
+def _joined(fn: Function, link: Link) -> Function:
+    """A function with tapes handed on inside it."""
+    tapes = list[Value]()
+
+    def rule(node: Node, env: Known) -> Values | None:
+        if node is link.first:
+            return _left(link, env, tapes)
+        return _taken(link, env, tuple(tapes)) if node is link.later else None
 
     with scope():
-        for node in order:
-            if node not in late and node not in between:
-                rebuilt(node)
-        with at(loop.origin):
-            new = once.apply(*(env[a] for a in given))
-        env.update(zip((*back.values, *outs), new, strict=True))
-        for node in order:
-            if node in late and node not in between and node is not loop and node is not back:
-                rebuilt(node)
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+        early = [*link.given, link.first.values[0]]
+        return Function(fn.name, fn.params, _copied(fn.results, {p: p for p in fn.params}, early, rule))
 
 
-def _once(loop: Node, back: Node, results: Values, more: Values) -> tuple[Op, Values]:
-    """The loop, what leads to the results, and the way back, as one primitive; and its operands."""
-    op = back.op
-    assert isinstance(op, Retrace)
-    middle = run_once(abstract(results, (*loop.values, *more), "middle"))
-    once = WhileOnce(op.test, op.ahead, middle, op.back, op.ins, op.reads)
-    return once, (*back.args[: len(op.ins)], *more)
+def _left(link: Link, env: Known, tapes: list[Value]) -> Values:
+    with at(link.first.origin):
+        made, found = link.left(env)
+    tapes.extend(found)
+    return made
 
 
-def _in_each_arm(first: Node, back: Node, results: Values, more: Values) -> tuple[Op, Values]:
-    """The same of two branches on one condition."""
-    condition, *xs = first.args
-    given = tuple(dict.fromkeys((*xs, *more)))
-    middle = abstract(results, (*first.values, *given), "middle")
-    places, count = [given.index(x) for x in xs], len(back.args) - 1
+def _apart(one: Function, other: Function, link: Link) -> tuple[Function, Function]:
+    """A function that leaves tapes, and one that takes them."""
+    tapes = list[Value]()
 
-    def joined(ahead: Function, behind: Function) -> Function:
-        def arm(*args: Value) -> Values:
-            made = middle(*ahead(*(args[n] for n in places)), *args)
-            return *behind(*made[:count]), *made[count:]
+    def leave(node: Node, env: Known) -> Values | None:
+        return _left(link, env, tapes) if node is link.first else None
 
-        return run_once(trace(arm, *(v.type for v in given)))
+    results = _copied(one.results, {p: p for p in one.params}, link.given, leave)
+    taken = tuple([param(t.type, "tape") for t in tapes])
 
-    arms = zip(functions_of(first.op).values(), functions_of(back.op).values(), strict=True)
-    return Cond(*(joined(ahead, behind) for ahead, behind in arms)), (condition, *given)
+    def take(node: Node, env: Known) -> Values | None:
+        return _taken(link, env, taken) if node is link.later else None
 
-
-def _between(order: list[Node], loop: Node, back: Node, results: Collection[Node]) -> set[Node]:
-    """What is made of the loop's value and leads to where the way back starts; what else is simply made of that,
-    such as the sum that is differentiated; and simple operations for these alone."""
-    late, starts = _after(order, {loop}), back.args[0 if isinstance(back.op, Cond) else len(loop.args) :]
-    found = {node for node in nodes(starts) if node in late and node is not loop}
-    others = _after(order, {loop, back}) - found - {loop}
-    for node in order:
-        if node in others and isinstance(node.op, SIMPLE) and all([a.node not in others for a in node.args]):
-            others.remove(node)
-            found.add(node)
-    readers: dict[Node, set[Node]] = {}
-    for node in order:
-        for a in node.args if node is not back else starts:
-            readers.setdefault(a.node, set()).add(node)
-    kept = {*results, *(a.node for a in loop.args)}
-    for node in reversed(order):
-        is_simple = isinstance(node.op, SIMPLE) and node not in kept
-        if node not in late and is_simple and readers[node] <= found | {back}:
-            found.add(node)
-    return found
-
-
-def _after(order: list[Node], first: Collection[Node]) -> set[Node]:
-    """Some nodes, and those that depend on them."""
-    found = set(first)
-    for node in order:
-        if any([a.node in found for a in node.args]):
-            found.add(node)
-    return found
-
-
-def _frontier(results: Values, loop: Node, inside: Collection[Node]) -> Values:
-    """What is read by what leads to the results, inside, and is not made there."""
-    found, todo, seen = dict[Value, None](), list(reversed(results)), set[Node]()
-    while todo:
-        value = todo.pop()
-        if isinstance(value.op, Const) or value.node is loop:
-            continue
-        if value.node not in inside:
-            found[value] = None
-        elif value.node not in seen:
-            seen.add(value.node)
-            todo.extend(reversed(value.args))
-    return tuple(found)
+    back = _copied(other.results, {p: p for p in other.params}, (), take)
+    return Function(one.name, one.params, (*results, *tapes)), Function(other.name, (*other.params, *taken), back)

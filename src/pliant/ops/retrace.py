@@ -1,19 +1,17 @@
-"""A loop of unknown length run forward with a tape, then back over the tape."""
+"""A loop of unknown length run forward with a tape, then back over the tape, before the two ways are apart."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, final
+from typing import final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Namespace, Tangents, Values
+from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
 from pliant.ops.region import needed, read_by
-from pliant.transforms.evaluate import stepper
-
-Kind: TypeAlias = Literal["const", "carry"]
+from pliant.ops.tape import Kind, Record, Rewind
 
 
 @final
@@ -62,18 +60,20 @@ class Retrace(Holder):
         first = self.saved + len(self.reads)
         return [(first + k, k) for k in range(len(self.back.results))]
 
-    def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
-        test, ahead, back = stepper(self.test, xp), stepper(self.ahead, xp), stepper(self.back, xp)
-        state, tape = list(xs[: len(self.ins)]), list[tuple[Any, ...]]()
-        while bool(test(tuple(state))[0]):
-            made = ahead(tuple(state))
-            tape.append(made[len(self.carries) :])
-            for n, k in self.carries:
-                state[n] = made[k]
-        held, consts = xs[len(self.ins) :], tuple([xs[n] for n in self.reads])
-        while tape:
-            held = back((*tape.pop(), *consts, *held))
-        return tuple(held)
+    def expand(self, *xs: Value) -> Values:
+        """The way forward, and back over the tape that it leaves."""
+        given = xs[: len(self.ins)]
+        *_, tape = Record(self.test, self.ahead, self.ins).apply(*given)
+        return self.rewind.apply(*self.operands(tape, xs))
+
+    @property
+    def rewind(self) -> Rewind:
+        """The way back."""
+        return Rewind(self.back, self.saved)
+
+    def operands(self, tape: Value, xs: Values) -> Values:
+        """Those of the way back, given those of both."""
+        return tape, *(xs[n] for n in self.reads), *xs[len(self.ins) :]
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, with no more on the tape than they need."""

@@ -19,9 +19,10 @@ from pliant.ops.guarded import guarded
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle
-from pliant.ops.retrace import Kind, Retrace
+from pliant.ops.retrace import Retrace
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
+from pliant.ops.tape import Kind
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull

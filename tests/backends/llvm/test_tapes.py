@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm.tape import FIRST, SECOND
-from pliant.backends.llvm.tapes import SLOTS
+from pliant.backends.llvm.tape import SECOND
+from pliant.backends.llvm.tapes import FIRST, SLOTS
 
 
 def decayed(x: Any, steps: Any) -> Any:

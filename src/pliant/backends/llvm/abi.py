@@ -12,6 +12,7 @@ import numpy as np
 from pliant.backends.calls import MISSED
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
+from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, beyond, out_of_range
 from pliant.kernel.site import OUT_OF_MEMORY
@@ -105,16 +106,22 @@ class Executable:
         return made
 
     def _run(self, table: Any, arena: Array, args: list[Array], outs: list[Array]) -> list[Array]:
-        error = (ctypes.c_int64 * 2)()
+        error = (ctypes.c_int64 * words())()
         places, codes = ctypes.addressof(table), ctypes.addressof(error)
+        error[2], error[3] = codes + 8 * STATE, codes + 8 * words()
+        error[5] = error[3]
         held: list[Array] = [arena, *args, *outs]
-        for given, step in zip(self.order, self.steps, strict=True):
-            if not isinstance(given, Segment):
-                self._host(given, table, held)
-                continue
-            step(places, codes)
-            if error[0]:
-                self.fail(error[0], error[1])
+        try:
+            for given, step in zip(self.order, self.steps, strict=True):
+                if not isinstance(given, Segment):
+                    self._host(given, table, held)
+                    continue
+                step(places, codes)
+                if error[0]:
+                    self.fail(error[0], error[1])
+        finally:
+            if error[4]:
+                give_back(codes + 16)
         return held
 
     def _host(self, step: Host, table: Any, held: list[Array]) -> None:

@@ -16,8 +16,7 @@ from pliant.backends.llvm.jit import Code, host_target, optimised
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.own import served
 from pliant.backends.llvm.steps import emit_program
-from pliant.core.build import expanded
-from pliant.core.ir import Const, Function, Op, Param, functions_of, nodes, param
+from pliant.core.ir import Function, Op, param
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import MissingRuleError
@@ -31,7 +30,6 @@ from pliant.kernel.schedule import scalars
 from pliant.kernel.verified import build_verified
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.loop import Loop
-from pliant.ops.while_once import WhileOnce
 
 LONG_PROGRAM: Final = 20_000  # scalars; from here on LLVM optimises less
 
@@ -104,8 +102,6 @@ def can(op: Op, types: tuple[Type, ...]) -> bool:
         return False
     if isinstance(op, Loop):
         return not op.has_folds  # folds are expanded to carries
-    if isinstance(op, WhileOnce):
-        return all([_is_native(held) for held in functions_of(op).values()])  # else two loops are better
     if type(op).kernel is Elementwise.kernel and isinstance(op, Elementwise):
         return math.has(op, types)
     if isinstance(op, Movement) and not fill_of(op):
@@ -113,18 +109,6 @@ def can(op: Op, types: tuple[Type, ...]) -> bool:
     if not (op.has("kernel") or fill_of(op)):
         return False
     return _rule_has_code(op, types)
-
-
-def _is_native(fn: Function) -> bool:
-    """Whether a function needs no calls into Python."""
-    for node in nodes(fn.results):
-        op, types = node.op, tuple([a.type for a in node.args])
-        if isinstance(op, Param | Const) or can(op, types) or has_routine(op, types):
-            continue
-        held = [*functions_of(op).values()] or ([expanded(op, *types)] if op.has("expand") else [])
-        if not held or not all([_is_native(inner) for inner in held]):
-            return False
-    return True
 
 
 def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:

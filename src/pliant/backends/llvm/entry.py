@@ -21,6 +21,7 @@ from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.returned import Returned
 from pliant.backends.llvm.strided import gather, scatter
+from pliant.backends.llvm.tapes import STATE, makes_tapes, tapes, words
 
 FEW: Final = 4096  # bytes of arrays that are copied: up to here nobody sees how
 
@@ -184,12 +185,20 @@ class _EntryWriter:
         segments = [s for s in self.executable.order if isinstance(s, Segment)]
         if code is None or not segments:
             return
-        error = w.local("[2 x i64]")
+        has_tapes = makes_tapes(self.executable.frame.sites)
+        error = w.local(f"[{words() if has_tapes else 2} x i64]")
         w.line(f"store i64 0, ptr {error}")
+        if has_tapes:
+            first, end = (w.op(f"getelementptr i64, ptr {error}, i64 {n}") for n in (STATE, words()))
+            for n, value in enumerate((first, end, "null", end)):
+                w.line(f"store ptr {value}, ptr {w.op(f'getelementptr i64, ptr {error}, i64 {2 + n}')}")
         is_long = sum([s.work for s in segments]) > LONG
         state = w.call("ptr", "PyEval_SaveThread", "") if is_long else ""
         for segment in segments:
             w.line(f"call void {address_of(code.address(segment.name))}(ptr {table}, ptr {error})")
+        if has_tapes:
+            back = address_of(tapes().code.address("pliant_tape_back"))
+            w.line(f"call void {back}(ptr {w.op(f'getelementptr i64, ptr {error}, i64 2')}, ptr null)")
         if is_long:
             w.call("void", "PyEval_RestoreThread", f"ptr {state}")
         if self.executable.frame.sites:

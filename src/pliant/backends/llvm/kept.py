@@ -137,7 +137,7 @@ def _is_there(symbol: str) -> bool:
     """Whether this process has a function that code asks for by a name of ours; from now on code finds it."""
     if symbol == "pliant_parallel":
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
-    if symbol in ("pliant_tape_more", "pliant_tape_give"):
+    if symbol in ("pliant_tape_more", "pliant_tape_back"):
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
     if symbol.startswith("pliant_sort_"):
         sorting, dtype = import_module("pliant.backends.llvm.sorting"), symbol.removeprefix("pliant_sort_")

@@ -12,18 +12,23 @@ from typing import TypeAlias, final
 
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.module import NARROW, WIDE, Module
+from pliant.backends.llvm.tapes import tape_functions
 from pliant.core.types import Type
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Program, Roles, Run, Step, Var, root_of
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
+from pliant.ops.tape import Record
 from pliant.ops.while_loop import WhileLoop
 
 EmitSegment: TypeAlias = Callable[[list[Step], Module, str], list[str]]
 
+RunStep: TypeAlias = "Callable[[Part, Callable[[], None]], None]"
+
 LONGEST_INLINE = 30_000  # characters of LLVM code
 MOST_UNROLLED = 2_000  # lines that a loop of few steps may become; LLVM's time is far from linear in them
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
+TAPES = 16  # bytes from where errors are noted to what is known of the memory of tapes: where it is free, where it ends
 
 
 def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
@@ -98,10 +103,16 @@ class Part:
         return 1 + len(self.program.params) + n
 
     def call(self) -> None:
-        """Run it."""
-        if not self.is_empty:
-            self.e.line(f"call void @{self.name}(ptr {self.table}, ptr %error)")
-            self.e.module.repeated += self.lines
+        """Run it. Of tapes that it makes, those that nobody else can read are given back."""
+        if self.is_empty:
+            return
+        mark = self.e.op(f"load ptr, ptr {tapes_at(self.e)}") if self.program.tapes == "own" else ""
+        self.e.line(f"call void @{self.name}(ptr {self.table}, ptr %error)")
+        self.e.module.repeated += self.lines
+        if mark:
+            back = tape_functions()[1]
+            self.e.module.declared[back] = f"declare void @{back}(ptr, ptr) nounwind"
+            self.e.line(f"call void @{back}(ptr {tapes_at(self.e)}, ptr {mark})")
 
 
 @final
@@ -255,8 +266,13 @@ def clear_rest(e: Emitter, step: Run, op: Loop, count: str) -> None:
             e.line(f"call void @llvm.memset.p0.i64(ptr {at}, i8 0, i64 {rest}, i1 false)")
 
 
-def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> None:
-    """A loop that ends by its condition."""
+def tapes_at(e: Emitter) -> str:
+    """The address of what is known of the memory of tapes."""
+    return e.op(f"getelementptr i8, ptr %error, i64 {TAPES}")
+
+
+def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegment, run: RunStep | None = None) -> None:
+    """A loop that ends by its condition. run: what is done about a step."""
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
     test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
@@ -273,13 +289,13 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop, segment: EmitSegment) -> No
             test.put(test.param(c), body.get(body.param(c)))
         test.call()
         holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
-        return and_fine(e, holds) if test.can_fail or body.can_fail else holds
+        return and_fine(e, holds) if e.can_fail else holds
 
     def once() -> None:
         body.call()
         carries.after(body)
 
-    repeat(e, going, once)
+    repeat(e, going, (lambda: run(body, once)) if run else once)
     carries.end(body, known=False)
 
 

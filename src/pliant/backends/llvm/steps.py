@@ -12,11 +12,10 @@ from pliant.backends.llvm.nested import copy, emit_run
 from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
-from pliant.backends.llvm.tape import emit_retrace
+from pliant.backends.llvm.tape import emit_record, emit_rewind
 from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.ir import Blocks, Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
-from pliant.ops.retrace import Retrace
-from pliant.ops.while_once import WhileOnce
+from pliant.ops.tape import Record, Rewind
 
 LONGEST_FUNCTION = 200  # scalars; of longer ones LLVM looks through too many blocks before each loop
 STEP = 10  # scalars that a step counts for, beside those in it
@@ -122,8 +121,10 @@ def emit_step(e: Emitter, step: Step) -> None:
             else:
                 emit_routine(e, step)
                 e.return_if_failed()
-        case Run() if isinstance(step.node.op, Retrace | WhileOnce):
-            emit_retrace(e, step, step.node.op, emit_segment)
+        case Run() if isinstance(step.node.op, Record):
+            emit_record(e, step, step.node.op, emit_segment)
+        case Run() if isinstance(step.node.op, Rewind):
+            emit_rewind(e, step, step.node.op, emit_segment)
         case Run():
             emit_run(e, step, emit_segment)
         case Copy():

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final, final
+from typing import final
 
 from pliant.core.frozen import frozen
 from pliant.kernel.carries import is_small
 from pliant.kernel.check.faults import fault, named, overlapping
 from pliant.kernel.check.memory import region_of
-from pliant.kernel.check.retraced import Effect, check_between, check_retrace
 from pliant.kernel.ir import Buffer, Program, Roles, Run
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
-from pliant.ops.retrace import Retrace
+from pliant.ops.tape import Record, Rewind
 from pliant.ops.while_loop import WhileLoop
-from pliant.ops.while_once import WhileOnce
 
-NOWHERE: Final = -1
+
+@final
+@frozen
+class Effect:
+    """What a program does to memory: the parameters whose content is lost, and for each result the
+    parameter in whose memory it lies at the end, or None."""
+
+    clobbered: frozenset[int]
+    places: tuple[int | None, ...]
 
 
 @final
 @frozen
 class Carry:
-    """A parameter of a body, the result it becomes in the next step, the operand it starts from or `NOWHERE`."""
+    """A parameter of a body, the result it becomes in the next step, the operand it starts from."""
 
     param: int
     result: int
@@ -37,22 +43,16 @@ def check_run(step: Run, effects: Sequence[Effect]) -> None:
         case Loop() as op:
             carries = [Carry(p, r, p - 1) for p, r in op.carries]
             _check_loop(step, step.parts[0], effects[0], carries, None if "count" in op.ins else op.length)
-        case WhileLoop() as op:
+        case WhileLoop() | Record() as op:
             test, body = effects
             if test.clobbered or test.places != (None,):
                 raise fault(step.outs[0], "is carried by a loop whose condition writes to memory")
             _check_loop(step, step.parts[1], body, [Carry(p, r, p) for p, r in op.carries], None)
         case Cond():
             _check_branches(step, effects)
-        case Retrace() as op:
-            check_retrace(step, op, effects)
-            back = [Carry(p, r, len(op.ins) + r) for p, r in op.carries_back]
-            _check_loop(step, step.parts[-1], effects[-1], back, None)
-        case WhileOnce() as op:
-            check_retrace(step, op.retrace, effects)
-            check_between(step, effects[2])
-            back = [Carry(p, r, NOWHERE) for p, r in op.retrace.carries_back]
-            _check_loop(step, step.parts[-1], effects[-1], back, None)
+        case Rewind() as op:
+            first = op.saved - 1  # the tape stands for what was saved
+            _check_loop(step, step.parts[0], effects[0], [Carry(p, r, p - first) for p, r in op.carries], None)
         case _:
             raise fault(step.outs[0], f"is made by {step.node.op.name}, which the verifier does not know")
     if step.scratch.type.bytes < max([part.arena for part in step.parts]):
@@ -88,7 +88,7 @@ def _check_spared(step: Run, effect: Effect, carried: set[int], results: set[int
         raise fault(step.parts[-1].params[n], "is overwritten by a step of a loop, though the next one reads it")
     for r, place in enumerate(effect.places):
         if r not in results and place is not None:
-            raise fault(step.outs[r], "is made in memory that the next step uses")
+            raise fault(step.outs[min(r, len(step.outs) - 1)], "is made in memory that the next step uses")
 
 
 def _check_roles(
