@@ -11,9 +11,11 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError, AxisRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced
+from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.program import trace_closed
 from pliant.frontend.signature import flatten, unflatten
+from pliant.ops.reduce import reduce_max
 from pliant.ops.shape import permute
 from pliant.transforms.vmap import vmap
 
@@ -43,11 +45,14 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     n = next(iter(sizes), axis_size or 0)
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
-    closed = trace_closed(f, xs, structure, flags, types, [partial(_first, axis=a) for a in axes])
+    closed = trace_closed(f, xs, structure, flags, types, [partial(_first, axis=a) for a in axes], may_raise=True)
     count = sum(flags)
     fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
     moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
     ys = fn(*moved, *closed.free)
+    if closed.failing is not None:
+        (each,) = vmap(closed.failing, n, (True,) * count + (False,) * len(closed.free))(*moved, *closed.free)
+        note(reduce_max(each, (0,)))
     out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
     made: list[Any] = []
     rest = iter(ys)

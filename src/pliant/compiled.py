@@ -16,10 +16,11 @@ from pliant.backends.callable import callable_natively, connect
 from pliant.errors import ArgumentError
 from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
+from pliant.frontend.kinds import is_array
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.signature import Static, as_arrays, flatten, key_orders, leaf_names, signature, static
+from pliant.frontend.signature import Static, as_arrays, flatten, key_orders, leaf_names, signature, static, unflatten
 from pliant.frontend.tracing import current, special, strides_of, thread
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Entry:
             donation.check(leaves)
             arguments = donation.arguments(arguments)
         results = self.run(arguments) if outs is None and not program.packs else self.into(arguments, outs)
+        program.check(results)
         if donation:
             results = donation.results(leaves, arguments, results)
         made = program.finish(leaves, results, arguments, outs)
@@ -173,7 +175,12 @@ class Compiled:
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
-        made = entry.call((args, kwargs), leaves, outs)
+        try:
+            made = entry.call((args, kwargs), leaves, outs)
+        except Exception:
+            if program.failed is not None and self.is_plain:
+                raised_by(self.f, program, args, kwargs)
+            raise
         from pliant.entries import Sample
 
         sample = Sample(program, args, kwargs, names, structure, leaves)
@@ -237,7 +244,7 @@ class Compiled:
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
-        native = compiler if hasattr(compiler, "entry") and not donation else None
+        native = compiler if hasattr(compiler, "entry") and not donation and program.failed is None else None
         entry = Entry(
             program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation, native=native
         )
@@ -270,6 +277,16 @@ class Compiled:
         with uncollected():
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
         return program, program.arguments(leaves)
+
+
+def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
+    nothing, or would write elsewhere."""
+    if not all([isinstance(place, int) for place, _ in program.written]) or program.changed is not None:
+        return
+    leaves, structure = flatten((args, kwargs))
+    again, options = unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])
+    f(*again, **options)
 
 
 def _thaw(x: Any) -> Any:

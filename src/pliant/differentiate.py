@@ -14,6 +14,7 @@ from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
 from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import containers, flatten, unflatten
@@ -76,7 +77,10 @@ def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     leaves = [differentiable(x, name) if a else x for x, a in zip(leaves, active, strict=True)]
     extra, _ = flatten(kwargs)
     _, structure = flatten((args, kwargs))
-    closed = trace_closed(f, [*leaves, *extra], structure, [*active, *[False] * len(extra)])
+    closed = trace_closed(f, [*leaves, *extra], structure, [*active, *[False] * len(extra)], may_raise=True)
+    if closed.failing is not None:
+        operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
+        note(*closed.failing(*operands, *closed.free))
     # parameters follow the order of the arguments; results follow argnums
     by_argument = {n: [x for x, m in zip(leaves, _owners(parts), strict=True) if m == n] for n in numbers}
     xs = tuple(x for n in sorted(numbers) for x in by_argument[n])

@@ -247,9 +247,12 @@ def different_objects_by_branch(x: Any) -> Any:
 
 
 def exception_under_a_condition(x: Any) -> Any:
-    if x[0] > 0:
-        raise ValueError("positive")
-    return x
+    try:
+        if x[0] > 0:
+            raise ValueError("positive")
+    except ValueError:
+        return x
+    return -x
 
 
 def try_in_a_loop(x: Any) -> Any:
@@ -268,9 +271,10 @@ def list_by_a_number_of_run_time(x: Any, n: int) -> Any:
     return x
 
 
-def assert_of_a_traced_number(x: Any) -> Any:
-    assert x.ndim == 1
-    assert x[0] > 0, "expected a positive number"
+def drawn_in_a_while(x: Any) -> Any:
+    rng = np.random.default_rng(0)
+    while x[0] < 5:
+        x = x + rng.uniform()
     return x
 
 
@@ -319,7 +323,7 @@ CONTROL: dict[str, Any] = {
     for f in (
         state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
-        return_out_of_a_finally, assert_of_a_traced_number, repeated_list,
+        return_out_of_a_finally, drawn_in_a_while, repeated_list,
         list_that_grows_by_a_condition, iterator_in_a_branch, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip

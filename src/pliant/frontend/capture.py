@@ -26,11 +26,12 @@ from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
+from pliant.frontend.draws import drawn_once
 from pliant.frontend.guards import MISSING, Box, Slot
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
-from pliant.frontend.whose import is_librarys, is_users
+from pliant.frontend.whose import is_librarys, is_plain, is_users
 
 # Calls of these read nothing of the user's.
 _PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
@@ -91,7 +92,7 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
     """What rewritten code reads objects with; see `source`."""
     if not trace.readers:
         reader = Reader(trace)
-        calls = CALLS | {r: getattr(reader, r) for r in READERS if r not in CALLS or r in ("loop", "items", "born")}
+        calls = CALLS | {r: getattr(reader, r) for r in READERS if hasattr(reader, r)}
         trace.readers.update({reader_name(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
 
@@ -109,16 +110,15 @@ class Reader:
 
     def born(self, container: Any) -> Any:
         """What may be a list or dict that the function makes."""
-        if not _is(container, list | dict | set):
-            return container
-        self.own[id(container)] = container
-        return CALLS["born"](container)
+        return CALLS["born"](container) if _is(container, list | dict | set) else container
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
         kind = _kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
+        if kind is np.random.Generator or kind is np.random.RandomState:
+            raise drawn_once(name)
         for base in kind.__mro__:
             found = base.__dict__.get(name)
             if _is(found, property) and _is(found.fget, types.FunctionType):
@@ -131,6 +131,8 @@ class Reader:
         if name == "sort" and _is(holder, list):
             return functools.partial(sort_in_place, holder)
         value = getattr(holder, name)
+        if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
+            return self.known(value, None, name)
         if _is(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
         owners: list[Any] = [vars(holder)] if hasattr(holder, "__dict__") else []
@@ -167,6 +169,15 @@ class Reader:
         method = getattr(kind, "__getitem__", None)
         value = instrument(method, self.trace)(holder, key) if _is(method, types.FunctionType) else holder[key]
         return self.known(value, None, key)
+
+    def assign(self, value: Any, holder: Any, name: str) -> None:
+        """`holder.name = value`."""
+        found: Any = getattr(_kind_of(holder), name, None) if is_tracing() else None
+        write = found.fset if _is(found, property) else None
+        if _is(write, types.FunctionType):
+            instrument(write, self.trace)(holder, value)
+        else:
+            CALLS["assign"](value, holder, name)
 
     def known(self, value: Any, owner: Any, name: Any) -> Any:
         """A value just read, as the trace sees it; a guard, unless it is new at every reading."""
@@ -230,9 +241,23 @@ class Reader:
         """A function to be called, instrumented."""
         if not is_tracing():
             return fn
+        if _is(fn, type) and is_plain(fn):
+            return functools.partial(constructed, fn, self.trace)
         if type(fn) in _PLAIN:
             return BUILTINS.get(fn) or taken_back(fn)
         return callee(fn, self.trace)
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        """`x op y`, by the instrumented methods of objects of the user."""
+        if type(x) is not TracedArray and (is_plain(_kind_of(x)) or is_plain(_kind_of(y))):
+            for holder, other, method in ((x, y, f"__{name}__"), (y, x, f"__r{name}__")):
+                found = getattr(_kind_of(holder), method, None)
+                if _is(found, types.FunctionType):
+                    made = instrument(found, self.trace)(holder, other)
+                    if made is not NotImplemented:
+                        return made
+        made = getattr(operator, _OPERATORS.get(name, name))(x, y)
+        return self.born(made) if name in ("add", "mul") else made  # of lists, a new one
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
@@ -241,6 +266,9 @@ class Reader:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made
         return made.source if type(made) is Ref and made.source is not None else made
+
+
+_OPERATORS: Final = {"and": "and_", "or": "or_"}
 
 
 def _kind_of(x: Any) -> Any:
@@ -260,6 +288,19 @@ def callee(fn: Any, trace: Trace) -> Any:
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         return types.MethodType(instrument(method, trace), fn)
     return instrument(fn, trace)
+
+
+def constructed(kind: Any, trace: Trace, *args: Any, **options: Any) -> Any:
+    """A new object of a class of the user, whose `__init__` is instrumented."""
+    made = kind.__new__(kind)  # an abstract class refuses
+    CALLS["born"](made)
+    later = getattr(kind, "__post_init__", None)
+    if hasattr(kind, "__dataclass_fields__") and isinstance(later, types.FunctionType):
+        made.__dict__["__post_init__"] = types.MethodType(instrument(later, trace), made)
+    init: Any = kind.__init__
+    (instrument(init, trace) if isinstance(init, types.FunctionType) else init)(made, *args, **options)
+    made.__dict__.pop("__post_init__", None)
+    return made
 
 
 def _of_element(value: Any, trace: Trace) -> Any:

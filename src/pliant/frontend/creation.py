@@ -17,6 +17,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DomainError, UnsupportedError
+from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.convert import (
     as_traced,
@@ -28,6 +29,7 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
+from pliant.frontend.draws import RandomNamespace
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import (
@@ -224,26 +226,6 @@ def _entered(a: Any) -> Any:
     return a
 
 
-def adopt(made: Any) -> Any:
-    """What NumPy made inside a traced function: arrays become traced ones that know their content."""
-    if isinstance(made, np.ndarray):
-        return fresh_concrete(made)
-    if is_sequence(made) and any(isinstance(m, np.ndarray) for m in made):
-        parts = [adopt(m) for m in made]
-        return cast("Any", type(made))(*parts) if hasattr(made, "_fields") else type(made)(parts)
-    return made
-
-
-def has_traced(xs: Any, depth: int = 4) -> bool:
-    """Whether a traced array is among the arguments, inside nested sequences too."""
-    for x in xs:
-        if type(x) is TracedArray:
-            return True
-        if isinstance(x, list | tuple) and depth and has_traced(x, depth - 1):
-            return True
-    return False
-
-
 @final
 class UfuncMaker:
     """A ufunc as a traced function sees it: it takes lists of traced numbers, and reads arrays met
@@ -301,20 +283,6 @@ def _namespace(module: types.ModuleType) -> types.ModuleType | None:
     if module is np.random:
         return RandomNamespace()
     return NumPyNamespace(module) if module in (np, np.linalg, np.fft) else None
-
-
-@final
-class RandomNamespace(types.ModuleType):
-    """The module `numpy.random`: drawing while tracing would freeze the numbers."""
-
-    def __init__(self) -> None:
-        super().__init__("numpy.random")
-
-    def __getattr__(self, name: str) -> Any:
-        raise UnsupportedError(
-            f"np.random.{name} inside a traced function would draw once, not at every call",
-            hint="draw outside and pass the numbers as an argument",
-        ).at(("here", here()))
 
 
 @lru_cache(maxsize=4096)

@@ -15,8 +15,8 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
+from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray
-from pliant.frontend.creation import adopt, has_traced
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions import (
     ACCUMULATIONS,

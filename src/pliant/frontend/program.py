@@ -22,6 +22,7 @@ from pliant.frontend.capture import callee
 from pliant.frontend.control.outside import nothing_left
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.failures import exception, failed_in
 from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.order import Later
 from pliant.frontend.out import checked, stored
@@ -51,6 +52,8 @@ class Program:
     guards: Guards = field(repr=False)
     loops: tuple[Report, ...] = field(default=(), repr=False)  # what became of the loops of the source
     packs: tuple[Pack, ...] = ()  # vectors that results are put together to
+    failed: int | None = None  # the result that is the number of the exception that the function raises, or 0
+    failures: tuple[tuple[BaseException, Any], ...] = field(default=(), repr=False)  # these, and where
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -97,7 +100,10 @@ class Program:
 
     @functools.cached_property
     def pinned(self) -> tuple[tuple[int, int], ...]:
-        """(parameter, result) of what is written: its new content is made where the old one lies."""
+        """(parameter, result) of what is written: its new content is made where the old one lies; elsewhere if the
+        function may raise, and write nothing."""
+        if self.failed is not None:
+            return ()
         found: list[tuple[int, int]] = []
         for place, number in self.written:
             if isinstance(place, int):
@@ -109,6 +115,11 @@ class Program:
                 first = len(self.leaves) + len(self.groups)
                 found += [(first + n, number) for n, array in enumerate(self.captured) if array is place]
         return tuple(found)
+
+    def check(self, results: Sequence[Any]) -> None:
+        """Raise what the function raises."""
+        if self.failed is not None and (number := int(results[self.failed])):
+            raise exception(*self.failures[number - 1])
 
     def finish(
         self, leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
@@ -189,6 +200,9 @@ def _trace_once(
         results = outputs.results
         changed = after.changed(outputs.left)
         written = _written(given, trace, results)
+        number = failed_in(trace)
+        failed = None if number is None else len(results)
+        results += [] if number is None else [number]
         sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
     flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
@@ -199,7 +213,7 @@ def _trace_once(
     return Program(
         fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, (args, kwargs)),
-        loops=reports_of(trace), packs=outputs.packs,
+        loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
     )  # fmt: skip
 
 
@@ -262,6 +276,7 @@ class Closed:
     free: Values
     leaves: tuple[Any, ...]  # of what it returned: traced arrays (for their kind), or static
     structure: Any
+    failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
@@ -283,9 +298,12 @@ def trace_closed(
     active: Sequence[bool],
     types: Sequence[Any] | None = None,
     parts: Sequence[Callable[[Any], Any]] | None = None,
+    *,
+    may_raise: bool = False,
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
-    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside."""
+    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
+    may_raise: whether the caller looks at whether it raises."""
     with tracing() as trace:
         params: list[Value] = []
         given: list[Any] = []
@@ -307,11 +325,26 @@ def trace_closed(
         made = [as_traced(m) if _is_numeric(m) else m for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
+        number = failed_in(trace)
+        if number is not None and not may_raise:
+            raise _inside(trace)
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
-        free = free_values(fn, trace.scope.number)
+        numbers = () if number is None else (number,)
+        free = free_values(Function(fn.name, fn.params, (*results, *numbers)), trace.scope.number)
         _check_free(copies, free)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
-    return Closed(closed, free, tuple(made), made_structure)
+    failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
+    return Closed(closed, free, tuple(made), made_structure, failing)
+
+
+def _inside(trace: Trace) -> UnsupportedError:
+    """The error of what is raised where nobody can look at it."""
+    error, place = trace.outermost.failures[-1]
+    return UnsupportedError(
+        f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
+        "called many times or in a branch",
+        hint="write a plain for, while or if, or return a value that says so",
+    ).at(("here", place))
 
 
 def _itself(x: Any) -> Any:

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias, cast, final
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
 from pliant.frontend.control.syntax import THUNK
 
-READERS: Final = ("attribute", "item", "each", "callee", "inplace", "slice", *RUNTIME)
+READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
 
 _NAME: Final = "__pliant_function__"
@@ -198,6 +198,21 @@ class _Rewriter(ast.NodeTransformer):
             made = ast.Lambda(node.args, self.visit(body))
         return ast.copy_location(made, node)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """A field of a class: its annotation may not be there in the scope that the class is in here."""
+        node.annotation = ast.copy_location(ast.Constant(ast.unparse(node.annotation)), node.annotation)
+        self.generic_visit(node)
+        return node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
@@ -247,7 +262,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return _call("born", node, node) if isinstance(node.op, ast.Add | ast.Mult) else node  # of lists, a new one
+        return _call("binary", node, ast.Constant(_INPLACE[type(node.op)].removeprefix("i")), node.left, node.right)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)

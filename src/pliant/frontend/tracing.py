@@ -95,6 +95,11 @@ class Trace:
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
+    is_region: bool = False  # a part of the function of the trace around it; see `control.region`
+    failed: Storage | None = None  # the number of the exception that is raised; see `failures`
+    failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
+    handlers: int = 0  # of `try` statements that this is in
+    kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import types
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 _STANDARD: Final = os.path.dirname(os.__file__)
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
@@ -26,3 +27,15 @@ def is_librarys(module: types.ModuleType) -> bool:
     """Whether a module is Python's own, or of the libraries that are not looked into."""
     package = module.__name__.partition(".")[0]
     return package in LIBRARIES or package in sys.stdlib_module_names
+
+
+@cache
+def is_plain(kind: Any) -> bool:
+    """Whether a class is the user's, and all that there is of its objects is their `__dict__`."""
+    above = kind.__mro__[:-1]
+    is_plain = kind.__new__ is object.__new__ and kind.__setattr__ is object.__setattr__
+    is_plain = is_plain and kind.__getattribute__ is object.__getattribute__ and kind.__module__ != "builtins"
+    if not is_plain or any(["__slots__" in c.__dict__ or c.__module__ == "builtins" for c in above]):
+        return False
+    package = kind.__module__.partition(".")[0]
+    return bool(above) and package not in LIBRARIES and package not in sys.stdlib_module_names

@@ -11,16 +11,20 @@ import optree
 import pytest
 
 import pliant
+from tests.frontend.control import flows_classes, flows_lists, flows_tables
 from tests.frontend.control.flows import FLOWS
 from tests.frontend.control.flows_exits import EXITS
 from tests.frontend.control.flows_grids import GRIDS
 from tests.frontend.control.flows_iterators import ITERATORS, product_of_another_name
-from tests.frontend.control.flows_lists import LISTS, UNROLLED
+from tests.frontend.control.flows_lists import LISTS
 from tests.frontend.control.flows_names import NAMES
 from tests.frontend.control.flows_objects import OBJECTS
 from tests.frontend.control.flows_orders import ORDERS
 
-STAYING = [*LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *GRIDS]
+STAYING = [
+    *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
+]  # fmt: skip
+UNROLLED = (*flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED)
 PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, cast, final
 
 from pliant.core.origin import here
 from pliant.errors import PliantError, UnsupportedError
@@ -16,7 +18,9 @@ from pliant.frontend.control.partly import partly_bound, settle
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.signals import FELL, Signal
 from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if, is_raised
 from pliant.frontend.tracing import is_tracing
+from pliant.ops.bits import logical_not
 
 Block = Callable[[], Any]
 
@@ -44,14 +48,45 @@ def branch(
         return joined(test, then, otherwise, cells)
     first, second = (otherwise, then) if jumps == 2 else (then, otherwise)
     left = trial(first, cells)
-    if left.result is None or not left.result.is_known:
-        sides = left, trial(second, cells)
-    else:
-        sides = left, trial(lambda: follow(second() if second is not None else None, rest, names), cells)
-        rest = None
-    one, two = reversed(sides) if jumps == 2 else sides
+    later: Block = partial(_followed, second, rest, names)
+    if isinstance(left, Raised):
+        return _one_raises(test, left, later, is_then=jumps != 2)
+    is_ended = left.result is not None and left.result.is_known
+    right = trial(later if is_ended else second, cells)
+    if isinstance(right, Raised):
+        return _one_raises(test, right, partial(_followed, first, rest, names), is_then=jumps == 2)
+    one, two = (right, left) if jumps == 2 else (left, right)
     signal = Join(value_of_test(test), one, two).finish(is_signal=True)
-    return signal if rest is None else follow(signal, rest, names)
+    return signal if is_ended else follow(signal, rest, names)
+
+
+def _followed(block: Block | None, rest: Block, names: Sequence[str]) -> Signal | None:
+    """A block and what follows."""
+    return follow(block() if block is not None else None, rest, names)
+
+
+@final
+@dataclass(frozen=True)
+class Raised:
+    """A block of a branch that the user's function leaves by an exception."""
+
+    error: Exception
+
+
+def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) -> Any:
+    """The other one of two blocks, run as if nothing was raised: a call raises before anybody sees its results."""
+    condition = value_of_test(test)
+    fail_if(condition if is_then else logical_not(condition), side.error)
+    return other() if other is not None else None
+
+
+def _one_of(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool) -> Any:
+    one, two = trial(then, cells), trial(otherwise, cells)
+    if isinstance(one, Raised):
+        return _one_raises(test, one, otherwise, is_then=True)
+    if isinstance(two, Raised):
+        return _one_raises(test, two, then, is_then=False)
+    return Join(value_of_test(test), one, two).finish(is_signal=is_signal)
 
 
 def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> Signal | None:
@@ -73,16 +108,18 @@ def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> S
 
 def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place]) -> Any:
     """One of two blocks, by a traced condition."""
-    return Join(value_of_test(test), trial(then, cells), trial(otherwise, cells)).finish(is_signal=True)
+    return _one_of(test, then, otherwise, cells, is_signal=True)
 
 
-def trial(block: Block | None, cells: Sequence[Place]) -> Outcome:
+def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     """A block of a branch, in a region."""
     try:
         return outcome(block or _nothing, cells)
     except PliantError:
         raise
     except Exception as error:
+        if is_raised(error):
+            return Raised(error)
         raise UnsupportedError(
             f"{type(error).__name__} is raised under a condition that is known only at run time: {error}",
             hint="return a value that says so, or check it before the call",
@@ -102,12 +139,16 @@ def choose(test: Any, then: Block, otherwise: Block) -> Any:
     """`then if test else otherwise`."""
     if not is_open(test):
         return then() if test else otherwise()
-    return Join(value_of_test(test), trial(then, ()), trial(otherwise, ())).finish(is_signal=False)
+    return _one_of(test, then, otherwise, (), is_signal=False)
 
 
 def only_if(test: Any, block: Block) -> Any:
     """`block()`, run only if a condition holds; else something of the same kind that nobody looks at."""
-    return Join(value_of_test(test), trial(block, ()), trial(None, ())).finish(is_signal=False, is_lone=True)
+    one, two = trial(block, ()), trial(None, ())
+    if isinstance(one, Raised):
+        raise one.error
+    assert isinstance(two, Outcome)
+    return Join(value_of_test(test), one, two).finish(is_signal=False, is_lone=True)
 
 
 def both(first: Any, second: Block) -> Any:
@@ -129,16 +170,6 @@ def negated(x: Any) -> Any:
     if not is_open(x):
         return not x
     return choose(x, lambda: False, lambda: True)
-
-
-def asserted(test: Any) -> Any:
-    """The condition of an `assert`, which must be known while tracing."""
-    if is_open(test):
-        raise UnsupportedError(
-            "assert needs a condition that is known while tracing, and this one is known only at run time",
-            hint="check it before the call, or return it; shapes and dtypes may be asserted",
-        ).at(("here", here()))
-    return test
 
 
 def _is_in(x: Any, container: Any) -> Any:

@@ -48,7 +48,7 @@ def is_long(elements: Any) -> bool:
 def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
     """A list comprehension of so many clauses."""
     if not is_long(elements):
-        return list(generated(depth, elements, clause))
+        return born(list(generated(depth, elements, clause)))
     out = born(list[Any]())
     walk(depth, elements, clause, partial(_append, out))
     return out

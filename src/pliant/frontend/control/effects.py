@@ -10,6 +10,7 @@ from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.grids import row_of, write, written_apart
+from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.tables import written
 from pliant.frontend.tracing import current, is_tracing
@@ -57,10 +58,13 @@ def _is_slice(key: Any) -> bool:
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
     if type(holder) is not TracedArray and is_tracing():
-        is_there = name in getattr(holder, "__dict__", {})
-        if not is_there and in_loop():
-            raise only_once(f"attribute {name!r} is set")
-        if is_there or (not on_trial() and hasattr(holder, "__dict__")):
+        if is_kept(holder):
+            raise UnsupportedError(
+                f"attribute {name!r} is set of an object that is one of two by a condition known only at run time, or "
+                "that may be",
+                hint="make a new object with the attribute, or set it before",
+            ).at(("here", here()))
+        if hasattr(holder, "__dict__"):
             note(place_of("attribute", holder, name))
     setattr(holder, name, value)
 
@@ -116,6 +120,14 @@ def attempted() -> None:
     """A `try` statement is about to be run: it could hide from a loop that its body cannot be one."""
     if in_loop():
         raise only_once("a try statement is run")
+    if is_tracing():
+        current().outermost.handlers += 1
+
+
+def handled() -> None:
+    """The end of a `try` statement."""
+    if is_tracing():
+        current().outermost.handlers -= 1
 
 
 def only_once(what: str) -> UnsupportedError:

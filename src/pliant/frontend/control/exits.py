@@ -16,13 +16,13 @@ from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
 from pliant.frontend.control.partly import value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
 from pliant.frontend.control.swaps import Name, Swaps
-from pliant.frontend.control.tables import Table
+from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
@@ -60,6 +60,7 @@ class Exit:
         self.read = [value_in(content) for place, content in after.items() if self.is_read(place)] + [result]
         self.count([*kept, *self.grown.enter(signal), result])
         self.grown.check(kept)
+        self.put_into_lists(kept)
         exits = [*self.grown.left(self.users), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
             tree = self.plan.plans.get(place)
@@ -94,14 +95,22 @@ class Exit:
     def count(self, contents: Sequence[Any]) -> None:
         """How many names are bound to each of the step's allocations."""
         for content in contents:
-            for leaf in flatten(content)[0]:
+            for leaf in self.leaves(content)[0]:
                 for storage in bases(leaf):
                     self.users[id(storage)] = self.users.get(id(storage), 0) + 1
+        made = [x for content in contents for x in containers(content) if in_region(self.region.born)(x)]
+        objects = [id(x) for x in made if type(x) not in (list, dict) and not is_kept(x)]
+        if len(set(objects)) < len(objects):
+            raise NotInductive("two names are bound to an object that a step makes")
+
+    def leaves(self, content: Any) -> tuple[list[Any], Any]:
+        """The leaves of what a step leaves, and their structure; objects that it made are taken apart."""
+        return flatten(content, in_region(self.region.born))
 
     def carried(self, place: Place, tree: Tree, content: Any) -> Recipe:
         """How to make what a step is given again."""
-        leaves, _ = flatten(content)
-        firsts, heads = flatten(self.heads.entry[place])[0], flatten(self.heads.bound[place])[0]
+        leaves, _ = self.leaves(content)
+        firsts, heads = self.heads.firsts(place), self.heads.leaves_of(place)
         parts: list[Recipe] = []
         rows = zip(leaves, firsts, heads, tree.kinds, self.heads.params[place], strict=True)
         for leaf, first, head, kind, p in rows:
@@ -121,10 +130,23 @@ class Exit:
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
 
     def changed(self, table: Table) -> tuple[Place, Recipe]:
-        """How to make what a list of numbers holds that the steps change."""
-        n = len(self.carries)
-        self.carries.append(Carry(table.params[0], table.start, table.end()))
-        return table.place, lambda results: table.after(results[n])
+        """How to make what a list holds whose elements the steps change."""
+        first = len(self.carries)
+        ends = table.parts(table.place.get())
+        self.carries += [Carry(p, partial(table.start, n), ends[n]) for n, p in enumerate(table.params)]
+        return table.place, lambda results: table.after(results[first : len(ends) + first])
+
+    def put_into_lists(self, contents: Sequence[Any]) -> None:
+        """NotInductive if a later step may write to arrays that are elements of a list, and of which it has copies;
+        contents: what names are bound to."""
+        tables = [table for table in self.plan.tables.values() if table.element.has_arrays]
+        elements = [x for table in tables for x in (*table.place.get(), *table.before)]
+        storages = dict.fromkeys([x.storage for x in arrays_in(elements)])
+        bound = {s for content in contents for leaf in flatten(content)[0] for s in bases(leaf)}
+        is_bound = not bound.isdisjoint(storages) and any([s.is_touched for s in self.heads.storages()])
+        if is_bound or any([s in self.region.written for s in storages]):
+            raise NotInductive("an array that was put into a list is written in a later step")
+        share(elements)
 
     def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
         """A name that some steps bind to a new array, by a condition: whether any did is carried, too."""
@@ -184,7 +206,7 @@ class Exit:
 
     def recipe(self, content: Any) -> Recipe:
         """How to make an object of the results."""
-        leaves, structure = flatten(content)
+        leaves, structure = self.leaves(content)
         parts = [self.leaf(leaf, None, None) for leaf in leaves]
         return lambda results: unflatten(structure, [part(results) for part in parts])
 
@@ -213,11 +235,9 @@ class Exit:
         shared = self.grown.bound(array, None if n is None else lambda results: results[n])
         if shared is not None:
             return shared
-        if is_copied(storage):
-            raise NotInductive("a name is left with an element of a list")
-        if self.users[id(storage)] == 1:
+        if self.users[id(storage)] == 1 or is_copied(storage):
             number, own = self.slot(array.value) if n is None else n, kind_of(array)
-            return lambda results: with_kind(results[number], own)
+            return partial(_array, number, own, writeable=not is_copied(storage))
         number = self.slot(storage.value)
         shown = [moved(lens, self.region.trace.scope.number, self.slot) for lens in lenses]
         order = order_of(TracedArray(storage))
@@ -284,6 +304,13 @@ def bases(x: Any) -> list[Storage]:
         return []
     storage: Any = x.storage
     return [*bases(storage.one), *bases(storage.other)] if isinstance(storage, Either) else [storage]
+
+
+def _array(n: int, kind: Kind, results: Values, *, writeable: bool) -> TracedArray:
+    """The array that a result is."""
+    made = with_kind(results[n], kind)
+    made.storage.writeable = writeable
+    return made
 
 
 def _missing(results: Values) -> Any:

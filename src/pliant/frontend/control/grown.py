@@ -13,7 +13,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import flatten, in_region, unflatten
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
@@ -111,7 +111,7 @@ class Grown:
 
     def recipe(self, growth: Growth, added: list[Any], users: dict[int, int]) -> Recipe:
         """How to make what a list holds."""
-        leaves, structure = flatten(added)
+        leaves, structure = flatten(added, in_region(self.slots.region.born))
         read = self.carried(growth, added) if growth.is_read else [None] * len(leaves)
         parts = [self.part(leaf, users, rows) for leaf, rows in zip(leaves, read, strict=True)]
         length = self.slots.plan.length or 0

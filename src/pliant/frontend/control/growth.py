@@ -20,7 +20,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import Opened, flatten, is_own, is_value, keep, unflatten
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
@@ -56,6 +56,11 @@ class Element:
 
     structure: Any
     kinds: tuple[Kind, ...]
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether some parts of it can be written."""
+        return not all([kind.is_scalar or kind.is_weak for kind in self.kinds])
 
 
 @final
@@ -145,19 +150,25 @@ def item(holder: Any, key: Any) -> Any:
         return growth.item(key)
     if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
         return holder[key]
-    element = element_of(holder)
-    if element is None or not element.structure.is_leaf():
+    has_objects = all(map(is_own, holder))
+    element = element_of(holder, is_own if has_objects else None) if all(map(is_value, holder)) else None
+    if element is None:
         return holder[key]
-    if not element.kinds[0].is_scalar:  # several arrays are stacked only if there is no other way
+    if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
-    return _read(as_traced(list(holder))[key].value, element.kinds[0])
+    parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
+    read = [_read(as_traced([*part])[key].value, kind) for part, kind in zip(parts, element.kinds, strict=True)]
+    made = unflatten(element.structure, read)
+    if has_objects:
+        keep([made, *holder])
+    return made
 
 
-def element_of(elements: Sequence[Any]) -> Element | None:
+def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element | None:
     """What the elements of a list have in common; None if they are not alike."""
     found: Element | None = None
     for x in elements:
-        leaves, structure = flatten(x)
+        leaves, structure = flatten(x, opened)
         if not leaves or not all([is_number(leaf) for leaf in leaves]):
             return None
         kinds = tuple([kind_of(as_traced(leaf)) for leaf in leaves])

@@ -17,13 +17,13 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either, is_new_or
 from pliant.frontend.control.exits import Exit, bases
-from pliant.frontend.control.growth import Element, Growth, element_of
+from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
-from pliant.frontend.control.objects import flatten
+from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import Table, nested_kind, number_kind
+from pliant.frontend.control.tables import Table, arrays_in, like, nested
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_number, kind_of
@@ -114,7 +114,7 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
-        before = dict(plan.plans), list(plan.storages), self.lists()
+        before = dict(plan.plans), list(plan.storages), self.lists(), set(plan.copied)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents]
         for place, content in self.region.effects.items():
             if place in plan.plans or place in plan.bound or self.grows(place, content) or self.changes(place, content):
@@ -123,18 +123,52 @@ class Round:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
+        self.check_containers()
         self.moves = self.moved()
         for place in list(plan.plans):
+            if place not in plan.plans:
+                continue
+            tree = plan.plans[place]
             plan.plans[place] = self.next_plan(place, place.get())
-        return (dict(plan.plans), list(plan.storages), self.lists()) != before
+            if tree is None and plan.plans[place] is not None:
+                self.forget(place)
+        plan.copied |= {place for place in plan.plans if self.has_copies(place.get())}
+        return (dict(plan.plans), list(plan.storages), self.lists(), plan.copied) != before
 
-    def lists(self) -> list[tuple[Place, Element | Kind | None]]:
+    def has_copies(self, content: Any) -> bool:
+        """Whether what a name is bound to has arrays that the step made, and that lists have copies of."""
+        return any([is_copied(x.storage) and self.region.owns(x.storage) for x in arrays_in([content])])
+
+    def leaves(self, content: Any) -> tuple[list[Any], Any]:
+        """The leaves of what a name is bound to after the step, and their structure; what the step made is taken
+        apart."""
+        return flatten(content, in_region(self.region.born))
+
+    def check_containers(self) -> None:
+        """NotInductive if it matters which list or object a name is bound to."""
+        if not self.heads.changed():
+            return
+        if self.plan.is_first:
+            raise NotInductive("a list or an object is changed, and then a name is bound to another", is_late=True)
+        after = [id(x) for place in self.plan.plans for x in containers(place.get())]
+        if len(set(after)) < len(after):
+            raise NotInductive("two names are bound to a list or an object that changes")
+
+    def forget(self, place: Place) -> None:
+        """What a name is bound to is another list or object at each step from now on: what is known of those that it
+        is bound to before the loop is no more true."""
+        gone = [id(x) for x in containers(self.entry[place])]
+        for found in (self.plan.plans, self.plan.tables, self.plan.growths):
+            for other in [p for p in found if p.number in gone]:
+                found.pop(other)
+
+    def lists(self) -> list[tuple[Place, Element | None]]:
         """The lists that grow or change, and what their elements have in common."""
-        changing = [(place, table.kind) for place, table in self.plan.tables.items()]
+        changing = [(place, table.element) for place, table in self.plan.tables.items()]
         return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *changing]
 
     def changes(self, place: Place, content: Any) -> bool:
-        """Whether a step changes the elements of a list of numbers; the plan says then what they are."""
+        """Whether a step changes the elements of a list that arrays can hold; the plan says then what they are."""
         holder: Any = place.holder
         is_grid = place.kind == "rows"
         if not (place.kind == "whole" or is_grid) or not isinstance(holder, list):
@@ -144,12 +178,19 @@ class Round:
         table = self.plan.tables.get(place)
         before: list[Any] = content if table is None else table.before
         now: list[Any] = [*cast("Any", holder)]
-        kind = nested_kind(now, before) if is_grid else number_kind([*now, *before])
-        if kind is None:
+        if table is None and not is_grid and self.is_better_unrolled(content, now):
             return False
-        if table is None or table.kind != kind:
-            self.plan.tables[place] = Table(place, before, kind)
+        element = nested(now, before) if is_grid else like([*now, *before])
+        if element is None:
+            return False
+        if table is None or table.element != element:
+            self.plan.tables[place] = Table(place, before, element)
         return True
+
+    def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
+        """Whether a list of arrays is only read, about once: to make them one array would copy them all."""
+        is_same = all([a is b for a, b in zip(before, now, strict=True)])
+        return is_same and self.plan.is_static and self.plan.count <= 2 * len(now)
 
     def grows(self, place: Place, content: Any) -> bool:
         """Whether all that a step does to a container is to append to a list; the plan says then how."""
@@ -175,7 +216,7 @@ class Round:
         None for one that the step made."""
         found: dict[Storage, Storage | None] = {}
         for place in self.plan.plans:
-            rows = zip(flatten(self.heads.bound[place])[0], flatten(place.get())[0], strict=False)
+            rows = zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False)
             for old, new in rows:
                 if type(old) is TracedArray and type(new) is TracedArray and is_mutable(old) and old is not new:
                     found[old.storage] = None if self.region.owns(new.storage) else new.storage
@@ -184,15 +225,17 @@ class Round:
     def next_plan(self, place: Place, after: Any) -> Tree | None:
         """The plan for a place, given what the step left there."""
         tree, head = self.plan.plans[place], self.heads.bound[place]
-        if after is head:
+        if after is head and tree is None:
             return tree
         if after is MISSING or type(after) is Unbound:
             raise NotInductive(f"{place.text} has no value after a step")
-        old, structure = flatten(head)
-        new, found = flatten(after)
+        old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
+        new, found = self.leaves(after)
+        if structure != found and tree is None:  # what the name is bound to before the loop is taken apart
+            old, structure = flatten(head, is_own)
         if structure != found:
             raise NotInductive(f"{place.text} is {_text(head)} before a step and {_text(after)} after it", is_late=True)
-        first = flatten(self.entry[place])[0]
+        first = flatten_like(self.entry[place], structure)
         kinds = tree.kinds if tree else (None,) * len(old)
         made = [self.leaf(place.text, *row) for row in zip(first, old, new, kinds, strict=True)]
         return Tree(structure, tuple(made)) if any(k is not None for k in made) else None

@@ -11,13 +11,13 @@ from pliant.core import ir
 from pliant.core.ir import Const, Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.either import Either, either
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
-from pliant.frontend.control.tables import held, nested_kind, number_kind, numbers
+from pliant.frontend.control.tables import Table, are_rows, like, nested, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -75,14 +75,28 @@ class Join:
         if type(a) is Unbound or type(b) is Unbound:
             made = (a if type(a) is Unbound else b).plain()
             return lambda _: made
-        (ones, structure), (twos, other) = (flattened(side, x) for side, x in zip(self.sides, (a, b), strict=True))
+        (ones, structure), (twos, other) = (
+            flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
+        )
+        is_chosen = structure != other or any([x is not y and is_own(x) for x, y in zip(ones, twos, strict=True)])
+        if is_chosen:  # objects that were there before: what stands for them is a copy
+            (ones, structure), (twos, other) = (
+                flattened(side, x, is_own) for side, x in zip(self.sides, (a, b), strict=True)
+            )
         if structure != other:
             return self.differs(a, b, what)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if type(m) is Unbound), None)
         if failed is not None:
             return lambda _: failed
-        return lambda results: unflatten(structure, [cast("Recipe", m)(results) for m in made])
+
+        def recipe(results: Values) -> Any:
+            x = unflatten(structure, [cast("Recipe", m)(results) for m in made])
+            for other in (a, b, x) if is_chosen else ():
+                keep(other)
+            return x
+
+        return recipe
 
     def unbound(self, message: str, hint: str) -> Recipe:
         """A name whose use is an error."""
@@ -219,10 +233,11 @@ class Join:
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return self.held(contents, place)
-        kind = None
         if place.kind in ("whole", "rows") and _are_lists(contents):
-            kind = number_kind([*contents[0], *contents[1]]) if place.kind == "whole" else nested_kind(*contents)
-        return self.joined(contents[0], contents[1], place.text) if kind is None else self.listed(contents, kind)
+            made = self.listed(contents, place)
+            if made is not None:
+                return made
+        return self.joined(contents[0], contents[1], place.text)
 
     def held(self, contents: Sequence[Any], place: Place) -> Recipe:
         """A name that has a value only if one of the blocks was run, or was left in some ways."""
@@ -244,14 +259,18 @@ class Join:
 
         return recipe
 
-    def listed(self, contents: Sequence[list[Any]], kind: Kind) -> Recipe:
-        """A list of numbers, as the elements of one array."""
-        made: list[Value] = []
+    def listed(self, contents: Sequence[list[Any]], place: Place) -> Recipe | None:
+        """A list as the elements of arrays, one for each of their parts; None if they are better chosen one by one."""
+        element = nested(*contents) if place.kind == "rows" else like([*contents[0], *contents[1]])
+        if element is None or (element.has_arrays and not any(map(are_rows, contents))):
+            return None
+        table, sides = Table(place, contents[0], element), list[list[Value]]()
         for side, elements in zip(self.sides, contents, strict=True):
             with side.region.inside():
-                made.append(held(elements, kind))
-        n = self.slot(made[0], made[1])
-        return lambda results: numbers(fresh(results[n], is_array=True), kind)
+                sides.append(table.parts(elements))
+        share([] if table.is_grid else [*contents[0], *contents[1]])
+        slots = [self.slot(one, two) for one, two in zip(*sides, strict=True)]
+        return lambda results: table.after([results[n] for n in slots])
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""
@@ -285,12 +304,12 @@ class Join:
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
 
 
-def flattened(side: Outcome, x: Any) -> tuple[list[Any], Any]:
+def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
     """`flatten` of an object as a block left it."""
     if isinstance(x, TracedArray):
-        return flatten(x)
+        return flatten(x, opened)
     with side.shown():
-        return flatten(x)
+        return flatten(x, opened)
 
 
 def _are_lists(contents: Sequence[Any]) -> bool:

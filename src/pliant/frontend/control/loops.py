@@ -12,7 +12,7 @@ from typing import Any, Final, final
 from pliant.core.ir import Value
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
-from pliant.frontend.control.branch import Block, choose, is_open, joined
+from pliant.frontend.control.branch import Block, both, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.induction import captured
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
@@ -23,6 +23,7 @@ from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
 from pliant.frontend.convert import value_of
+from pliant.frontend.failures import is_going_on
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
@@ -295,6 +296,7 @@ def _conditional(site: Site, test: Block, holds: Any, *, is_first: bool) -> Capt
 
     def going(signal: Signal | None) -> Any:
         stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
+        stays = both(stays, is_going_on)
         return choose(stays, lambda: _as_bool(test()), lambda: False)
 
     is_required = is_open(holds)

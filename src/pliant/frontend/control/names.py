@@ -85,18 +85,33 @@ def parameters(node: Function) -> set[str]:
 
 
 def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
-    """How often each name is read, in inner scopes too."""
+    """How often each name is read, in inner scopes too, but for names of their own."""
     count: dict[str, int] = {}
-    for top in nodes:
-        for node in ast.walk(top):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and not hasattr(node, "is_inner"):
-                count[node.id] = count.get(node.id, 0) + 1
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                count[node.target.id] = count.get(node.target.id, 0) + 1
-            elif isinstance(node, ast.Nonlocal):
-                for name in node.names:
-                    count[name] = count.get(name, 0) + 1
+    queue = [*nodes]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, Function):
+            for name, times in _loads_inside(node).items():
+                count[name] = count.get(name, 0) + times
+            queue += _outside(node)
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and not hasattr(node, "is_inner"):
+            count[node.id] = count.get(node.id, 0) + 1
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            count[node.target.id] = count.get(node.target.id, 0) + 1
+        elif isinstance(node, ast.Nonlocal):
+            for name in node.names:
+                count[name] = count.get(name, 0) + 1
+        queue += ast.iter_child_nodes(node)
     return count
+
+
+def _loads_inside(node: Function) -> dict[str, int]:
+    """How often a function reads each name of the scopes around it."""
+    body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    outer = declared(body, ast.Nonlocal) | declared(body, ast.Global)
+    mine = (parameters(node) | bound(body)) - outer
+    return {name: times for name, times in loads(body).items() if name not in mine}
 
 
 def captured(nodes: Iterable[ast.AST]) -> set[str]:

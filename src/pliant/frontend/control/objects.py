@@ -1,24 +1,32 @@
-"""Trees of what names are bound to, in which frozen dataclasses are taken apart too.
+"""Trees of what names are bound to, in which objects are taken apart too.
 
 state = State(0.0, v)           a step that binds `state` anew carries the fields: whether two names are bound
-for x in xs:                    to one object or to equal ones does not matter, as nobody can write to them
+for x in xs:                    to one frozen object or to equal ones does not matter, as nobody can write to them
     state = State(state.s + x, state.v)
+
+Other objects are taken apart where that is asked for: those that a step or a block has made, whose attributes are all
+there is of them. Where one may be two by a condition, it is a copy, and none of the three can be changed from then on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 from pliant.core.frozen import frozen
 from pliant.frontend import signature
+from pliant.frontend.control.region import born
+from pliant.frontend.tracing import current, thread
+from pliant.frontend.whose import is_plain
+
+Opened: TypeAlias = Callable[[Any], bool]  # whether an object that can be changed is taken apart
 
 
 @final
 @frozen
 class Parts:
-    """A frozen dataclass: the structure of its fields, as a tuple, and how many leaves they have."""
+    """An object: the structure of its attributes, as a tuple, and how many leaves they have."""
 
     kind: Any
     names: tuple[str, ...]
@@ -30,7 +38,7 @@ class Parts:
         x = object.__new__(self.kind)
         for name, content in zip(self.names, unflatten(self.structure, leaves), strict=True):
             object.__setattr__(x, name, content)
-        return x
+        return x if _is_frozen(x) else born(x)
 
 
 @final
@@ -46,23 +54,34 @@ class Structure:
         return False
 
 
-def flatten(tree: Any) -> tuple[list[Any], Any]:
+def attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an object."""
+    return x.__dict__
+
+
+def flatten(tree: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
     """The leaves of a tree, and its structure."""
     leaves, outer = signature.flatten(tree)
-    if not any([_is_object(x) for x in leaves]):
+    names = [_names_of(x, opened) for x in leaves]
+    if not any([n is not None for n in names]):
         return leaves, outer
     parts: list[Parts | None] = []
     made: list[Any] = []
-    for x in leaves:
-        if not _is_object(x):
+    for x, own in zip(leaves, names, strict=True):
+        if own is None:
             made.append(x)
             parts.append(None)
             continue
-        names = tuple([f.name for f in fields(x) if hasattr(x, f.name)])
-        inner, structure = flatten(tuple([getattr(x, name) for name in names]))
+        inner, structure = flatten(tuple([getattr(x, name) for name in own]), opened)
         made += inner
-        parts.append(Parts(cast("Any", type(x)), names, structure, len(inner)))
+        parts.append(Parts(cast("Any", type(x)), own, structure, len(inner)))
     return made, Structure(outer, tuple(parts))
+
+
+def flatten_like(tree: Any, structure: Any) -> list[Any]:
+    """The leaves of a tree of a structure for which objects of the trace may have been taken apart."""
+    leaves, found = flatten(tree)
+    return leaves if found == structure else flatten(tree, is_own)[0]
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:
@@ -77,7 +96,64 @@ def _taken(part: Parts | None, rest: Iterator[Any]) -> Any:
     return next(rest) if part is None else part.made([next(rest) for _ in range(part.count)])
 
 
-def _is_object(x: Any) -> bool:
+def is_own(x: Any) -> bool:
+    """Whether the traced function has made an object."""
+    return thread.trace is not None and thread.trace.outermost.own.get(id(x)) is x
+
+
+def in_region(made: dict[int, Any]) -> Opened:
+    """Whether an object is one of those that were made in a region."""
+    return lambda x: made.get(id(x)) is x
+
+
+def containers(tree: Any) -> Iterator[Any]:
+    """The lists, dicts and objects of a tree that can be changed."""
+    kind = cast("Any", type(tree))
+    if kind in (list, tuple, dict):
+        if kind is not tuple:
+            yield tree
+        parts: list[Any] = [*(tree.values() if kind is dict else tree)]
+        for part in parts:
+            yield from containers(part)
+    elif is_plain(kind) and is_own(tree):
+        yield tree
+        for part in attributes(tree).values():
+            yield from containers(part)
+
+
+def keep(tree: Any) -> None:
+    """From now on the objects of a tree cannot be changed: there are copies of them."""
+    kept = current().outermost.kept
+    kept.update({id(x): x for x in containers(tree) if type(x) not in (list, dict)})
+
+
+def is_kept(x: Any) -> bool:
+    """Whether an object can be changed no more."""
+    return current().outermost.kept.get(id(x)) is x
+
+
+def is_value(tree: Any) -> bool:
+    """Whether nothing of a tree can be changed but arrays."""
+    kind = cast("Any", type(tree))
+    if kind is tuple:
+        return all(map(is_value, cast("tuple[Any, ...]", tree)))
+    if _is_frozen(tree):
+        return all([is_value(getattr(tree, name)) for name in _names_of(tree, None) or ()])
+    if is_plain(kind) and is_own(tree):
+        return all(map(is_value, attributes(tree).values()))
+    return kind not in (list, dict, set)
+
+
+def _names_of(x: Any, opened: Opened | None) -> tuple[str, ...] | None:
+    """The attributes of an object that is taken apart; None for other leaves."""
+    if _is_frozen(x):
+        return tuple([f.name for f in fields(x) if hasattr(x, f.name)])
+    if opened is None or not is_plain(cast("Any", type(x))) or not opened(x):
+        return None
+    return tuple(attributes(x))
+
+
+def _is_frozen(x: Any) -> bool:
     """Whether something is a frozen dataclass that nothing but its fields makes up."""
     kind = cast("Any", type(x))
     params = getattr(kind, "__dataclass_params__", None)

@@ -11,13 +11,12 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.comprehension import every_one
 from pliant.frontend.control.effects import changing
-from pliant.frontend.control.growth import Element, element_of
+from pliant.frontend.control.growth import element_of
 from pliant.frontend.control.items import Mapped
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
-from pliant.frontend.control.tables import number_kind, numbers
-from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.number import with_kind
+from pliant.frontend.control.tables import columns, rows, share
+from pliant.frontend.convert import as_traced
 from pliant.frontend.tracing import is_tracing
 
 FUNCTIONS: Final[Any] = np
@@ -29,17 +28,14 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
         return sorted(elements, key=key, reverse=reverse)
     items = list(elements)
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
-    columns = _columns(keys)
+    by = _columns(keys)
     common = element_of(items)
-    if columns is None or common is None:
+    if by is None or common is None:
         return sorted(items, key=key, reverse=reverse)
-    order = _order(columns, is_reversed=bool(reverse))
-    kind = number_kind(items)
-    if kind is not None:
-        return born(numbers(fresh(FUNCTIONS.take(as_traced(items), order).value, is_array=True), kind))
-    leaves = [flatten(x)[0] for x in items]
-    stacks = [_taken([row[n] for row in leaves], common, n, order) for n in range(len(common.kinds))]
-    return born([unflatten(common.structure, row) for row in zip(*stacks, strict=True)])
+    order = _order(by, is_reversed=bool(reverse))
+    share(items)
+    stacks = [fresh(column, is_array=True) for column in columns(items, common)]
+    return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common))
 
 
 def sort_in_place(holder: list[Any], **options: Any) -> None:
@@ -60,19 +56,9 @@ def _columns(keys: list[Any]) -> list[TracedArray] | None:
     return [as_traced([row[n] for row in rows]) for n in range(len(common.kinds))]
 
 
-def _order(columns: list[TracedArray], *, is_reversed: bool) -> Any:
+def _order(by: list[TracedArray], *, is_reversed: bool) -> Any:
     """The places of the elements in their order."""
-    given = [c[::-1] for c in columns] if is_reversed else columns
+    given = [c[::-1] for c in by] if is_reversed else by
     only = len(given) == 1
     order = FUNCTIONS.argsort(given[0], kind="stable") if only else FUNCTIONS.lexsort(tuple(given[::-1]))
-    return columns[0].shape[0] - 1 - order[::-1] if is_reversed else order
-
-
-def _taken(column: list[Any], common: Element, n: int, order: Any) -> list[TracedArray]:
-    """One part of all elements, in order; they are copies, which must not be written."""
-    kind = common.kinds[n]
-    rows = FUNCTIONS.take(as_traced(column), order, axis=0)
-    made = [with_kind(value_of(rows[k], kind.type.dtype), kind) for k in range(len(column))]
-    for x in made:
-        x.storage.writeable = False
-    return made
+    return by[0].shape[0] - 1 - order[::-1] if is_reversed else order

@@ -14,8 +14,8 @@ from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
-from pliant.frontend.control.objects import flatten, unflatten
-from pliant.frontend.control.region import Place, Region, note
+from pliant.frontend.control.objects import attributes, containers, flatten, flatten_like, unflatten
+from pliant.frontend.control.region import Place, Region, born, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
 from pliant.frontend.convert import as_traced, value_of
@@ -127,6 +127,7 @@ class Plan:
     storages: list[Storage] = field(default_factory=list[Storage])
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
     tables: dict[Place, Table] = field(default_factory=dict[Place, Table])
+    copied: set[Place] = field(default_factory=set[Place])  # names of arrays that lists have copies of
 
     @property
     def is_static(self) -> bool:
@@ -147,6 +148,8 @@ class Heads:
         self.plan, self.entry = plan, entry
         self.bound: dict[Place, Any] = {}
         self.params: dict[Place, list[Value | None]] = {}
+        self.leaves: dict[Place, list[Any]] = {}  # of what is bound, before the step changes it
+        self.made: list[tuple[Any, Any]] = []  # containers and objects in place of others, and what they hold
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
         self.index = param(Type("i64"), "i")
         length = plan.length
@@ -161,11 +164,13 @@ class Heads:
             self.bound[place] = self.entry[place]
             if tree is None:
                 continue
-            leaves, _ = flatten(self.entry[place])
+            leaves = flatten_like(self.entry[place], tree.structure)
             made = [self.head(x, k, place) for x, k in zip(leaves, tree.kinds, strict=True)]
             pairs = zip(made, tree.kinds, strict=True)
             self.params[place] = [m.value if isinstance(k, Kind) else None for m, k in pairs]
             self.bound[place] = unflatten(tree.structure, made)
+            self.leaves[place] = made
+            self.made += [(born(x), contents_of(x)) for x in containers(self.bound[place])]
             if place.kind != "name":
                 note(place)
             place.set(self.bound[place])
@@ -178,15 +183,28 @@ class Heads:
         for table in self.plan.tables.values():
             table.enter()
 
+    def leaves_of(self, place: Place) -> list[Any]:
+        """The leaves of what a step is given."""
+        return self.leaves[place] if place in self.leaves else flatten(self.bound[place])[0]
+
+    def firsts(self, place: Place) -> list[Any]:
+        """What these are before the loop."""
+        tree = self.plan.plans.get(place)
+        return flatten(self.entry[place])[0] if tree is None else flatten_like(self.entry[place], tree.structure)
+
+    def changed(self) -> bool:
+        """Whether the step changed lists, dicts or objects that stand for those that a name is bound to before."""
+        return any([not _is_same(contents_of(x), before) for x, before in self.made])
+
     def storages(self) -> list[Storage]:
         """The allocations that a step is given in place of others."""
-        leaves = [x for place, bound in self.bound.items() if place in self.params for x in flatten(bound)[0]]
+        leaves = [x for made in self.leaves.values() for x in made]
         return [x.storage for x in leaves if type(x) is TracedArray and type(x.storage) is Storage]
 
     def given(self, storage: Storage) -> TracedArray | None:
         """What an allocation that a step is given is before the loop."""
-        for place, bound in self.bound.items():
-            for head, first in zip(flatten(bound)[0], flatten(self.entry[place])[0], strict=True):
+        for place in self.bound:
+            for head, first in zip(self.leaves_of(place), self.firsts(place), strict=True):
                 if type(head) is TracedArray and head.storage is storage:
                     return as_traced(first)
         return None
@@ -195,4 +213,25 @@ class Heads:
         """What a step is given for a leaf."""
         if isinstance(kind, Counter):
             return with_kind(self.index, INDEX) * kind.step + first
-        return first if kind is None else kind.template(str(place.key))
+        if kind is None:
+            return first
+        made = kind.template(str(place.key))
+        made.storage.writeable = place not in self.plan.copied
+        return made
+
+
+def contents_of(x: Any) -> list[Any]:
+    """What a container or an object holds, in order."""
+    if isinstance(x, list):
+        return [*cast("list[Any]", x)]
+    held: dict[Any, Any] = cast("Any", x) if isinstance(x, dict) else attributes(x)
+    return [*held.items()]
+
+
+def _is_same(now: list[Any], before: list[Any]) -> bool:
+    pairs = [(a, b) for x, y in zip(now, before, strict=False) for a, b in zip(_parts(x), _parts(y), strict=True)]
+    return len(now) == len(before) and all([a is b for a, b in pairs])
+
+
+def _parts(x: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", x) if isinstance(x, tuple) else (x,)

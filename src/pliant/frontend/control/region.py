@@ -39,7 +39,7 @@ class Place:
             except ValueError:
                 return MISSING
         if self.kind == "whole":
-            return self.holder.copy()
+            return self.holder.copy() if hasattr(self.holder, "copy") else self.holder  # a tuple cannot be changed
         if self.kind == "rows":
             return [row.copy() for row in self.holder]
         try:
@@ -61,7 +61,7 @@ class Place:
         elif self.kind == "rows":
             for row, elements in zip(self.holder, content, strict=True):
                 row[:] = elements
-        elif self.kind == "whole":
+        elif self.kind == "whole" and hasattr(self.holder, "clear"):
             self.holder.clear()
             getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
         else:
@@ -151,6 +151,7 @@ class Region:
 def region(*, is_loop: bool = False) -> Generator[Region]:
     """A trial: at its end names, items, attributes and allocations are as they were."""
     with tracing() as trace:
+        trace.is_region = True
         made = Region(trace, is_loop)
         _regions.stack.append(made)
         try:
@@ -188,7 +189,9 @@ def _remember(place: Place) -> None:
 
 
 def born(container: T) -> T:
-    """A new list or dict: what a trial does to its own ones need not be taken back."""
+    """A new list or dict: it needs no guards, and what a trial does to its own ones need not be taken back."""
+    if thread.trace is not None:
+        thread.trace.outermost.own[id(container)] = container
     if _regions.stack:
         _regions.stack[-1].born[id(container)] = container
     return container

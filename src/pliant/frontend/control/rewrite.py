@@ -25,16 +25,18 @@ from pliant.frontend.control.syntax import (
     made_local,
     may_wait,
     placed,
+    raising,
     runtime,
     strings,
     thunk,
+    without_numbers,
 )  # fmt: skip
 from pliant.frontend.control.walrus import Walruses, binds
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "extended", "listed", "reduced", "searched", "fits", "rebinds", "asserted",
+    "born", "extended", "listed", "reduced", "searched", "fits", "rebinds", "raised", "handled",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -108,6 +110,8 @@ class _Statements:
             rest = body[n + 1 :] if jumps and may_end else ()
             if jumps and may_end and isinstance(statement, ast.With | ast.Try) and self.is_taken(statement, loop):
                 return [*made, *self.around(statement, rest, in_block, loop)]
+            if isinstance(statement, ast.Assert):
+                statement = raising(statement)
             if not isinstance(statement, ast.If | ast.For | ast.While) or not self.is_taken(statement, loop):
                 made += self.statement(statement, in_block, loop)
                 continue
@@ -250,14 +254,15 @@ class _Statements:
             return [placed(ast.Return(placed(ast.Name(runtime(name), ast.Load()), node)), node)]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return [_Inner(self).visit(node)]
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        if isinstance(node, ast.AnnAssign):
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
             return self.statement(placed(plain, node), in_block, loop)
-        if isinstance(node, ast.Assert):
-            node.test = calling("asserted", node.test, node.test)
         guard: list[ast.stmt] = []
         if isinstance(node, ast.Try) and not all(map(_is_arithmetic, node.handlers)):
             guard = [placed(ast.Expr(calling("attempted", node)), node)]
+            node.finalbody.insert(0, placed(ast.Expr(calling("handled", node)), node))
+        if isinstance(node, ast.Raise) and node.exc is not None and may_wait(node.exc):
+            node.exc = calling("raised", node.exc, thunk(node.exc), thunk(without_numbers(node.exc)))
         if isinstance(node, ast.For | ast.While):
             loop = "plain"
         for field, value in ast.iter_fields(node):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pliant.frontend.control.branch import asserted, both, branch, choose, compare, either, follow, negated
+from pliant.frontend.control.branch import both, branch, choose, compare, either, follow, negated
 from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.comprehension import listed
-from pliant.frontend.control.effects import assign, attempted, extended, rebinds, store
+from pliant.frontend.control.effects import assign, attempted, extended, handled, rebinds, store
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.loops import loop, repeat
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
+from pliant.frontend.failures import raised
 
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
     "born": born, "extended": extended, "listed": listed, "reduced": reduced, "searched": searched, "fits": fits,
-    "rebinds": rebinds, "asserted": asserted,
+    "rebinds": rebinds, "raised": raised, "handled": handled,
 }  # fmt: skip

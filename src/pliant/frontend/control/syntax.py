@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -32,6 +33,26 @@ def thunk(node: ast.expr, *names: str) -> ast.expr:
     given = [placed(ast.arg(name), node) for name in (*names, THUNK)]
     args = ast.arguments([], given, None, [], [], None, [placed(ast.Constant(None), node)])
     return placed(ast.Lambda(args, node), node)
+
+
+def without_numbers(node: ast.expr) -> ast.expr:
+    """A copy of an expression whose f-strings show nothing but what is text."""
+
+    class Texts(ast.NodeTransformer):
+        def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+            parts = [part.value if isinstance(part, ast.Constant) else "…" for part in node.values]
+            return placed(ast.Constant("".join(map(str, parts))), node)
+
+    return Texts().visit(copy.deepcopy(node))
+
+
+def raising(node: ast.Assert) -> ast.If:
+    """An `assert` as what it does."""
+    error: ast.expr = placed(ast.Name("AssertionError", ast.Load()), node)
+    if node.msg is not None:
+        error = placed(ast.Call(error, [node.msg], []), node)
+    test = placed(ast.UnaryOp(ast.Not(), node.test), node.test)
+    return placed(ast.If(test, [placed(ast.Raise(error, None), node)], []), node)
 
 
 def made_local(missing: Sequence[str], at: Any) -> list[ast.stmt]:

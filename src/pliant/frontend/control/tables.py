@@ -1,21 +1,28 @@
-"""Lists of numbers that are written at places known only at run time: their elements become those of an array.
+"""Lists of numbers, arrays, or tuples of them, that are written at places known only at run time: their elements
+become those of an array, or of one for each part.
 
 h = [0] * 5                  h = [rows[0], …, rows[4]] of an array that is made anew by each write,
 h[k] += x                    and that a loop carries
+
+Arrays are copied then, while Python has one array under several names: from then on they are read-only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, cast, final
 
 from pliant.core.ir import Value, param
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.control.growth import element_of
+from pliant.frontend.control.either import arrays as arrays_of
+from pliant.frontend.control.growth import Element, element_of
+from pliant.frontend.control.objects import flatten, is_value, unflatten
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.number import Kind
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.rows import rows_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import ReshapeLens, SliceLens
 
@@ -27,6 +34,12 @@ def number_kind(elements: list[Any]) -> Kind | None:
     if element is None or not element.structure.is_leaf() or element.kinds[0].type.shape:
         return None
     return element.kinds[0] if element.kinds[0].is_scalar or element.kinds[0].is_weak else None
+
+
+def like(elements: list[Any]) -> Element | None:
+    """What the elements of a list have in common, if arrays can hold them."""
+    unlike: dict[Any, Any] = {_likeness(x): x for x in elements}
+    return element_of([*unlike.values()]) if all(map(is_value, unlike.values())) else None
 
 
 def _likeness(x: Any) -> Any:
@@ -48,15 +61,22 @@ def nested_kind(*lists: list[Any]) -> Kind | None:
     return number_kind(some)
 
 
+def nested(*lists: list[Any]) -> Element | None:
+    """What the numbers of several lists of lists have in common."""
+    kind = nested_kind(*lists)
+    return None if kind is None else Element(flatten(0)[1], (kind,))
+
+
 def numbers(array: TracedArray, kind: Kind) -> list[Any]:
-    """The elements of an array that nobody writes, as a list; of rank 2, as a list of lists."""
-    tail, ones = ReshapeLens(()), (1,) * array.ndim
+    """The elements of an array, of a kind, as a list; where they have two more axes in front, as a list of lists."""
+    shape = kind.type.shape
+    tail, ones, rest = ReshapeLens(shape), (1,) * array.ndim, (0,) * len(shape)
 
     def number(*place: int) -> TracedArray:
-        lenses = SliceLens(place, ones, ones), tail
+        lenses = SliceLens((*place, *rest), ones, (*(1 for _ in place), *shape)), tail
         return TracedArray(array.storage, lenses, is_scalar=kind.is_scalar, is_weak=kind.is_weak)
 
-    if array.ndim == 1:
+    if array.ndim == 1 + len(shape):
         return [number(i) for i in range(array.shape[0])]
     return [[number(i, j) for j in range(array.shape[1])] for i in range(array.shape[0])]
 
@@ -86,46 +106,92 @@ def held(elements: list[Any], kind: Kind) -> Value:
     return value_of(as_traced([*elements]) if known is None else known, kind.type.dtype)
 
 
+def columns(elements: list[Any], element: Element) -> list[Value]:
+    """For each part of an element, those of all elements as one value."""
+    rows = [flatten(x)[0] for x in elements]
+    return [_column([row[n] for row in rows], kind) for n, kind in enumerate(element.kinds)]
+
+
+def _column(parts: list[Any], kind: Kind) -> Value:
+    whole = rows_of(parts) if kind.type.shape else None
+    return value_of(as_traced(parts) if whole is None else whole, kind.type.dtype)
+
+
+def rows(columns: Sequence[Value], element: Element) -> list[Any]:
+    """The elements of a list whose parts are the rows of values."""
+    stores = [TracedArray(Storage.holding(current(), column)) for column in columns]
+    if element.structure.is_leaf():
+        return numbers(stores[0], element.kinds[0])
+    parts = zip(*[numbers(x, kind) for x, kind in zip(stores, element.kinds, strict=True)], strict=True)
+    return [unflatten(element.structure, row) for row in parts]
+
+
 def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None:
-    """The elements of a list after `holder[key] = value`; None if they are not numbers."""
-    kind = number_kind([*holder, value])
-    if kind is None or not holder:
+    """The elements of a list after `holder[key] = value`; None if arrays cannot hold them."""
+    element = like([*holder, value])
+    if element is None or not holder:
         return None
-    array = fresh(held(holder, kind), is_array=True)
-    array[key] = value
-    return numbers(TracedArray(Storage.holding(current(), array.value)), kind)
+    made: list[Value] = []
+    for column, x, kind in zip(columns(holder, element), flatten(value)[0], element.kinds, strict=True):
+        array = fresh(column, is_array=True)
+        array[key] = with_kind(value_of(as_traced(x), kind.type.dtype), kind)
+        made.append(array.value)
+    share([*holder, value])
+    return rows(made, element)
+
+
+def are_rows(elements: list[Any]) -> bool:
+    """Whether the elements of a list, or the first parts of them, lie in one array."""
+    return rows_of([flatten(x)[0][0] for x in elements]) is not None
+
+
+def share(elements: Sequence[Any]) -> None:
+    """Note that arrays were copied which Python would have under two names from now on."""
+    for x in arrays_in(elements):
+        x.storage.writeable = False
+
+
+def arrays_in(elements: Sequence[Any]) -> list[TracedArray]:
+    """The arrays among elements and their parts that could be written, each of one allocation."""
+    leaves = [leaf for x in elements for leaf in flatten(x)[0]]
+    arrays = [x for x in leaves if type(x) is TracedArray and not (x.is_scalar or x.is_weak)]
+    return [y for x in arrays for y in arrays_of(x)]
 
 
 @final
 @dataclass(eq=False)
 class Table:
-    """A list of numbers, or of lists of them, that the steps of a loop change, and what it holds before them."""
+    """A list that the steps of a loop change, or a list of lists of numbers, and what it holds before them."""
 
     place: Place
     before: list[Any]
-    kind: Kind
+    element: Element
     params: list[Value] = field(default_factory=list[Value])
 
+    @property
+    def is_grid(self) -> bool:
+        """Whether it is a list of lists."""
+        return self.place.kind == "rows"
+
     def enter(self) -> None:
-        """Put the elements of a parameter into the list."""
-        type = self.kind.type if self.place.kind == "whole" else self.kind.type.stacked(len(self.before[0]))
-        p = param(type.stacked(len(self.before)), "elements")
-        self.params = [p]
+        """Put the elements of parameters into the list."""
+        types = [kind.type for kind in self.element.kinds]
+        if self.is_grid:
+            types = [types[0].stacked(len(self.before[0]))]
+        self.params = [param(type.stacked(len(self.before)), "elements") for type in types]
         note(self.place)
-        self.place.set(self.numbers(p))
+        self.place.set(self.after(self.params))
 
-    def numbers(self, array: Value) -> list[Any]:
-        """What the place holds, of the elements of an array."""
-        return numbers(TracedArray(Storage.holding(current(), array)), self.kind)
+    def start(self, n: int) -> Value:
+        """What the n-th part of its elements is before the loop."""
+        return self.parts(self.before)[n]
 
-    def start(self) -> Value:
-        """What it holds before the loop."""
-        return held(self.before, self.kind)
+    def parts(self, elements: list[Any]) -> list[Value]:
+        """What it holds, one value for each part of an element."""
+        return [held(elements, self.element.kinds[0])] if self.is_grid else columns(elements, self.element)
 
-    def end(self) -> Value:
-        """What it holds after a step."""
-        return held(self.place.get(), self.kind)
-
-    def after(self, result: Value) -> list[Any]:
-        """What it holds after the loop."""
-        return self.numbers(result)
+    def after(self, values: Sequence[Value]) -> list[Any]:
+        """What it holds, of these values."""
+        if not self.is_grid:
+            return rows(values, self.element)
+        return numbers(TracedArray(Storage.holding(current(), values[0])), self.element.kinds[0])

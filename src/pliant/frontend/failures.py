@@ -1,0 +1,88 @@
+"""Exceptions that a traced function raises under conditions known only at run time.
+
+if x.sum() > 100:               a number, 0 at first, that becomes that of the exception where the condition holds;
+    raise ValueError(x)         what follows is traced as if it did not, and a caller looks at the number first
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.scope import scope
+from pliant.core.types import Type
+from pliant.errors import TracedValueError
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.tracing import Storage, Trace, current
+from pliant.ops.compare import equal
+from pliant.ops.select import select
+
+MARK = "__pliant_raised__"  # of an exception that a `raise` of the user has made
+_TRUTH = Kind(Type("bool"), is_scalar=True, is_weak=True)
+
+
+def raised(make: Callable[[], Any], plainly: Callable[[], Any]) -> Any:
+    """What a `raise` statement raises, marked. plainly: makes it without numbers in its text."""
+    try:
+        error = make()
+    except TracedValueError:  # a number that is put into text
+        error = plainly()
+    made = error() if isinstance(error, type) else error
+    if isinstance(made, Exception):
+        setattr(made, MARK, True)
+    return made
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether a `raise` of the user has made an exception, which no handler of the user's may catch."""
+    return hasattr(error, MARK) and not current().outermost.handlers
+
+
+def fail_if(condition: Value, error: BaseException) -> None:
+    """Note that the function raises where a condition holds."""
+    failures = current().outermost.failures
+    failures.append((error, here()))
+    note(select(condition, const(len(failures), "i64"), const(0, "i64")))
+
+
+def note(number: Value) -> None:
+    """Note the number of an exception, which is 0 if there is none, after those before."""
+    storage = _storage()
+    before = storage.value
+    storage.write(select(equal(before, const(0, "i64")), number, before))
+
+
+def _storage() -> Storage:
+    root = current()
+    while root.is_region and root.parent is not None:
+        root = root.parent
+    if root.failed is None:
+        with scope(root.scope):
+            root.failed = Storage.holding(root, const(0, "i64"))
+    return root.failed
+
+
+def failed_in(trace: Trace) -> Value | None:
+    """The number of the exception that a function raises; None if it raises none."""
+    return trace.failed.value if trace.failed is not None and trace.failed.is_written else None
+
+
+def is_going_on() -> Any:
+    """Whether nothing was raised so far; True where that is known."""
+    root = current()
+    while root.is_region and root.parent is not None:
+        root = root.parent
+    number = failed_in(root)
+    return True if number is None else with_kind(equal(number, const(0, "i64")), _TRUTH)
+
+
+def exception(error: BaseException, place: Any) -> BaseException:
+    """The exception of a call; numbers in its text that only a run in Python knows are left out."""
+    made = copy.copy(error)
+    made.args = tuple([re.sub(r"<traced [^<>]*>", "…", a) if isinstance(a, str) else a for a in error.args])
+    made.add_note(f"raised in {place.short}")
+    return made.with_traceback(None)

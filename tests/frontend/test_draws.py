@@ -1,0 +1,76 @@
+"""Random numbers of a generator with a known seed are constants; all others are errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+X = np.linspace(-1, 2, 9)
+
+
+def noisy(x: Any) -> Any:
+    rng = np.random.default_rng(7)
+    scale = 1 + 0.5 * rng.uniform(size=3)
+    return x * rng.normal(size=9) + rng.permutation(9) + scale.sum()
+
+
+def of_several_functions(x: Any) -> Any:
+    rng = np.random.default_rng(np.random.SeedSequence(3))
+
+    def jittered(v: Any) -> Any:
+        return v + rng.standard_normal(v.shape)
+
+    for _ in range(6):
+        x = np.tanh(jittered(x))
+    return x
+
+
+@pytest.mark.parametrize("f", [noisy, of_several_functions])
+def test_draws_of_a_known_seed_are_those_of_numpy(f: Any) -> None:
+    compiled, way, step = pliant.jit(f), np.cos(np.arange(9.0)), 1e-6
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(X), f(X), rtol=1e-12)
+    np.testing.assert_allclose(pliant.vmap(f)(np.stack([X, -X])), [f(X), f(-X)], rtol=1e-12)
+    slope = (f(X + step * way) - f(X - step * way)) / (2 * step)
+    np.testing.assert_allclose(pliant.jvp(f, (X,), (way,))[1], slope, rtol=1e-5, atol=1e-8)
+
+
+def test_each_step_of_an_unrolled_loop_draws_anew() -> None:
+    assert "random numbers are drawn" in str(pliant.explain(of_several_functions, X))
+
+
+def test_other_draws_are_errors() -> None:
+    outside = np.random.default_rng(0)
+
+    def captured(x: Any) -> Any:
+        return x + outside.normal()
+
+    def without_seed(x: Any) -> Any:
+        return x + np.random.default_rng().normal()
+
+    def seeded_at_run_time(x: Any) -> Any:
+        return x + np.random.default_rng(int(x[0])).normal()
+
+    def global_state(x: Any) -> Any:
+        return x + np.random.normal()
+
+    for f in (captured, without_seed, seeded_at_run_time, global_state):
+        with pytest.raises(pliant.PliantError, match="would draw once, not at every call"):
+            pliant.jit(f)(X)
+
+    def under_a_condition(x: Any) -> Any:
+        rng = np.random.default_rng(0)
+        return x + rng.normal() if x[0] > 0 else x
+
+    with pytest.raises(pliant.PliantError, match="drawn inside a branch"):
+        pliant.jit(under_a_condition)(X)
+
+    def of_a_traced_width(x: Any) -> Any:
+        return np.random.default_rng(0).normal(x[0], 1.0, size=3)
+
+    with pytest.raises(pliant.PliantError, match="a parameter that is known only at run time"):
+        pliant.jit(of_a_traced_width)(X)

@@ -1,0 +1,110 @@
+"""Exceptions under conditions known only at run time: those of plain Python, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from tests.frontend.failing import FAILING, before_an_index_that_is_out_of_range, checked
+
+GOOD, BAD = np.array([1.0, 2.0, 1.5, 0.5]), np.array([20.0, 30.0, 8.0, 9.0])
+
+
+def raised(f: Callable[[Any], Any], *args: Any) -> BaseException:
+    with pytest.raises((Exception,)) as info:
+        f(*args)
+    return info.value
+
+
+def name_of(f: Callable[..., Any]) -> str:
+    return f.__name__
+
+
+@pytest.mark.parametrize("f", FAILING, ids=name_of)
+def test_a_compiled_function_raises_what_python_raises(f: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(f)
+    for _ in range(3):
+        assert compiled(GOOD.copy()) == pytest.approx(f(GOOD), rel=1e-12)
+        error, expected = raised(compiled, BAD.copy()), raised(f, BAD)
+        assert (type(error), error.args) == (type(expected), expected.args)
+
+
+@pytest.mark.parametrize("f", [g for g in FAILING if g is not before_an_index_that_is_out_of_range], ids=name_of)
+def test_derivatives_and_batches_raise_it_too(f: Callable[[Any], Any]) -> None:
+    kind, step, way = type(raised(f, BAD)), 1e-6, np.cos(np.arange(4.0))
+    slope = (f(GOOD + step * way) - f(GOOD - step * way)) / (2 * step)
+    assert pliant.grad(f)(GOOD) @ way == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    assert pliant.jvp(f, (GOOD,), (way,))[1] == pytest.approx(slope, rel=1e-5, abs=1e-7)
+    np.testing.assert_allclose(pliant.vmap(f)(np.stack([GOOD, GOOD])), [f(GOOD)] * 2)
+    for g, args in (
+        (pliant.grad(f), (BAD,)), (lambda x: pliant.jvp(f, (x,), (way,)), (BAD,)),
+        (pliant.vmap(f), (np.stack([GOOD, BAD]),)), (pliant.grad(lambda xs: pliant.vmap(f)(xs).sum()),
+                                                     (np.stack([BAD, GOOD]),)),
+    ):  # fmt: skip
+        error = raised(g, *args)
+        assert type(error) is kind
+        assert "failing.py" in error.__notes__[0]
+
+
+def test_the_text_says_what_is_known_where_no_python_is_run() -> None:
+    assert raised(pliant.grad(checked), BAD).args == ("too large: …",)
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_nothing_is_written_by_a_call_that_raises(backend: str) -> None:
+    def f(x: Any, y: Any) -> Any:
+        x[0] = 7.0
+        if y > 0:
+            raise ValueError("positive")
+        x[1] = 8.0
+        return x.sum()
+
+    compiled, x = pliant.jit(f, backend=backend), np.zeros(3)
+    with pytest.raises(ValueError, match="positive"):
+        compiled(x, 1.0)
+    np.testing.assert_array_equal(x, np.zeros(3))
+    assert compiled(x, -1.0) == 15
+    np.testing.assert_array_equal(x, [7, 8, 0])
+
+
+def test_the_first_exception_is_the_one_that_is_raised() -> None:
+    def f(x: Any) -> Any:
+        for v in x:
+            if v > 2:
+                raise ValueError("large")
+            if v < -2:
+                raise TypeError("small")
+        return x.sum()
+
+    for x in ([0, 3, -3, 0, 0], [0, -3, 3, 0, 0]):
+        given = np.array(x, float)
+        assert type(raised(pliant.jit(f), given)) is type(raised(f, given))
+        assert type(raised(pliant.grad(f), given)) is type(raised(f, given))
+
+
+def test_an_exception_that_a_handler_may_catch_is_refused() -> None:
+    def f(x: Any) -> Any:
+        try:
+            if x[0] > 0:
+                raise ValueError("positive")
+            y = 1.0
+        except ValueError:
+            y = 2.0
+        return x * y
+
+    with pytest.raises(pliant.PliantError, match="ValueError is raised under a condition"):
+        pliant.jit(f)(GOOD)
+
+
+def test_an_exception_in_a_step_of_scan_is_refused() -> None:
+    def step(c: Any, v: Any) -> Any:
+        if v > 1:
+            raise ValueError("large")
+        return c + v, c
+
+    with pytest.raises(pliant.PliantError, match="called many times"):
+        pliant.jit(lambda xs: pliant.scan(step, 0.0, xs))(GOOD)
