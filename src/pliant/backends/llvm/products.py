@@ -11,20 +11,23 @@ Columns of a right operand whose rows are not contiguous are copied first, unles
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
+from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.lanes import BYTES, Lanes
+from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.values import llvm_type
-from pliant.kernel.ir import Affine, Product, Var
+from pliant.core.types import Type
+from pliant.kernel.ir import Affine, Buffer, Product, Var
 
-if TYPE_CHECKING:
-    from pliant.backends.llvm.emit import Emitter
-
+GIVEN: Final = -3  # the slot of memory that a function is given
 DEEPEST: Final = 64  # terms; with more, BLAS is as fast
 LARGEST: Final = 64  # rows or columns, whichever are fewer
 UNROLLED: Final = 8  # terms that need no loop
+SHARED: Final = 4096  # multiplications, beside which a call is nothing: such products have a function for all alike
 TALLEST: Final = 8  # rows at a time
 REGISTERS: Final = {16: 8, 32: 12, 64: 24}  # vectors of the result, by their bytes
 
@@ -37,6 +40,42 @@ def is_small(step: Product) -> bool:
 
 def emit_small(e: Emitter, step: Product, left: Affine, right: Affine, out: Affine) -> None:
     """The product of the matrices that begin at `left` and `right`; the result begins at `out`."""
+    if math.prod(step.sizes) < SHARED:
+        emit_here(e, step, left, right, out)
+        return
+    name = e.module.helper(shared_name(step), lambda name: shared_text(e.module, name, step))
+    memory = (step.left.buffer, left), (step.right.buffer, right), (step.out, out)
+    places = ", ".join([f"ptr {e.address(buffer, at)}" for buffer, at in memory])
+    e.call_for_effect(f"void {name}({places})")
+
+
+def shared_name(step: Product) -> str:
+    """The name of the function for all products like one: what its code depends on."""
+    strides = (step.left.row, step.left.column, step.right.row, step.right.column)
+    words = map(str, (*step.sizes, *strides, step.out.type.dtype, "more" if step.start else "alone"))
+    return "_".join(["product", *words]).replace("-", "minus")
+
+
+def shared_text(module: Module, name: str, step: Product) -> str:
+    """The function: (left, right, out), the addresses of the first elements."""
+    e = Emitter(module, name, "ptr %left, ptr %right, ptr %out")
+    left, right, out = (memory_at(e, step.out.type, f"%{place}") for place in ("left", "right", "out"))
+    left, right = replace(step.left, buffer=left), replace(step.right, buffer=right)
+    e.begin_step([out])
+    emit_here(e, replace(step, left=left, right=right, out=out, start=step.start and out), *[Affine()] * 3)
+    return e.text()
+
+
+def memory_at(e: Emitter, type: Type, address: str) -> Buffer:
+    """Memory at an address."""
+    buffer = Buffer(type, None)
+    buffer.slot, buffer.offset = GIVEN, buffer.number  # like no other's
+    e.bases[buffer.slot, buffer.offset] = address
+    return buffer
+
+
+def emit_here(e: Emitter, step: Product, left: Affine, right: Affine, out: Affine) -> None:
+    """The code itself."""
     n = step.sizes[1]
     lanes = e.module.widths[-1] // BYTES[step.out.type.dtype]
     most = n if n <= 4 * lanes else 3 * lanes
