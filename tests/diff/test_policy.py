@@ -156,6 +156,26 @@ def test_results_are_no_views_of_arguments(system: Any):
 
 
 @every_system
+def test_cotangents_are_no_views_of_seeds_and_constants(system: Any):
+    t, c = np.ones(3), X.copy()
+    prep = diff.prepare_pullback(_shifted, system, X, (t,), Constant(c))
+    for _ in range(3):
+        y, (g,) = prep.value_and(X, (t,), c)
+        assert not np.shares_memory(g, t)
+        assert not np.shares_memory(y, c)
+    y, (g,) = diff.value_and_pullback(_shifted, system, X, (t,), Constant(c))
+    np.testing.assert_allclose(g, t, rtol=1e-6)
+    y, (g,) = diff.value_and_pullback(lambda x, c: c, system, X, (t,), Constant(c))
+    assert not np.shares_memory(y, c)
+    point = diff.prepare_pullback_same_point(_shifted, system, X, (t,), Constant(c))
+    assert not np.shares_memory(point((t,))[0], t)
+
+
+def _shifted(x: Any, c: Any) -> Any:
+    return x + c
+
+
+@every_system
 def test_every_call_makes_a_gradient_of_its_own(system: Any):
     prep = diff.prepare_gradient(lambda x: namespace(x).sum(x), system, X)
     for _ in range(3):

@@ -26,7 +26,7 @@ from pliant.diff.system import (
     native,
     unboxed,
 )
-from pliant.diff.systems import torch_tape
+from pliant.diff.systems import torch_forward, torch_tape
 
 
 @final
@@ -63,13 +63,23 @@ class PyTorch(System):
 
     def call(self, f: Callable[..., Any], args: Arrays, guarded: Arrays) -> Any:
         """`f(*args)`; PyTorch counts the writes to a tensor."""
-        made = f(*args)
-        if any([x._version for x in guarded if isinstance(x, self.torch.Tensor)]):
+        tensors = [x for x in guarded if isinstance(x, self.torch.Tensor)]
+        before = [x._version for x in tensors]
+        try:
+            made = f(*args)
+        except RuntimeError as error:
+            torch_tape.explain(self.name, error)
+            raise
+        if before != [x._version for x in tensors]:
             raise mutation_error(self.name)
         return made
 
-    def guard(self, x: Any) -> Any:
-        """A copy: what f writes to it does not reach the caller."""
+    def compile(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """The program on copies of what f may write, so that nothing reaches the caller."""
+        return torch_tape.on_copies(self, program)
+
+    def copy(self, x: Any) -> Any:
+        """A copy of a tensor; anything else itself."""
         return x.clone() if isinstance(x, self.torch.Tensor) else x
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
@@ -107,9 +117,12 @@ class PyTorch(System):
         return None if is_forward else torch_tape.at_point(self, bound, xs, constants)
 
     def direct(self, form: Form, program: Callable[..., Any], functional: Any, way: Way) -> Way:
-        """PyTorch's tape, for gradients of tensors: it does less per operation than `torch.func`."""
-        is_short = form.operator == "gradient" and not self.plain
-        return torch_tape.direct(self, functional.f, way, form.is_alone) if is_short else way
+        """PyTorch's tape, for what has a reverse mode: it does less per operation than `torch.func`."""
+        if not self.plain and form.operator in ("gradient", "pullback", "jacobian"):
+            return torch_tape.direct(self, functional.f, way, form)
+        is_product = form.operator == "hvp" and form.is_alone and self.mode != "reverse"
+        is_forward = not self.plain and (form.operator == "pushforward" or is_product)
+        return torch_forward.direct(self, functional.f, way, form) if is_forward else way
 
     def array(self, x: Any) -> Any:
         """A tensor; NumPy's memory is shared where PyTorch can."""
