@@ -1,0 +1,86 @@
+"""What is made of a loop's rows needs no array of them, nor do its derivatives beyond what steps read: counted beneath
+malloc, never timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.memory.count import ONE_THREAD, interposer, missing
+
+WORKER = """
+import ctypes, json
+import numpy as np
+import pliant
+
+T, N = 1000, 8192
+counter, out = ctypes.CDLL(None), (ctypes.c_long * 2)()
+
+def rows(x):
+    ys = []
+    for t in range(T):
+        x = np.cos(x) + 0.1
+        ys.append(x)
+    return np.stack(ys)
+
+def logsumexp(y):
+    m = np.max(y)
+    return m + np.log(np.sum(np.exp(y - m)))
+
+FOLDS = {
+    "squares": lambda y: np.mean((y - 0.3) ** 2), "variance": np.var, "norm": np.linalg.norm, "greatest": np.max,
+    "logsumexp": logsumexp, "differences": lambda y: np.sum(np.diff(y, axis=0) ** 2),
+    "product": lambda y: np.sum(np.prod(y, axis=0)), "running": lambda y: np.sum(np.cumsum(y, axis=0) ** 2),
+    "tenth": lambda y: np.sum(y[::10] ** 3), "kept": lambda y: np.sum(np.sort(y, axis=0)[T // 2]),
+}
+
+def peak(call, x):
+    counter.memory_reset()
+    call(x)
+    counter.memory_read(out)
+    return out[1] / (8 * T * N)
+
+x = np.linspace(0.1, 1.0, N)
+for name, fold in FOLDS.items():
+    def f(x, fold=fold):
+        return fold(rows(x))
+    grad = peak(pliant.grad(f), x) if name in ("squares", "greatest", "logsumexp") else None
+    print(json.dumps([name, peak(pliant.jit(f), x), grad]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def stacks() -> dict[str, tuple[float, float | None]]:
+    """The peak of a first call, with all that compiling it takes, in arrays of rows: of the value, of the gradient."""
+    why = missing()
+    if why:
+        pytest.skip(why)
+    with interposer() as library:
+        given = os.environ | ONE_THREAD | {"LD_PRELOAD": os.fspath(library), "PLIANT_CACHE": ""}
+        made = subprocess.run([sys.executable, "-c", WORKER], env=given, capture_output=True, text=True, check=True)
+    return {name: (value, grad) for name, value, grad in map(json.loads, made.stdout.splitlines())}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["squares", "variance", "norm", "greatest", "logsumexp", "differences", "product", "running", "tenth"],
+)
+def test_no_array_of_rows_is_made(name: str, stacks: dict[str, tuple[float, float | None]]) -> None:
+    assert stacks[name][0] < 0.15
+
+
+def test_what_needs_all_rows_has_them(stacks: dict[str, tuple[float, float | None]]) -> None:
+    assert stacks["kept"][0] > 0.9
+
+
+@pytest.mark.parametrize(("name", "most"), [("squares", 2.3), ("greatest", 2.3), ("logsumexp", 3.3)])
+def test_a_gradient_keeps_what_its_steps_read(
+    name: str, most: float, stacks: dict[str, tuple[float, float | None]]
+) -> None:
+    grad = stacks[name][1]
+    assert grad is not None
+    assert grad < most
