@@ -24,13 +24,15 @@ from tests.diff.systems import (
     AUTOGRAD,
     COMPLEX,
     DIFFERENCES,
+    ENZYME,
     JAX_,
     PLIANT,
+    PYTENSOR,
     READ_ONLY,
     STEP,
+    TENSORFLOW,
     TWICE,
     every_system,
-    needs_autograd,
 )
 
 X = np.array([0.1, 0.2, 0.3])
@@ -244,10 +246,10 @@ def test_captured_arrays_are_read_again(system: Any):
     np.testing.assert_allclose(diff.gradient(f, system, X), weights, rtol=1e-6)
 
 
-@needs_autograd
-def test_autograd_refuses_memory():
+@pytest.mark.parametrize("system", [AUTOGRAD, TENSORFLOW, PYTENSOR, ENZYME])
+def test_systems_without_memory_refuse_it(system: Any):
     with pytest.raises(UnsupportedError, match="no Cache"):
-        diff.gradient(lambda x, b: total(x), diff.Autograd(), X, Cache(np.zeros(3)))
+        diff.gradient(lambda x, b: total(x), system, X, Cache(np.zeros(3)))
 
 
 @pytest.mark.parametrize("system", [JAX_])

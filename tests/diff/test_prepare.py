@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -568,3 +570,11 @@ def test_gradients_of_pytorch_do_without_the_engine_below(monkeypatch: pytest.Mo
     prep = diff.prepare_gradient(scaled, diff.PyTorch(), x, Constant(2.0))
     for _ in range(2):
         np.testing.assert_allclose(prep(x, 3.0), 6 * X)
+
+
+def test_a_preparation_is_its_own_copy_and_no_pickle():
+    prep = diff.prepare_gradient(lambda x: np.sum(x * x), Pliant(), np.ones(2))
+    assert copy.copy(prep) is prep
+    assert copy.deepcopy([prep])[0] is prep
+    with pytest.raises(ArgumentError, match="a preparation cannot be pickled"):
+        pickle.dumps(prep)

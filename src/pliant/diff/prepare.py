@@ -60,6 +60,21 @@ class Prep:
         """What it was made for, but the function."""
         return self.routine.signature
 
+    def __deepcopy__(self, memo: Any) -> Prep:
+        """Itself: it never changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """ArgumentError: it holds what was compiled for this process."""
+        raise ArgumentError(
+            "a preparation cannot be pickled: it holds what was compiled for this process",
+            hint="pickle f and the arguments, and prepare again where they are loaded",
+        )
+
+    def __copy__(self) -> Prep:
+        """Itself."""
+        return self
+
     def quick(self, operator: str, f: Any, system: Any, x: Any, t: Any, contexts: Sequence[Any]) -> Any:
         """(y, *derivatives) for a call that plainly is the prepared one; None if a closer look is due."""
         asked, its_system = self.asked

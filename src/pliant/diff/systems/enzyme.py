@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed
+from pliant.diff.system import Abilities, Arrays, Flat, Mode, Pushed, System
 from pliant.diff.systems.jax import OnJAX
 
 
@@ -51,6 +51,10 @@ class EnzymeJAX(OnJAX):
         parts = [tuple([ct[n] for ct in cts]) for n in range(len(cts[0]))] if is_many else [cts]
         made = [pull(part)[0] for part in parts]
         return ys, aux, self._stacked(made) if is_many else made[0]
+
+    def buffer(self, template: Any) -> Any:
+        """None: Enzyme knows no references."""
+        return System.buffer(self, template)
 
     def _stacked(self, parts: list[Arrays]) -> Arrays:
         return tuple([self.jnp.stack(leaves) for leaves in zip(*parts, strict=True)])
