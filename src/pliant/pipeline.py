@@ -39,6 +39,7 @@ from pliant.ops.hoist import hoist
 from pliant.ops.once import run_once
 from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
+from pliant.ops.short_tapes import short_tapes
 from pliant.ops.sink import sink
 from pliant.ops.unstack import unstack
 from pliant.rewrite.engine import simplify
@@ -79,6 +80,7 @@ DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
+SHORT_TAPES = Pass("short-tapes", short_tapes)
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 FEWER_ROWS = Pass("fewer-rows", lambda fn, log: fewer_rows(fn))
 AHEAD = Pass("ahead", lambda fn, log: added_ahead(fn))
@@ -97,8 +99,8 @@ BEFORE_DERIVATIVES = (
     DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, COLUMNS, HOIST,
-    AT_ONCE, OUTWARD, ROWS_INSIDE, SINK, DEAD,
+    INLINE, DEAD, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, SHORT_TAPES,
+    COLUMNS, HOIST, AT_ONCE, OUTWARD, ROWS_INSIDE, SINK, DEAD,
 )  # fmt: skip
 
 

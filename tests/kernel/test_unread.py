@@ -83,10 +83,11 @@ def test_gradients_do_not_depend_on_what_memory_held(f: Program, monkeypatch: py
 
 def rows(lengths: str, look: str) -> str:
     """A program that stacks the beginnings of an array, of these lengths, and looks at the rows."""
-    return f"""func @f(%x: f64[{N}]) -> (f64[{N}]) {{
+    return f"""func @f(%x: f64[{N}], %n: i64[]) -> (f64[{N}]) {{
   %1: f64[{N}, {N}] = loop(length={N}) {{
     index %i: i64[]
     const %x.1: f64[{N}] = %x
+    const %n.1: i64[] = %n
     %2: i64[] = {lengths}
     %3: f64[{N}] = read_block(%x.1, 0, %2, shape=({N},), step=(1,), shared=0)
     stack %3
@@ -94,6 +95,7 @@ def rows(lengths: str, look: str) -> str:
   %4: f64[{N}] = loop(length={N}) {{
     index %i.1: i64[]
     each  %row: f64[{N}] = %1
+    const %n.2: i64[] = %n
     {look}
     stack %9
   }}
@@ -127,6 +129,10 @@ WHOLE = "%9: f64[] = reduce_sum(%row, axes=(0,))"
         ("sub(9, %i)", looked("sub(9, %i.1)"), True),
         ("sub(9, %i)", looked("add(%i.1, 1)"), False),
         ("add(%i, 1)", WHOLE, False),
+        ("add(%i, %n.1)", looked("add(%i.1, %n.2)"), True),
+        ("sub(%n.1, %i)", looked("sub(%n.2, %i.1)"), True),
+        ("add(%i, %n.1)", looked("add(%i.1, 1)"), False),
+        ("add(%i, 1)", looked("add(%i.1, %n.2)"), False),
     ],
 )
 def test_a_rest_is_unread_where_no_more_is_taken_than_was_made(made: str, look: str, is_unread: bool) -> None:

@@ -133,7 +133,7 @@ PROGRAMS = (
     ),
     LoopProgram(
         durbin,
-        lambda rng, n: (0.5 ** np.arange(1, n + 1) * rng.uniform(0.5, 1.0, n),),
+        lambda rng, n: (0.3 / np.arange(1, n + 1) ** 2 * rng.uniform(0.5, 1.0, n),),  # nothing underflows
         (0,),
         SMALL,
         _sizes(100, 300, 1000),

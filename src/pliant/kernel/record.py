@@ -158,7 +158,10 @@ class Recorder:
         buffer = self.buffers.get(value)
         if buffer is not None:
             self.reads.add(buffer)
-            return self.emit(Load(buffer, offset_of(index, buffer.type.shape)))
+            found = self.emit(Load(buffer, offset_of(index, buffer.type.shape)))
+            if value in self.ranges:
+                self.spans[found] = self.ranges[value]  # an index made of it is known by those of its terms
+            return found
         op = value.node.op
         if isinstance(op, Const):
             return self.emit(Literal(op.dtype, op.value))

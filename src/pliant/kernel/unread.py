@@ -8,7 +8,7 @@ Such rests are not filled. They hold anything, so all that is made of them must 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, final
 
 from pliant.core.frozen import frozen
@@ -16,6 +16,7 @@ from pliant.core.ir import Function, Node, Value, nodes
 from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock
+from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
 from pliant.ops.places import Form, Scene, form_of
 from pliant.ops.select import Select
@@ -31,21 +32,23 @@ def unread_rests(fn: Function) -> dict[int, frozenset[int]]:
         op = node.op
         if isinstance(op, Loop):
             stacks = [n for n, kind in enumerate(op.outs) if kind == "stack"]
-            rows = frozenset([n for n in stacks if _is_unread(op, n, node.values[n], users)])
+            rows = frozenset([n for n in stacks if _is_unread(node, n, users)])
             found[id(op.body)] = found.get(id(op.body), rows) & rows
     return {body: rows for body, rows in found.items() if rows}
 
 
 def spared(fn: Function, results: Collection[int]) -> frozenset[Value]:
     """Those results of a body that nothing else in it looks at beyond their length."""
-    body = _Body(fn)
+    body = _Body(fn, {p: Form.of(("parameter", n)) for n, p in enumerate(fn.params[1:]) if p.type == INDEX})
     rows = [fn.results[n] for n in results]
     found = [(v, length) for v in rows if (length := body.length_of(v))]
     return frozenset([v for v, length in found if body.is_masked(v, length, rows.count(v))])
 
 
-def _is_unread(op: Loop, n: int, stack: Value, users: dict[Value, list[Node | None]]) -> bool:
-    row, body = op.body.results[n], _Body(op.body)
+def _is_unread(node: Node, n: int, users: dict[Value, list[Node | None]]) -> bool:
+    op, stack = node.op, node.values[n]
+    assert isinstance(op, Loop)
+    row, body = op.body.results[n], _Body.of(node, op)
     length = body.length_of(row)
     if length is None or not body.is_masked(row, length, 1):
         return False
@@ -57,7 +60,7 @@ def _takes(user: Node, stack: Value, rows: int, length: Form) -> bool:
     op = user.op
     if not isinstance(op, Loop) or op.length != rows:
         return False
-    body, params = _Body(op.body), op.body.params[1:]
+    body, params = _Body.of(user, op), op.body.params[1:]
     taken = [(p, kind) for p, a, kind in zip(params, user.args, op.ins, strict=True) if a is stack]
     return all([kind == "each" and body.is_masked(p, length, 0) for p, kind in taken])
 
@@ -65,13 +68,20 @@ def _takes(user: Node, stack: Value, rows: int, length: Form) -> bool:
 @final
 @frozen
 class _Body:
-    """The body of a loop, in which numbers are compared as functions of the number of the step."""
+    """The body of a loop, in which numbers are compared as functions of the number of the step, and of given ones."""
 
     fn: Function
+    given: Mapping[Value, Form]
+
+    @classmethod
+    def of(cls, node: Node, op: Loop) -> _Body:
+        """The body of a loop, given what is the same at every step."""
+        rows = zip(op.body.params[1:], node.args, op.ins, strict=True)
+        return cls(op.body, {p: Form.of(a) for p, a, kind in rows if kind in ("const", "count") and p.type == INDEX})
 
     def form(self, value: Value) -> Form:
         """A number, in terms of the step's."""
-        return form_of(value, Scene(self.fn, {self.fn.params[0]: Form.of(ROW)}))
+        return form_of(value, Scene(self.fn, {**self.given, self.fn.params[0]: Form.of(ROW)}))
 
     def length_of(self, value: Value) -> Form | None:
         """How many elements, or rows, of a float array are made, if that depends on nothing but the step."""
@@ -84,7 +94,8 @@ class _Body:
         elif isinstance(op, Loop) and "count" in op.ins and op.outs[value.node.values.index(value)] == "stack":
             length = value.args[op.ins.index("count")]
         form = self.form(length) if length else None
-        return form if form and {*form.terms} <= {ROW} else None
+        known = {ROW, *(variable for given in self.given.values() for variable in given.terms)}
+        return form if form and {*form.terms} <= known else None
 
     def is_masked(self, value: Value, length: Form, returned: int) -> bool:
         """Whether nothing depends on what is in a value beyond a length, but so many results that are the value."""

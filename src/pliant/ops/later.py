@@ -58,7 +58,18 @@ def is_final(read: Value, version: Value, levels: Sequence[Level]) -> Value | No
     scene = scenes_of(levels)[-1]
     box = box_of_read(read, scene) if read is not version else box_of_write(read, scene)
     assert box is not None
-    return final_at(box, scene.facts, version, levels)
+    version, inside = _entering(version, levels)
+    return final_at(box, scene.facts, version, inside) if inside else None
+
+
+def _entering(version: Value, levels: Sequence[Level]) -> tuple[Value, Sequence[Level]]:
+    """What an array is in the loop where it changes, which hands it to those inside, and the loops down to that."""
+    while levels:
+        params, ins = levels[-1].loop.body.params[1:], levels[-1].loop.ins
+        if version not in params or ins[params.index(version)] != "const":
+            break
+        version, levels = levels[-1].node.args[params.index(version)], levels[:-1]
+    return version, levels
 
 
 def final_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[Level]) -> Value | None:
