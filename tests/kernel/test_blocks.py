@@ -218,3 +218,57 @@ def test_random_programs_give_the_same_bits_in_blocks():
             apart = BACKEND.compile(fn)
         assert [bits(y) for y in compiled(xs)] == [bits(y) for y in apart(xs)]
     assert groups > 8
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("n", [2, 5, 9])
+@pytest.mark.parametrize("rows", [70, 333])
+def test_stacks_of_matrices_are_factored_and_solved_in_blocks(n: int, rows: int, dtype: str):
+    def solved(a: Any, b: Any) -> Any:
+        m = np.matmul(a, np.conj(a).transpose(0, 2, 1)) + np.eye(n) * (1 + abs(b[:, None]))
+        x = np.linalg.solve(m, np.sin(b)[..., None])[..., 0]
+        low = np.linalg.cholesky(2 * m)
+        q, r = np.linalg.qr(a + low)
+        return (x * np.conj(x)).sum(1) + np.linalg.det(m), (q * r).sum((1, 2)) + np.linalg.eigvalsh(m).sum(1)
+
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(rows, n, n)).astype(dtype), rng.normal(size=(rows, n)).astype(dtype)
+    assert groups_of(solved, a, b) == 1
+    assert bits(pliant.jit(solved)(a, b)) == bits(without_blocks(solved, a, b))
+    for got, wanted in zip(pliant.jit(solved)(a, b), solved(a, b), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("place", [0, 170, 299])
+@pytest.mark.parametrize("n", [3, 10, 80])
+def test_a_matrix_in_a_block_without_an_answer_raises(n: int, place: int):
+    def rooted(a: Any) -> Any:
+        return np.exp(np.linalg.cholesky(np.eye(n) + 0 * np.sin(a)) - a).sum((1, 2))
+
+    a = np.zeros((300, n, n))
+    assert groups_of(rooted, a) == 1
+    np.testing.assert_allclose(pliant.jit(rooted)(a), rooted(a))
+    a[place, 0, 0] = -np.inf
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(pliant.jit(rooted)(a)[place])
+
+    def negative(a: Any) -> Any:
+        return np.exp(np.linalg.cholesky(np.eye(n) - np.sin(a) ** 2) - a).sum((1, 2))
+
+    a[place, 0, 0] = np.pi / 2
+    with pytest.raises(np.linalg.LinAlgError, match="Matrix is not positive definite"):
+        pliant.jit(negative)(a)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_what_the_caller_has_is_not_written_before_all_matrices_have_an_answer():
+    def replaced(a: Any, out: Any) -> None:
+        out[...] = np.exp(np.linalg.inv(2 * a))
+
+    a, out = np.broadcast_to(np.eye(3), (300, 3, 3)).copy(), np.zeros((300, 3, 3))
+    a[299] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        pliant.jit(replaced)(a, out)
+    assert not out.any()

@@ -18,6 +18,7 @@ from pliant.kernel.ir import (
     Affine,
     Blocks,
     Buffer,
+    Checked,
     Copy,
     Fill,
     Fold,
@@ -27,6 +28,8 @@ from pliant.kernel.ir import (
     Product,
     Program,
     Region,
+    Routine,
+    RowStep,
     Scalar,
     Step,
     Stop,
@@ -70,7 +73,7 @@ def touched(step: Step) -> set[Buffer]:
 
 def rows_of(step: Step) -> int:
     """How long the first axis of what a step makes is."""
-    made = writes(step) if isinstance(step, Nest | Fill | Product) else []
+    made = writes(step) if isinstance(step, RowStep) else []
     return made[0].type.shape[0] if made and made[0].type.shape else 0
 
 
@@ -82,7 +85,7 @@ Place: TypeAlias = tuple[Buffer | None, Affine]
 class Member:
     """A step over rows: its loops over them, and what memory it writes, and touches elsewhere than in its own row."""
 
-    step: Nest | Fill | Product
+    step: RowStep
     loops: set[Var] = field(default_factory=set[Var])
     written: set[Buffer] = field(default_factory=set[Buffer])
     crooked: set[Buffer] = field(default_factory=set[Buffer])
@@ -102,6 +105,9 @@ def member(step: Step, rows: int) -> Member | None:
         case Product() if step.batch[:1] == (rows,) and 0 not in step.sizes:
             found, is_good = Member(step), True
             _add_product(found, step)
+        case Routine() if step.stack[:1] == (rows,) and not step.is_update:
+            found = Member(step)
+            is_good = _add_routine(found, step, rows)
         case _:
             return None
     return found if is_good and found.written and found.crooked.isdisjoint(found.written) else None
@@ -139,6 +145,16 @@ def _add_product(found: Member, step: Product) -> None:
     found.written.add(root_of(step.out))
 
 
+def _add_routine(found: Member, step: Routine, rows: int) -> bool:
+    """Add what is computed matrix by matrix, of which each row is some, to a member; whether it can be one."""
+    arrays = (*step.args, *step.outs)
+    if any([b.type.shape[:1] != (rows,) or not b.type.size for b in arrays]):
+        return False
+    found.crooked |= {root_of(b) for b in arrays if b.type.bytes != root_of(b).type.bytes}
+    found.written |= {root_of(b) for b in step.outs}
+    return True
+
+
 def in_row(buffer: Buffer, offset: Affine, loop: Var, rows: int, loops: Iterable[Var]) -> bool:
     """Whether an offset lies in that row of a buffer which a loop is at; `loops`: all that run."""
     length, rest = divmod(buffer.type.size, rows)
@@ -147,8 +163,13 @@ def in_row(buffer: Buffer, offset: Affine, loop: Var, rows: int, loops: Iterable
     times = loop.extent // rows  # steps of the loop for each row
     factor = offset.factor(loop)
     terms = [(a, f) for a, f in offset.terms if a is not loop and (not isinstance(a, Var) or a in loops)]
-    span = Affine(offset.start, tuple(terms)).range()
+    span = Affine(offset.start, tuple(terms)).range(looked_up(offset))
     return factor * times == length and span is not None and span[0] >= 0 and span[1] + factor * (times - 1) < length
+
+
+def looked_up(offset: Affine) -> dict[Scalar, tuple[int, int]]:
+    """The least and the greatest value of the indices in an offset that are checked when they have been read."""
+    return {atom: (0, max(atom.extent - 1, 0)) for atom, _ in offset.terms if isinstance(atom, Checked)}
 
 
 def has_common_fold(nest: Nest) -> bool:
@@ -227,7 +248,7 @@ def in_blocks(members: list[Member], rows: int, size: int, private: set[Buffer])
         shrunk |= {b for b in (*writes(step), *step.reads) if root_of(b) in private}
     moved = set[Load | Store]()
     for step in steps:
-        for s in scalars(step.body) if not isinstance(step, Product) else ():
+        for s in scalars(step.body) if isinstance(step, Nest | Fill) else ():
             if isinstance(s, Load | Store) and s.buffer in shrunk and s not in moved:
                 s.offset = in_block(s.offset, s.buffer, first)
                 moved.add(s)

@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OUT_OF_MEMORY", "Affine", "All", "Apply", "Blocks", "Buffer", "Checked", "Choose", "Copy", "Delay", "Digit",
-    "Fill", "Fold", "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest", "Product",
-    "Program", "Region", "Roles", "Root", "Routine", "Rows", "Run", "Scalar", "Site", "Split", "Step", "Stop", "Store",
-    "Var", "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of", "takes_over", "writes",
+    "Fill", "Fold", "FoldShape", "FromIndex", "Host", "Index", "Literal", "Load", "Loop", "Matrix", "Nest",
+    "Product", "Program", "Region", "Roles", "Root", "Routine", "RowStep", "Rows", "Run", "Scalar", "Site", "Split",
+    "Step", "Stop", "Store", "Var", "Within", "affine", "index_of", "numbers", "offset_of", "root_of", "strides_of",
+    "takes_over", "writes",
 ]  # fmt: skip
 
 
@@ -167,7 +168,7 @@ class Host:
 @final
 @dataclass(eq=False)
 class Routine:
-    """A primitive that a library of the target computes, on whole arrays; `site` is for its failure.
+    """A primitive that the target computes by code of its own, matrix by matrix; `site` is for its failure.
 
     is_update: the result begins as the first operand.
     """
@@ -182,6 +183,11 @@ class Routine:
     def reads(self) -> set[Buffer]:
         """Buffers it reads."""
         return set(self.args)
+
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """How many matrices there are, along each axis."""
+        return self.node.args[0].type.shape[:-2]
 
     @property
     def work(self) -> int:
@@ -230,6 +236,10 @@ class Run:
         return set(self.args)
 
 
+RowStep = Nest | Fill | Product | Routine
+"""What can run for a block of rows."""
+
+
 @final
 @dataclass(eq=False)
 class Blocks:
@@ -239,7 +249,7 @@ class Blocks:
     the first row of the block at hand. private: what has room for one block only, in `room`.
     """
 
-    steps: list[Nest | Fill | Product]
+    steps: list[RowStep]
     rows: Var
     size: int
     first: Var

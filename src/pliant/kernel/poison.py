@@ -14,13 +14,12 @@ from pliant.kernel.ir import (
     Affine,
     Blocks,
     Buffer,
-    Fill,
     Literal,
     Nest,
-    Product,
     Program,
     Region,
     Root,
+    RowStep,
     Run,
     Step,
     Var,
@@ -54,7 +53,7 @@ def _poison_room(step: Blocks) -> None:
     """Fill the rows of what is private to a block, before it is first written and after its last use."""
     own = sorted({root_of(b) for b in step.private}, key=lambda b: b.number)
     last = last_uses(step.steps)
-    steps: list[Nest | Fill | Product] = [_filling_rows(step, b) for b in own]
+    steps: list[RowStep] = [_filling_rows(step, b) for b in own]
     for number, inner in enumerate(step.steps):
         steps += [inner, *[_filling_rows(step, b) for b in own if last[b] == number]]
     step.steps = steps

@@ -16,11 +16,12 @@ from typing import Final, final
 
 from pliant.backends.llvm.blas import by_one_thread, emit_stack, is_alone
 from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.lapack import emit_matrices, is_called
 from pliant.backends.llvm.nests import emit_loops, emitters_of
 from pliant.backends.llvm.parts import word
 from pliant.backends.llvm.pool import parallel
 from pliant.backends.llvm.values import literal
-from pliant.kernel.ir import Affine, Blocks, Checked, Fill, Nest, Product, Root, Var, writes
+from pliant.kernel.ir import Affine, Blocks, Checked, Fill, Nest, Product, Root, Routine, RowStep, Var, writes
 from pliant.kernel.product import stack_of
 from pliant.kernel.record import identity_of
 
@@ -68,7 +69,7 @@ class Block:
         place = Affine(0, ((every, 1), (blocks.first, -length)) if is_private else ((every, 1),))
         self.e.loop(every, lambda: self.e.store(buffer, place, value), self.times(length))
 
-    def step(self, step: Nest | Fill | Product, word_of: Callable[[Checked], int]) -> None:
+    def step(self, step: RowStep, word_of: Callable[[Checked], int]) -> None:
         """One step; the greatest index of each check goes to its word of the frame."""
         e = self.e
         e.begin_step(writes(step))
@@ -80,11 +81,21 @@ class Block:
             emit_loops(e, emitters, [step], None)
         elif isinstance(step, Fill):
             e.region(step.body)
-        else:
+        elif isinstance(step, Product):
             self.products(step)
+        else:
+            self.matrices(step)
         for check, slot in e.checks.items():
             seen = e.op(f"load i64, ptr {slot}")
             e.line(f"atomicrmw umax ptr {word(e, '%frame', word_of(check))}, i64 {seen} monotonic")
+
+    def matrices(self, step: Routine) -> None:
+        """What is computed matrix by matrix, for the rows of the block."""
+        private = [b for b in (*step.args, *step.outs) if b in self.blocks.private]
+        lengths = {b: b.type.size // self.blocks.size for b in private}
+        self.e.shifts = {b: Affine(0, ((self.blocks.first, -length),)) for b, length in lengths.items()}
+        emit_matrices(self.e, step, ("%first", "%last"))
+        self.e.shifts = {}
 
     def products(self, step: Product) -> None:
         """A stack of products, whose first loop runs over rows."""
@@ -97,7 +108,7 @@ class Block:
         emit_stack(self.e, step, loops, (left, right, out))
 
 
-def emit_blocks(e: Emitter, step: Blocks, most: int, length_of: Callable[[Nest | Fill | Product], int]) -> None:
+def emit_blocks(e: Emitter, step: Blocks, most: int, length_of: Callable[[RowStep], int]) -> None:
     """All blocks, by all threads. most: the length of a function."""
     name, checks = f"{e.name}_{e.fresh('blocks')[1:]}", dict[Checked, int]()
     functions, length = list[Emitter](), most
@@ -136,7 +147,9 @@ def called(e: Emitter, step: Blocks, name: str, checks: dict[Checked, int]) -> N
         pool = parallel()
         e.module.declared[pool] = f"declare void @{pool}(ptr, ptr, ptr, i64)"
         call = f"@{pool}(ptr @{part_of(e, step, name)}, ptr %table, ptr {frame}, i64 {step.split.count})"
-    alone = any([is_alone(inner) for inner in step.steps if isinstance(inner, Product)])
+    products = [inner for inner in step.steps if isinstance(inner, Product)]
+    routines = [inner for inner in step.steps if isinstance(inner, Routine)]
+    alone = any([is_alone(inner) for inner in products]) or any([is_called(inner) for inner in routines])
     by_one_thread(e, alone, lambda: e.line(f"call void {call}"))
     e.end_step()
 

@@ -11,6 +11,7 @@ from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
+    Affine,
     All,
     Apply,
     Checked,
@@ -206,14 +207,23 @@ class Emitter(FunctionText):
     def checked(self, s: Checked) -> str:
         """The index, or 0 if it is out of range; the greatest (as unsigned) is looked at later."""
         x = self.affine(s.index)
-        if s not in self.checks:
-            self.checks[s] = slot = self.alloca("i64")
-            self.head.append(f"  store i64 0, ptr {slot}")
-        slot = self.checks[s]
-        seen = self.op(f"load i64, ptr {slot}")
-        self.line(f"store i64 {self.op(f'call i64 @llvm.umax.i64(i64 {seen}, i64 {x})')}, ptr {slot}")
+        self.note(s, x)
         inside = self.op(f"icmp ult i64 {x}, {s.extent}")
         return self.op(f"select i1 {inside}, i64 {x}, i64 0")
+
+    def note(self, check: Checked, x: str) -> None:
+        """Keep the greatest index that is checked."""
+        if check not in self.checks:
+            self.checks[check] = slot = self.alloca("i64")
+            self.head.append(f"  store i64 0, ptr {slot}")
+        slot = self.checks[check]
+        seen = self.op(f"load i64, ptr {slot}")
+        self.line(f"store i64 {self.op(f'call i64 @llvm.umax.i64(i64 {seen}, i64 {x})')}, ptr {slot}")
+
+    def fails(self, site: int, condition: str) -> None:
+        """Note, as an index that is out of range, that there is no answer where a condition holds."""
+        check = next((check for check in self.checks if check.site == site), None) or Checked(Affine(), 1, site)
+        self.note(check, self.op(f"zext i1 {condition} to i64"))
 
     def end_step(self) -> None:
         """Report the first index of this step that was out of range, and return then."""

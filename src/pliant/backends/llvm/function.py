@@ -39,6 +39,7 @@ class FunctionText:
         self.costly = False  # loops of this step compute functions that take much longer than a mask
         self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
         self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
+        self.shifts: dict[Buffer, Affine] = {}  # what is added to all places in a buffer
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
         self.checks: dict[Checked, str] = {}
@@ -130,6 +131,7 @@ class FunctionText:
         """The address of an element, or of one part of a complex one."""
         dtype = buffer.type.dtype
         memory = "i8" if dtype == "bool" else llvm_type(dtype)
+        offset = offset + self.shifts[buffer] if buffer in self.shifts else offset
         if dtype[0] == "c":
             offset = offset * 2 + part
         index = self.affine(offset)

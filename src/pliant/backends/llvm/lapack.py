@@ -29,18 +29,31 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
 
 
 def emit_routine(e: Emitter, step: Routine) -> None:
-    """A call, or several, for each matrix of the stack."""
-    lead, n = step.args[0].type.shape[:-2], step.args[0].type.shape[-1]
+    """The code for each matrix of the stack, and a report of the first step that has no answer."""
+    if emit_matrices(e, step):
+        e.end_step()
+
+
+def is_called(step: Routine) -> bool:
+    """Whether a step calls LAPACK."""
+    return not is_inside(step.node.op, [a.type for a in step.args])
+
+
+def emit_matrices(e: Emitter, step: Routine, part: tuple[str, str] | None = None) -> bool:
+    """The code for each matrix of the stack, or of a part of its first axis; whether there is any."""
+    lead, n = step.stack, step.args[0].type.shape[-1]
     if 0 in (*lead, n) or 0 in step.outs[0].type.shape:
-        return
-    if is_inside(step.node.op, [a.type for a in step.args]):
-        emit_small(e, step)
-        return
-    e.begin_step(())
+        return False
     loops = tuple([Var(extent) for extent in lead])
-    op = step.node.op
-    e.nested(loops, lambda: ROUTINES[type(op)](e, step, loops, n))
-    e.end_step()
+    if part:
+        e.part[loops[0]] = part
+    if is_called(step):
+        e.begin_step(())
+        e.nested(loops, lambda: ROUTINES[type(step.node.op)](e, step, loops, n))
+    else:
+        e.begin_step(step.outs)
+        emit_small(e, step, loops)
+    return True
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -> None:
@@ -51,7 +64,7 @@ def _cholesky(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -> None:
     zero = "0x0000000000000000"
     empty = (zero, zero) if a.type.kind == "c" else zero
     _above(e, n, lambda i, j: e.store(out, place_of(out, loops, i, j), empty))
-    _note(e, step, e.op(f"icmp ne {info[1]} {info[0]}, 0"))
+    e.fails(step.site, e.op(f"icmp ne {info[1]} {info[0]}, 0"))
 
 
 def _triangular_solve(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -> None:
@@ -60,7 +73,7 @@ def _triangular_solve(e: Emitter, step: Routine, loops: Sequence[Var], n: int) -
     op, k, dtype = step.node.op, out.type.shape[-1], a.type.dtype
     assert isinstance(op, TriangularSolve)
     if not op.unit:
-        _note(e, step, _has_zero(e, a, loops, n))
+        e.fails(step.site, _has_zero(e, a, loops, n))
     _each(e, n, k, lambda i, j: e.store(out, place_of(out, loops, i, j), e.load(b, place_of(b, loops, i, j))))
     flags = "R", "U" if op.lower else "L", "C" if op.adjoint else "N", "U" if op.unit else "N"
     places = e.address(a, place_of(a, loops)), e.address(out, place_of(out, loops))
@@ -130,12 +143,6 @@ def _call(e: Emitter, name: str, dtype: str, *args: str | int) -> tuple[str, str
     info = e.alloca(ints)
     e.line(call_text(e, full, dtype, [info if a == "info" else a for a in args]))
     return e.op(f"load {ints}, ptr {info}"), ints
-
-
-def _note(e: Emitter, step: Routine, failed: str) -> None:
-    """Remember that a routine failed."""
-    before = e.op("load i64, ptr %error")
-    e.line(f"store i64 {e.op(f'select i1 {failed}, i64 {step.site + 1}, i64 {before}')}, ptr %error")
 
 
 def _each(e: Emitter, m: int, n: int, body: Callable[[Affine, Affine], None]) -> None:

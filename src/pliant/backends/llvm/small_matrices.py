@@ -45,18 +45,13 @@ def is_small(op: Op, types: Sequence[Type]) -> bool:
     return 0 < types[0].shape[-1] <= most and (len(types) == 1 or types[1].shape[-1] <= WIDEST)
 
 
-def emit_small(e: Emitter, step: Routine) -> None:
+def emit_small(e: Emitter, step: Routine, loops: Loops) -> None:
     """The code for every matrix of a stack, and a note if one of them has no answer."""
-    loops = tuple([Var(extent) for extent in step.args[0].type.shape[:-2]])
-    e.begin_step(step.outs)
-    failed = e.alloca("i1")
-    e.line(f"store i1 false, ptr {failed}")
     rules = WRITTEN if is_small(step.node.op, [a.type for a in step.args]) else LOOPED
 
     def each(step: Routine) -> None:
         for condition in rules[type(step.node.op)](e, step, loops):
-            before = e.op(f"load i1, ptr {failed}")
-            e.line(f"store i1 {e.op(f'or i1 {before}, {condition}')}, ptr {failed}")
+            e.fails(step.site, condition)
 
     stack, inside = _side_by_side(step, loops) if rules is WRITTEN else (None, step)
 
@@ -64,12 +59,10 @@ def emit_small(e: Emitter, step: Routine) -> None:
         each(inside)
 
     if stack:
-        e.nested(loops[:-1], lambda: emit_stack(e, loops[-1], stack, one))
+        rest = (lambda: each(step)) if loops[-1] in e.part else None  # there may be few
+        e.nested(tuple(loops[:-1]), lambda: emit_stack(e, loops[-1], stack, one, rest))
     else:
-        e.nested(loops, one)
-    before, has_failed = e.op("load i64, ptr %error"), e.op(f"load i1, ptr {failed}")
-    e.line(f"store i64 {e.op(f'select i1 {has_failed}, i64 {step.site + 1}, i64 {before}')}, ptr %error")
-    e.end_step()
+        e.nested(tuple(loops), one)
 
 
 def _side_by_side(step: Routine, loops: Loops) -> tuple[Stack | None, Routine]:
@@ -78,7 +71,7 @@ def _side_by_side(step: Routine, loops: Loops) -> tuple[Stack | None, Routine]:
     n = a.type.shape[-1]
     if not (2 < n <= LARGEST_SIDE_BY_SIDE.get(type(op), 0) and loops and loops[-1].extent >= FEWEST):
         return None, step
-    outs = [out for out in step.outs if out.type.shape == a.type.shape]
+    outs = [out for out in step.outs if out.type.rank == a.type.rank]
     locals = {buffer: local_for(a.type.dtype, (n, n)) for buffer in (a, *outs)}
     rows = {local: Row(buffer, _place(buffer, loops), n * n, n * n) for buffer, local in locals.items()}
     stack = Stack({locals[a]: rows[locals[a]]}, {locals[out]: rows[locals[out]] for out in outs})

@@ -120,7 +120,6 @@ def emit_step(e: Emitter, step: Step) -> None:
                 emit_sort(e, step)
             else:
                 emit_routine(e, step)
-                e.return_if_failed()
         case Run() if isinstance(step.node.op, Record):
             emit_record(e, step, step.node.op, emit_segment)
         case Run() if isinstance(step.node.op, Rewind):

@@ -15,8 +15,21 @@ from pliant.kernel.check.faults import fault, named
 from pliant.kernel.check.fills import statements
 from pliant.kernel.check.memory import region_of
 from pliant.kernel.check.nests import running
-from pliant.kernel.check.order import Access, Level, access, comes_before
-from pliant.kernel.ir import Affine, Blocks, Buffer, Fill, Matrix, Nest, Product, Store, Var, strides_of, writes
+from pliant.kernel.check.order import Access, Level, access, comes_before, limit_of
+from pliant.kernel.ir import (
+    Affine,
+    Blocks,
+    Buffer,
+    Fill,
+    Matrix,
+    Product,
+    Routine,
+    RowStep,
+    Store,
+    Var,
+    strides_of,
+    writes,
+)
 
 
 @final
@@ -54,10 +67,13 @@ def check_blocks(step: Blocks) -> None:
                 raise fault(one.buffer, f"is written in one row where {named(other.buffer)} is {what} in another")
 
 
-def _touches(step: Nest | Fill | Product, blocks: Blocks) -> Iterator[Touch]:
+def _touches(step: RowStep, blocks: Blocks) -> Iterator[Touch]:
     """All loads and stores of a step."""
     if isinstance(step, Product):
         yield from _of_products(step, blocks)
+        return
+    if isinstance(step, Routine):
+        yield from _of_routine(step, blocks)
         return
     if isinstance(step, Fill):
         for s in statements(step.body):
@@ -95,6 +111,21 @@ def _of_products(step: Product, blocks: Blocks) -> Iterator[Touch]:
         yield Touch(matrix.buffer, Affine(matrix.offset, tuple(terms)), blocks.rows, loops, matrix is product)
 
 
+def _of_routine(step: Routine, blocks: Blocks) -> Iterator[Touch]:
+    """What is computed matrix by matrix touches: all of a row of each array."""
+    for buffer in (*step.args, *step.outs):
+        count = blocks.size if buffer in blocks.private else blocks.rows.extent
+        length, rest = divmod(buffer.type.size, count)
+        if rest or step.stack[:1] != (blocks.rows.extent,):
+            raise fault(buffer, "is made in blocks of rows, but has another number of rows")
+        inner = Var(length)
+        terms = [(blocks.rows, length), (inner, 1)]
+        if buffer in blocks.private:
+            terms.append((blocks.first, -length))
+        loops = frozenset([blocks.rows, inner])
+        yield Touch(buffer, Affine(0, tuple(terms)), blocks.rows, loops, buffer in step.outs)
+
+
 def _row_of(loops: Iterable[Var], made: Buffer, blocks: Blocks) -> Var:
     """The one of some loops that runs over rows, each of them so many times."""
     found = [v for v in loops if v in blocks.loops and v.extent % blocks.rows.extent == 0]
@@ -117,7 +148,8 @@ def _check_private(touch: Touch, step: Blocks) -> None:
     length, rest = divmod(buffer.type.size, step.size)
     factor, room, own = offset.factor(touch.row), region_of(step.room), region_of(buffer)
     terms = [(a, f) for a, f in offset.terms if a is not touch.row and (not isinstance(a, Var) or a in touch.loops)]
-    span = Affine(offset.start, tuple(terms)).range()
+    limits = {a: limit_of(a) for a, _ in terms if not isinstance(a, Var)}
+    span = Affine(offset.start, tuple(terms)).range({a: (0, limit) for a, limit in limits.items() if limit is not None})
     is_there = own.slot == room.slot and room.low <= own.low and own.high <= room.high
     is_row = not rest and factor * times == length == -offset.factor(step.first)
     if not (is_there and is_row and span and span[0] >= 0 and span[1] + factor * (times - 1) < length):

@@ -50,7 +50,7 @@ def access(
         if not varies(atom, running):
             fixed.append((atom, factor * width))
             continue
-        limit = _limit(atom)
+        limit = limit_of(atom)
         if limit is None:
             is_known = False
         else:
@@ -61,12 +61,12 @@ def access(
 def _without(x: Access, common: set[tuple[Scalar, int]]) -> Access:
     """An access without parts that another one has too."""
     rest = [(atom, factor) for atom, factor in x.fixed if (atom, factor) not in common]
-    terms = [(factor, _limit(atom)) for atom, factor in rest]
+    terms = [(factor, limit_of(atom)) for atom, factor in rest]
     bounded = tuple([(factor, limit) for factor, limit in terms if limit is not None])
     return replace(x, others=x.others + bounded, is_known=x.is_known and len(bounded) == len(terms), fixed=())
 
 
-def _limit(atom: Scalar) -> int | None:
+def limit_of(atom: Scalar) -> int | None:
     """The greatest value of an index that is not below 0, if it has one."""
     match atom:
         case Checked():
