@@ -27,6 +27,9 @@ BLOCK: Final = 1024
 STRIP: Final = 8192
 """The same, where there are loops around it: shorter strips of many rows are read more slowly than whole rows."""
 
+TALL: Final = 128
+"""The same of the loop around it, where an array is walked across: tiles of fewer rows are read more slowly."""
+
 
 def split(program: Program) -> None:
     """Note, at each large nest, its loop that runs in parts."""
@@ -66,10 +69,19 @@ def grain_of(nests: list[Nest], loop: Var) -> int:
     """The number of steps whose multiples divide a loop."""
     loops = nests[0].vars
     if len(nests) > 1 or loop is not loops[-1]:
-        return 1
+        return max(min(TALL, loop.extent // (MOST // 4)), 1) if is_across(nests, loop) else 1
     if len(loops) > 1:
         return STRIP
     return BLOCK if any([is_total(root, nests[0]) for root in nests[0].roots]) else GRAIN
+
+
+def is_across(nests: list[Nest], loop: Var) -> bool:
+    """Whether a loop is the one around the innermost loop of a nest that walks an array across."""
+    if len(nests) > 1 or loop is not nests[0].vars[-2]:
+        return False
+    inner = nests[0].vars[-1]
+    loads = [s.offset for s in scalars(nests[0].body) if isinstance(s, Load)]
+    return any([abs(x.factor(inner)) > abs(x.factor(loop)) > 0 for x in loads])
 
 
 def private(nests: list[Nest]) -> list[Buffer]:

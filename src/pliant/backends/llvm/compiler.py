@@ -16,6 +16,7 @@ from pliant.backends.llvm.jit import Code, host_target, optimised
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.own import served
 from pliant.backends.llvm.steps import emit_program
+from pliant.backends.llvm.streams import past_caches
 from pliant.core.ir import Function, Op, param
 from pliant.core.scope import scope
 from pliant.core.types import Type
@@ -83,7 +84,8 @@ def pinned_of(program: Program) -> dict[int, int]:
 def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segment | Host]]:
     """LLVM IR of a program, and the order to run its functions in. apart: one function for each step."""
     target = host_target()
-    module = Module(target.vectors, served(target.has, vectors=bool(target.vectors)), target.widths)
+    own = served(target.has, vectors=bool(target.vectors))
+    module = Module(target.vectors, own, target.widths, past_caches(program, target.has))
     functions, order = emit_program(program, module, apart=apart)
     if not any([isinstance(step, Segment) for step in order]):
         return "", order

@@ -33,6 +33,7 @@ class FunctionText:
         self.values: dict[Scalar, Val] = {}
         self.env: dict[Var, str] = {}
         self.reports = False  # it may report an error
+        self.is_past_caches = False  # something was written past the caches, and is not settled
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.vectors = 0  # that loops of this step compute at a time; 0: as LLVM likes

@@ -8,6 +8,7 @@ from typing import Final, final
 
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import definition, is_inlined
+from pliant.kernel.ir import Buffer
 
 WIDE: Final = "#0"
 """Attributes of functions whose loops are long: their vectors are as wide as the processor has them."""
@@ -20,11 +21,16 @@ class Module:
     """The text around the functions. `vectors` are the vector variants of libm at hand."""
 
     def __init__(
-        self, vectors: tuple[tuple[str, int], ...], own: frozenset[tuple[str, str]], widths: tuple[int, ...]
+        self,
+        vectors: tuple[tuple[str, int], ...],
+        own: frozenset[tuple[str, str]],
+        widths: tuple[int, ...],
+        past_caches: frozenset[Buffer] = frozenset(),
     ) -> None:
         self.vectors = vectors  # (libmvec's letter of the instruction set, bytes per vector)
         self.own = own  # (function, LLVM type) that formulas of our own compute
         self.widths = widths  # bytes of the processor's vectors
+        self.past_caches = past_caches  # what is written past the caches: see `streams`
         self.declared: dict[str, str] = {}
         self.kept: list[str] = []
         self.attributes: list[str] = []

@@ -10,21 +10,19 @@ from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.emit import UNROLLED, Emitter
 from pliant.backends.llvm.math import LIBM, combine
 from pliant.backends.llvm.own import is_inlined
-from pliant.backends.llvm.squares import SIDE, Loop, Turned, emit_squares, fits
+from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
-from pliant.backends.llvm.tiles import SIZES, turner, turner_text
+from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
+from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.backends.llvm.width import count_functions
-from pliant.core.types import Type, itemsize
+from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
-TILE = 64  # steps of both loops where one array is walked along and another across
 MOST_TURNED = 4  # arrays whose tiles are turned over first
-PITCH = TILE + 8  # elements from row to row of a tile: a column of a power of two would lie in a few lines of cache
-LOCAL = -2  # the slot of local memory
 FEW = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED = 4  # vectors
 
@@ -77,6 +75,7 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
             emitter.end(0)
     e.backward, e.vectors, e.costly = frozenset(), 0, False
     e.ends = {}
+    settle(e)
 
 
 def vectors_at_once(e: Emitter, nests: list[Nest]) -> int:
@@ -102,8 +101,9 @@ class NestEmitter:
     def __init__(self, e: Emitter, nest: Nest, made: set[Buffer]) -> None:
         self.e, self.loops, self.roots, self.is_swept = e, nest.vars, nest.roots, nest.is_swept
         self.limits = nest.limits
-        self.held: dict[Root, tuple[Buffer, Affine]] = {}  # where roots wait
-        self.turned_over: dict[Load, tuple[Buffer, Affine]] = {}  # where tiles lie of what is walked across
+        self.streamed = streamed(e, nest)
+        self.held: Held = {}
+        self.turned_over: Turned = {}  # where tiles lie of what is walked across
         self.levels: list[list[Scalar]] = [[] for _ in range(len(self.loops) + 1)]
         depths: dict[Scalar, int] = {}
         places = {v: n + 1 for n, v in enumerate(self.loops)}
@@ -162,8 +162,8 @@ class NestEmitter:
             across(level)
         elif stack := self.stack(level):
             self.stacked(level, stack)
-        elif level == len(self.loops) - 1 and any([t.long for t in self.totals.values()]):
-            e.blocked(self.loops[level], lambda: self.level(level + 1), self.flush)
+        elif level == len(self.loops) - 1:
+            self.along(level)
         else:
             e.loop(self.loops[level], lambda: self.level(level + 1))
         if level < len(self.loops) and self.loops[level] in self.limits:
@@ -229,36 +229,39 @@ class NestEmitter:
         if not any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads]):
             return None
         least = min(outer.extent, inner.extent)
+        if self.streamed and least >= TILE:
+            return self.tiled
         if least >= SIDE and fits(self.turned(level), self.levels, self.roots):
             return self.squared
         return self.tiled if least >= TILE else None
 
+    def along(self, level: int, bounds: tuple[str, str] | None = None) -> None:
+        """The innermost loop, or a part of it."""
+        e, loop = self.e, self.loops[level]
+
+        def held(places: Held) -> None:
+            self.held = places
+            self.level(level + 1)
+            self.held = {}
+
+        if self.streamed:
+            emit_pieces(e, loop, self.streamed, held, bounds)
+        elif any([t.long for t in self.totals.values()]):
+            e.blocked(loop, lambda: self.level(level + 1), self.flush)
+        else:
+            e.loop(loop, lambda: self.level(level + 1), bounds)
+
     def tiled(self, level: int) -> None:
         """The two innermost loops in tiles. What is walked across is read from tiles that are turned over first."""
-        e, (outer, inner), corner = self.e, self.loops[level:], Var(2)
-        place = Affine(0, ((outer, PITCH), (inner, 1), (corner, 1)))
-        for s in self.turned(level):
-            self.turned_over[s] = tile_for(e, s.buffer.type.dtype), place
 
-        def across(top: str, bottom: str) -> None:
-            e.blocks(inner, TILE, lambda left, right: tile(top, bottom, left, right))
-
-        def tile(top: str, bottom: str, left: str, right: str) -> None:
-            e.env[outer], e.env[inner] = top, left
-            sizes = e.op(f"sub i64 {right}, {left}"), e.op(f"sub i64 {bottom}, {top}")
-            for s, (buffer, _) in self.turned_over.items():
-                turn(e, s, s.offset.factor(inner), buffer, sizes)
-            del e.env[outer], e.env[inner]
-            first = e.op(f"add i64 {e.op(f'mul i64 {top}, {PITCH}')}, {left}")
-            e.env[corner] = e.op(f"sub i64 0, {first}")
-            e.loop(outer, lambda: part(left, right), (top, bottom))
-
-        def part(left: str, right: str) -> None:
+        def row(turned: Turned, edges: Edges) -> None:
+            self.turned_over = turned
             self.begin(level + 1)
-            e.loop(inner, lambda: self.level(level + 2), (left, right))
+            self.along(level + 1, edges)
             self.end(level + 1)
 
-        e.blocks(outer, TILE, across)
+        outer, inner = self.loops[level:]
+        emit_tiles(self.e, (outer, inner), self.turned(level), self.streamed, row)
         self.turned_over = {}
 
     def squared(self, level: int) -> None:
@@ -345,7 +348,7 @@ class NestEmitter:
         is_backward = outer in e.backward
         place = Affine((outer.extent - 1) * row * is_backward, ((outer, -row if is_backward else row),))
         place = place + Affine(0, ((part, 1),)) + compact(tuple(inner))
-        self.held[delay.root] = ring, place
+        self.held = {delay.root: (ring, place)}
 
         def enter(first: str) -> None:
             """Let `part` be the place of a part in the ring, less that of its first step."""
@@ -380,19 +383,3 @@ class NestEmitter:
             before = self.e.load(root.buffer, root.offset)
             value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
         self.e.store(*self.held.get(root, (root.buffer, root.offset)), value)
-
-
-def tile_for(e: Emitter, dtype: str) -> Buffer:
-    """Local memory for a tile."""
-    buffer = Buffer(Type(dtype, (TILE * PITCH,)), None)
-    buffer.slot, buffer.offset = LOCAL, buffer.number  # like no other's
-    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
-    return buffer
-
-
-def turn(e: Emitter, load: Load, stride: int, tile: Buffer, sizes: tuple[str, str]) -> None:
-    """Fill a tile from where a load reads its first element; sizes: of the inner loop, and the outer one."""
-    item = itemsize(load.buffer.type.dtype)
-    name = e.module.helper(turner(item, PITCH), lambda name: turner_text(name, item, PITCH))
-    source, (inner, outer) = e.address(load.buffer, load.offset), sizes
-    e.line(f"call void {name}(ptr {source}, i64 {stride}, ptr {e.base(tile)}, i64 {inner}, i64 {outer})")

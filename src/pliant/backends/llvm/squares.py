@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pliant.backends.llvm.tiles import BLOCK, turned
+from pliant.backends.llvm.tiles import BLOCK, Turned, turned
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
@@ -36,8 +36,6 @@ MOST_TURNED: Final = 2  # arrays whose squares are at hand at the same time
 LEAST: Final = 4  # bytes of elements; lines of smaller ones are too long for squares
 SQUARE: Final = -3  # the slot of local memory for squares
 
-Turned: TypeAlias = dict[Load, tuple[Buffer, Affine]]
-"""Where loads of what is walked across find their elements."""
 Loop: TypeAlias = Callable[[Callable[[], None]], None]
 """Emits a loop around a body."""
 

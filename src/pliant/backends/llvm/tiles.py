@@ -2,18 +2,123 @@
 
 A nest that walks one array along its rows and another one across reads tiles of the latter from here. Read one by one,
 its elements would each wait for a line of cache of their own.
+
+    for each tile of the two loops:
+        turn over what is walked across
+        for each row of the tile:
+            all that the nest computes
+
+Where results are written past the caches, tiles are larger, since longer parts of rows are read faster, and a row of a
+tile begins and ends where a line of the result does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from pliant.backends.llvm.streams import LINE, Edges, line_before
+from pliant.core.frozen import frozen
+from pliant.core.types import Type, itemsize
+from pliant.kernel.ir import Affine, Buffer, Load, Root, Var
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+TILE: Final = 64
+"""Steps of both loops in a tile."""
+APART: Final = 8
+"""Elements by which the rows of a tile are longer: a column of a power of two would lie in a few lines of cache."""
+TALL: Final = (1024, 128)
+"""Bytes, and steps at most, of the outer loop in a tile where results are written past the caches."""
+WIDE: Final = (512, 128)
+"""The same of the inner loop."""
+LOCAL: Final = -2  # the slot of local memory
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
 WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
 """Bytes of elements → how the first of two rows is made in each of three rounds, each one instruction; the second is
 made of what the first leaves. Other sizes exchange blocks of 1, 2 and 4."""
+
+Turned: TypeAlias = dict[Load, tuple[Buffer, Affine]]
+"""Where loads of what is walked across find their elements."""
+
+
+@frozen
+class Shape:
+    """Steps of the outer and of the inner loop in a tile; how many that come before it are turned over as well; how
+    many elements there are from row to row."""
+
+    tall: int
+    wide: int
+    before: int
+    pitch: int
+
+
+def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
+    """The shape of tiles. streamed: the roots that are written past the caches."""
+    made = [itemsize(root.buffer.type.dtype) for root in streamed if root.buffer]
+    if not made:
+        return Shape(TILE, TILE, 0, TILE + APART)
+    item = min([*made, *[itemsize(s.buffer.type.dtype) for s in turned]])
+    tall, wide = [min(size // item, most) for size, most in (TALL, WIDE)]
+    return Shape(tall, wide, LINE // made[0], wide + LINE // item)
+
+
+def emit_tiles(
+    e: Emitter,
+    loops: tuple[Var, Var],
+    turned: Sequence[Load],
+    streamed: Sequence[Root],
+    row: Callable[[Turned, Edges], None],
+) -> None:
+    """All steps of two loops, in tiles. row: emits what a row of a tile computes, given its operands and its edges."""
+    (outer, inner), corner, shape = loops, Var(2), shape_of(turned, streamed)
+    place = Affine(0, ((outer, shape.pitch), (inner, 1), (corner, 1)))
+    held = {s: tile_for(e, s.buffer.type.dtype, shape) for s in turned}
+    begin, end = e.part.get(inner, ("0", str(inner.extent)))
+
+    def tile(top: str, bottom: str, left: str, right: str) -> None:
+        first = e.op(f"call i64 @llvm.smax.i64(i64 {e.op(f'sub nsw i64 {left}, {shape.before}')}, i64 {begin})")
+        e.env[outer], e.env[inner] = top, first
+        sizes = e.op(f"sub i64 {right}, {first}"), e.op(f"sub i64 {bottom}, {top}")
+        for s, buffer in held.items():
+            turn(e, s, s.offset.factor(inner), buffer, shape.pitch, sizes)
+        del e.env[outer], e.env[inner]
+        away = e.op(f"add i64 {e.op(f'mul i64 {top}, {shape.pitch}')}, {first}")
+        e.env[corner] = e.op(f"sub i64 0, {away}")
+
+        def one() -> None:
+            edges = (edge(left, begin), edge(right, end)) if streamed else (left, right)
+            row({s: (buffer, place) for s, buffer in held.items()}, edges)
+
+        e.loop(outer, one, (top, bottom))
+
+    def edge(step: str, last: str) -> str:
+        """Where a row of a tile begins or ends: at a line of the result, or where the loop does."""
+        before = line_before(e, inner, streamed, step)
+        return e.op(f"select i1 {e.op(f'icmp eq i64 {step}, {last}')}, i64 {step}, i64 {before}")
+
+    def across(top: str, bottom: str) -> None:
+        e.blocks(inner, shape.wide, lambda left, right: tile(top, bottom, left, right))
+
+    e.blocks(outer, shape.tall, across)
+
+
+def tile_for(e: Emitter, dtype: str, shape: Shape) -> Buffer:
+    """Local memory for a tile."""
+    buffer = Buffer(Type(dtype, (shape.tall * shape.pitch,)), None)
+    buffer.slot, buffer.offset = LOCAL, buffer.number  # like no other's
+    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
+    return buffer
+
+
+def turn(e: Emitter, load: Load, stride: int, tile: Buffer, pitch: int, sizes: tuple[str, str]) -> None:
+    """Fill a tile from where a load reads its first element; sizes: of the inner loop, and the outer one."""
+    item = itemsize(load.buffer.type.dtype)
+    name = e.module.helper(turner(item, pitch), lambda name: turner_text(name, item, pitch))
+    source, (inner, outer) = e.address(load.buffer, load.offset), sizes
+    e.line(f"call void {name}(ptr {source}, i64 {stride}, ptr {e.base(tile)}, i64 {inner}, i64 {outer})")
 
 
 def turner(item: int, pitch: int) -> str:
