@@ -25,6 +25,7 @@ from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
+from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.guards import MISSING, Box, Slot
@@ -158,6 +159,8 @@ class Reader:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
             return holder[key]
+        if _is(holder, list | tuple) and is_table(holder, key):
+            return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
         if _is(holder, dict | list | tuple):
             value = item(holder, key)
             if _is(key, slice | TracedArray) or _is(holder, tuple):

@@ -168,6 +168,22 @@ def one_of_two_objects(x: Any, n: int) -> Any:
     return chosen.a, chosen.b
 
 
+def one_of_several_arrays_that_keep_their_names(x: Any, n: int) -> Any:
+    points = [x[i : i + 2] * 1.0 for i in range(4)]
+
+    def height(p: Any) -> Any:
+        return ((p - 0.2) ** 2).sum()
+
+    best = min(points, key=height)
+    for _ in range(8):
+        for i in range(4):
+            moved = 0.9 * points[i] + 0.1 * best
+            if height(moved) < height(points[i]):
+                points[i] = moved.copy()
+        best = min(points, key=height)
+    return best, points
+
+
 def objects_of_a_class_of_its_own(x: Any, n: int) -> Any:
     class Stack:
         def __init__(self) -> None:
@@ -187,6 +203,7 @@ def objects_of_a_class_of_its_own(x: Any, n: int) -> Any:
 CLASSES = (
     objects_made_at_each_step, objects_until_a_condition_holds, objects_that_are_changed, the_best_object,
     the_object_before, changed_and_then_replaced, one_object_under_two_names, filters, array_of_an_object_in_place,
-    appended_objects_that_are_changed, object_at_a_traced_place, one_of_two_objects, objects_of_a_class_of_its_own,
+    appended_objects_that_are_changed, object_at_a_traced_place, one_of_two_objects, one_of_several_arrays_that_keep_their_names,
+    objects_of_a_class_of_its_own,
 )  # fmt: skip
 UNROLLED = (one_object_under_two_names,)

@@ -117,8 +117,46 @@ def parameter_of_a_lambda(x: Any, n: int) -> Any:
     return total, values
 
 
+def ring_of_numbers(x: Any, n: int) -> Any:
+    ring, head, total = [0.0] * 4, 0, 0.0
+    for v in x:
+        ring[head] = v
+        head = (head + 1) % 4
+        total = total + sum(ring) / 4
+    return total, ring
+
+
+def some_places_are_known(x: Any, n: int) -> Any:
+    found, k = [x[0], x[1], x[2], x[3]], 1
+    for v in x:
+        found[0] = found[k] * 0.5 + v
+        found[k] = found[0] - found[-1]
+        found[-1] = v * found[k - 1]
+        k = (k + 2) % 4
+    return found
+
+
+def by_a_traced_step(x: Any, n: int) -> Any:
+    marks, total = [1.0] * 20, x[0]
+    for i in range(2, 7):
+        if marks[i] > 0:
+            for j in range(i * i, 20, i):
+                marks[j] = 0.0
+        for j in range(8, -1, -i):
+            total = total * 0.5 + x[j]
+    return total, marks
+
+
+def one_of_several_functions(x: Any, n: int) -> Any:
+    functions, y = [np.sin, np.cos, lambda v: v * v * 0.1], x[0]
+    for i in range(9):
+        y = functions[i % 3](y) + x[i] * functions[-1](y)
+    return y, functions[np.argmax(x) % 3](x)
+
+
 TABLES = (
     worst_vertex_replaced, vertices_in_order, sorted_in_place, tuples_in_order, tuple_at_a_traced_place, best_is_kept,
     last_ones_are_kept, written_in_one_branch, one_array_under_two_names, parameter_of_a_lambda,
+    ring_of_numbers, some_places_are_known, by_a_traced_step, one_of_several_functions,
 )  # fmt: skip
 UNROLLED = (one_array_under_two_names,)

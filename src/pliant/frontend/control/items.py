@@ -8,17 +8,19 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import TracedValueError, UnsupportedError
+from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of
-from pliant.frontend.sizes import size_of, traced
+from pliant.frontend.sizes import note_range, size_of, traced
 from pliant.frontend.tracing import is_tracing
+from pliant.ops.compare import equal
 
 INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 
@@ -26,11 +28,11 @@ INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 @final
 @frozen
 class Range:
-    """`range` with bounds known only at run time; the step is known."""
+    """`range` with bounds or a step known only at run time."""
 
     start: Any
     stop: Any
-    step: int
+    step: Any
 
     def __iter__(self) -> Iterator[Any]:
         raise TracedValueError(
@@ -70,11 +72,8 @@ def items(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return function(*args, **options)
     if function is range and any([type(a) is TracedArray and a.concrete is None for a in args]):
         start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
-        if type(step) is TracedArray and step.concrete is None:
-            raise UnsupportedError("range: the step is known only at run time", hint="pass it as a static argument").at(
-                ("here", here())
-            )
-        return Range(_bound(start), _bound(stop), int(step))
+        is_open = type(step) is TracedArray and step.concrete is None
+        return Range(_bound(start), _bound(stop), _checked(_bound(step)) if is_open else int(step))
     if function is enumerate and args:
         return Made(function, (*args, *options.values()))
     if function in (zip, reversed) and not options.keys() - {"strict"}:
@@ -88,6 +87,13 @@ def _bound(x: Any) -> Any:
     if traced.shape or traced.type.kind not in "iub":
         raise TracedValueError(f"range: expected integers, got {traced.type}").at(("here", here()))
     return traced if traced.is_weak else with_kind(value_of(traced, "i64"), INDEX)
+
+
+def _checked(step: TracedArray) -> TracedArray:
+    """A traced step of a range, which raises where it is zero, as `range` does."""
+    if not size_of(step).is_at_least(1):
+        fail_if(equal(value_of(step, "i64"), const(0, "i64")), ValueError("range() arg 3 must not be zero"))
+    return step
 
 
 @final
@@ -139,17 +145,33 @@ def _pythons(elements: list[Any]) -> Steps | None:
     return Steps(len(elements), lambda k: with_kind(rows[k].value, kind))
 
 
-def scaled(k: Any, start: Any, step: int) -> Any:
+def scaled(k: Any, start: Any, step: Any) -> Any:
     """The k-th number of a range."""
-    reached = k if step == 1 else k * step
+    reached = k if isinstance(step, int) and step == 1 else k * step
     return reached if isinstance(start, int) and start == 0 else reached + start
 
 
 def _dynamic(elements: Range) -> Steps:
     start, stop, step = elements.start, elements.stop, elements.step
+    if not isinstance(step, int):
+        return _by_traced_steps(start, stop, step)
     reach = stop - start if step > 0 else start - stop
     size = abs(step)
     count = reach if size == 1 else (reach + (size - 1)) // size
+    return Steps(count, lambda k: scaled(k, start, step))
+
+
+def _by_traced_steps(start: Any, stop: Any, step: Any) -> Steps:
+    """The numbers of a range by a step that is not zero."""
+    xp = cast("Any", np)
+    if size_of(step).is_at_least(1):
+        reach, size = stop - start, step
+    else:
+        is_up = step > 0
+        reach, size = xp.where(is_up, stop - start, start - stop), xp.maximum(xp.abs(step), 1)
+    count = with_kind(value_of(xp.maximum(reach + (size - 1), 0) // size, "i64"), INDEX)
+    most = size_of(with_kind(value_of(reach, "i64"), INDEX)).range[1]
+    note_range(count, 0, None if most is None else max(most, 0))
     return Steps(count, lambda k: scaled(k, start, step))
 
 
