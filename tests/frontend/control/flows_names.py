@@ -114,8 +114,43 @@ def returned_changed_or_another(x: Any, n: int) -> Any:
     return parts
 
 
+def row_written_a_step_later(x: Any, n: int) -> Any:
+    table, total = np.outer(x, x + 1), 0.0
+    row = table[0]
+    for i in range(1, 9):
+        row[1:] *= x[i]
+        table[i - 1] += 0.5
+        total = total + row.sum()
+        row = table[i]
+    row[0] = 5.0
+    return table, total, row
+
+
+def rows_exchanged(x: Any, n: int) -> Any:
+    table = np.outer(x, x + 1)
+    one, other, last, before = table[0], table[1], table[:, 0], table[:, 1]
+    for i in range(2, n):
+        one[1:] += other[:-1] * x[i]
+        one, other = other, one
+        last, before = before, table[:, i]
+    last[0], before[1] = 3.0, 4.0
+    return table, one, other
+
+
+def part_bound_anew(x: Any, n: int) -> Any:
+    table, i = np.outer(x, x), 0
+    part = table[0, :4]
+    while i < n:
+        part *= 0.5
+        part = table[i, i : i + 4]
+        i += 1
+    part[0] = 1.0
+    return table, part
+
+
 NAMES = (
     bound_in_a_condition_of_a_comprehension, running_total, first_that_is_large, bound_in_a_conditional_expression,
     bound_in_a_while, pairs_matched, alternatives_matched, structures_matched,
     changed_or_bound_to_another, table_changed_or_bound_to_another, returned_changed_or_another,
+    row_written_a_step_later, rows_exchanged, part_bound_anew,
 )  # fmt: skip

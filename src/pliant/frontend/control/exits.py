@@ -24,6 +24,7 @@ from pliant.frontend.control.signals import MISSING, Signal
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.selection import Selection
@@ -117,12 +118,12 @@ class Exit:
             if isinstance(kind, Counter):
                 parts.append(partial(self.total, first, kind))
                 continue
+            if isinstance(kind, Window):
+                parts.append(self.window(kind, first, head, leaf))
+                continue
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-            if n is not None and place in self.plan.copied and kind is not None and type(leaf) is TracedArray:
-                parts.append(self.kept(first, partial(_array, n, kind_of(leaf), writeable=False)))
-                continue
             if n is not None and type(leaf) is TracedArray and isinstance(cast("Any", leaf.storage), Either):
                 parts.append(self.chosen(place, first, head, leaf, n))
                 continue
@@ -184,6 +185,14 @@ class Exit:
             return either(current(), value_of(ran, "bool"), new, first, known=new.value)
 
         return recipe
+
+    def window(self, kind: Window, first: Any, head: TracedArray, leaf: TracedArray) -> Recipe:
+        """A name that is bound to a window of an array: where that lies."""
+        n = len(self.carries)
+        rows = zip(*map(kind.places, (head, first, leaf)), strict=True)
+        self.carries += [Carry(p, start, end) for p, start, end in rows]
+        m = len(self.carries)
+        return lambda results: kind.at(results[n:m])
 
     def total(self, first: Any, kind: Counter, _: Values) -> Any:
         """What a counter is after the loop."""

@@ -18,6 +18,7 @@ from pliant.frontend.control.objects import attributes, containers, flatten, fla
 from pliant.frontend.control.region import Place, Region, born, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
+from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.sizes import note_range, size_of
@@ -56,7 +57,7 @@ class Tree:
     """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 
     structure: Any
-    kinds: tuple[Kind | Counter | None, ...]
+    kinds: tuple[Kind | Counter | Window | None, ...]
 
 
 @final
@@ -209,8 +210,10 @@ class Heads:
                     return as_traced(first)
         return None
 
-    def head(self, first: Any, kind: Kind | Counter | None, place: Place) -> Any:
+    def head(self, first: Any, kind: Kind | Counter | Window | None, place: Place) -> Any:
         """What a step is given for a leaf."""
+        if isinstance(kind, Window):
+            return kind.at([param(Type("i64"), str(place.key)) for n in kind.starts if n is None])
         if isinstance(kind, Counter):
             return with_kind(self.index, INDEX) * kind.step + first
         if kind is None:
