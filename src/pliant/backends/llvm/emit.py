@@ -8,6 +8,7 @@ from typing import final
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.math import apply
+from pliant.backends.llvm.quotient import divided, is_suited
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
@@ -37,6 +38,8 @@ UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them fr
 class Emitter(FunctionText):
     """Writes the control flow and the scalars of one LLVM function."""
 
+    is_inner: bool = False  # in a loop whose steps do not wait for each other
+
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
         """Run a body for each value of a loop variable; at least once, unless it ends by a limit. wish: metadata."""
         if var in self.ends and not bounds:
@@ -53,7 +56,9 @@ class Emitter(FunctionText):
         self.lines.append("")
         outer, start = self.env.get(var), len(self.lines) + self.module.repeated
         self.env[var] = self.reversed(var, name) if var in self.backward else name
+        around, self.is_inner = self.is_inner, self.vectors > 0 and var.extent > UNROLLED
         body()
+        self.is_inner = around
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
@@ -152,8 +157,7 @@ class Emitter(FunctionText):
         """Emit one scalar or statement."""
         match s:
             case Apply():
-                args = tuple([self.values[a] for a in s.args])
-                self.values[s] = apply(self, s.op, s.dtype, tuple([a.dtype for a in s.args]), args)
+                self.values[s] = self.apply(s)
             case Load():
                 self.values[s] = self.load(s.buffer, s.offset)
             case Literal():
@@ -181,6 +185,13 @@ class Emitter(FunctionText):
                 self.nested(s.vars, lambda: self.region(s.body))
             case _:
                 raise AssertionError(f"no code for {type(s).__name__}")
+
+    def apply(self, s: Apply) -> Val:
+        """An elementwise primitive."""
+        args, last = tuple([self.values[a] for a in s.args]), s.args[-1]
+        if self.is_inner and s.op.name == "div" and isinstance(last, Literal) and is_suited(last.value, s.dtype):
+            return divided(self, s.dtype, str(args[0]), last.value)
+        return apply(self, s.op, s.dtype, tuple([a.dtype for a in s.args]), args)
 
     def digit(self, s: Digit) -> str:
         """(index // divisor) % modulus."""
