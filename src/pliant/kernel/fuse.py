@@ -356,9 +356,10 @@ def is_merged(value: Value) -> bool:
 
 
 def elements_read(user: Node, value: Value) -> int:
-    """How many elements of an operand a node reads, one read several times counted as often: of a slice, its own."""
+    """How many elements of an operand a node reads, one read several times counted as often: of borders of a plane,
+    their own. The parts of a row are put together again, as np.roll does, which is quicker from memory."""
     size = user.types[0].size
-    return size if isinstance(user.op, Slice) else max(size, value.type.size)
+    return size if isinstance(user.op, Slice) and value.type.rank > 1 else max(size, value.type.size)
 
 
 def same(buffer: Buffer) -> Buffer:
