@@ -124,6 +124,9 @@ class Exit:
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
+            if n is not None and place in self.plan.copied and kind is not None and type(leaf) is TracedArray:
+                parts.append(self.kept(first, partial(_array, n, kind_of(leaf), writeable=False)))
+                continue
             if n is not None and type(leaf) is TracedArray and isinstance(cast("Any", leaf.storage), Either):
                 parts.append(self.chosen(place, first, head, leaf, n))
                 continue

@@ -23,7 +23,7 @@ from pliant.frontend.control.objects import containers, flatten, flatten_like, i
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import Table, arrays_in, like, nested
+from pliant.frontend.control.tables import Table, arrays_in, like, nested, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.convert import as_traced
@@ -97,6 +97,7 @@ class Round:
         self.plan, self.region, self.entry = plan, made, entry
         self.heads = Heads(plan, entry)
         self.moves: dict[Storage, Storage | None] = {}
+        self.loose = False  # whether the place at hand may be one of several arrays that keep other names
 
     def run(self) -> Captured | None:
         """Trace the step, and see whether it keeps the state."""
@@ -124,6 +125,9 @@ class Round:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
+        whole = [p.number for p in plan.tables if p.kind == "whole"]
+        for place in [p for p in plan.plans if p.kind == "item" and p.number in whole]:
+            del plan.plans[place]
         self.check_containers()
         self.moves = self.moved()
         for place in list(plan.plans):
@@ -177,7 +181,7 @@ class Round:
         if len(cast("Any", holder)) != len(content):
             return False
         table = self.plan.tables.get(place)
-        before: list[Any] = content if table is None else table.before
+        before: list[Any] = self.before(place, content) if table is None else table.before
         now: list[Any] = [*cast("Any", holder)]
         if table is None and not is_grid and self.is_better_unrolled(content, now):
             return False
@@ -187,6 +191,21 @@ class Round:
         if table is None or table.element != element:
             self.plan.tables[place] = Table(place, before, element)
         return True
+
+    def before(self, place: Place, content: list[Any]) -> list[Any]:
+        """What a list holds before the loop whose `content` was noted when some of its items were written already, or
+        were given to the step."""
+        found = [*content]
+        for item, first in self.items_of(place).items():
+            found[item.key] = first
+        return found
+
+    def items_of(self, place: Place) -> dict[Place, Any]:
+        """The items of a list that are written by themselves, with what they are before the loop."""
+        given = {p: self.entry[p] for p in self.plan.plans if p.number == place.number and p.kind == "item"}
+        noted = [*self.region.effects]
+        earlier = [p for p in noted[: noted.index(place)] if p.number == place.number and p.kind == "item"]
+        return {p: self.region.effects[p] for p in earlier} | given
 
     def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
         """Whether a list of arrays is only read, about once: to make them one array would copy them all."""
@@ -238,7 +257,10 @@ class Round:
             raise NotInductive(f"{place.text} is {_text(head)} before a step and {_text(after)} after it", is_late=True)
         first = flatten_like(self.entry[place], structure)
         kinds = tree.kinds if tree else (None,) * len(old)
+        self.loose = False
         made = [self.leaf(place.text, *row) for row in zip(first, old, new, kinds, strict=True)]
+        if self.loose:
+            self.plan.copied.add(place)
         return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
 
     def leaf(
@@ -284,8 +306,11 @@ class Round:
         written = self.region.written
         if isinstance(cast("Any", new.storage), Either):
             is_written = any([s in written for s in bases(first)]) or any([s.is_touched for s in self.heads.storages()])
-            if is_written or not is_new_or(old, new, self.region):
+            if is_written:
                 raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
+            if not is_new_or(old, new, self.region):  # nobody writes to any of them: what it holds is enough
+                share([new])
+                self.loose = True
         elif not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(text, new.storage)
         if self.plan.is_first and first.storage in written and is_mutable(first):
