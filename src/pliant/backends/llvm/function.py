@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from typing import Final
 
 from pliant.backends.llvm.module import NARROW, WIDE, Module
 from pliant.backends.llvm.values import Val, llvm_type
+from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Checked, Scalar, Var, root_of
+
+OWN: Final = -2
+"""The slot of memory that has no place in the table."""
 
 
 class FunctionText:
@@ -111,6 +116,18 @@ class FunctionText:
                 name = moved
             self.bases[key] = name
         return self.bases[key]
+
+    def memory_at(self, type: Type, address: str) -> Buffer:
+        """Memory that is no other's: what the function is given, or local memory."""
+        buffer = Buffer(type, None)
+        buffer.slot, buffer.offset = OWN, buffer.number
+        self.bases[OWN, buffer.number] = address
+        return buffer
+
+    def local(self, dtype: str, count: int, align: int = 64) -> Buffer:
+        """Local memory for so many elements."""
+        type = Type(dtype, (count,))
+        return self.memory_at(type, self.alloca(f"[{type.bytes} x i8], align {align}"))
 
     def begin_step(self, written: Iterable[Buffer]) -> None:
         """Alias metadata for one step: memory that it writes overlaps no other that it touches."""

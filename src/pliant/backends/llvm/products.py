@@ -20,10 +20,8 @@ from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.lanes import BYTES, Lanes
 from pliant.backends.llvm.module import Module
 from pliant.backends.llvm.values import llvm_type
-from pliant.core.types import Type
-from pliant.kernel.ir import Affine, Buffer, Product, Var
+from pliant.kernel.ir import Affine, Product, Var
 
-GIVEN: Final = -3  # the slot of memory that a function is given
 DEEPEST: Final = 64  # terms; with more, BLAS is as fast
 LARGEST: Final = 64  # rows or columns, whichever are fewer
 UNROLLED: Final = 8  # terms that need no loop
@@ -59,19 +57,11 @@ def shared_name(step: Product) -> str:
 def shared_text(module: Module, name: str, step: Product) -> str:
     """The function: (left, right, out), the addresses of the first elements."""
     e = Emitter(module, name, "ptr %left, ptr %right, ptr %out")
-    left, right, out = (memory_at(e, step.out.type, f"%{place}") for place in ("left", "right", "out"))
+    left, right, out = (e.memory_at(step.out.type, f"%{place}") for place in ("left", "right", "out"))
     left, right = replace(step.left, buffer=left), replace(step.right, buffer=right)
     e.begin_step([out])
     emit_here(e, replace(step, left=left, right=right, out=out, start=step.start and out), *[Affine()] * 3)
     return e.text()
-
-
-def memory_at(e: Emitter, type: Type, address: str) -> Buffer:
-    """Memory at an address."""
-    buffer = Buffer(type, None)
-    buffer.slot, buffer.offset = GIVEN, buffer.number  # like no other's
-    e.bases[buffer.slot, buffer.offset] = address
-    return buffer
 
 
 def emit_here(e: Emitter, step: Product, left: Affine, right: Affine, out: Affine) -> None:

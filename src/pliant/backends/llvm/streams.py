@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.values import llvm_type
-from pliant.core.types import REAL_OF, Type, itemsize
+from pliant.core.types import REAL_OF, itemsize
 from pliant.kernel.cost import FUNCTION, cost_of
 from pliant.kernel.ir import Affine, Buffer, Nest, Program, Root, Var, root_of
 
@@ -34,7 +34,6 @@ MOST: Final = 2 * FUNCTION
 """The cost of an element from which on it takes longer to compute than to write."""
 ROW: Final = 2048
 """Bytes that an innermost loop writes at least: of less, too few lines are whole."""
-LOCAL: Final = -4  # the slot of local memory for pieces
 
 Edges: TypeAlias = tuple[str, str]
 """The first step of a loop, and the one after the last."""
@@ -98,7 +97,7 @@ def emit_pieces(
             move(e, address_at(e, loop, root, at), buffer)
 
     e.loop(side, edge, ("0", "2"), wish=e.module.not_unrolled())
-    held = {root: (local_for(e, root, size), Affine(0, ((step, 1),))) for root in roots}
+    held = {root: (e.local(root.value.dtype, size, LINE), Affine(0, ((step, 1),))) for root in roots}
     none = e.op(f"icmp eq i64 {count}, 0")
     e.unless(none, lambda: e.loop(number, piece, ("0", count), wish=e.module.not_unrolled()))
     e.is_past_caches = True
@@ -134,15 +133,6 @@ def address_at(e: Emitter, loop: Var, root: Root, step: str) -> str:
     address = e.address(root.buffer, root.offset)
     del e.env[loop]
     return address
-
-
-def local_for(e: Emitter, root: Root, size: int) -> Buffer:
-    """Local memory for a piece of so many elements."""
-    assert root.buffer
-    buffer = Buffer(Type(root.buffer.type.dtype, (size,)), None)
-    buffer.slot, buffer.offset = LOCAL, buffer.number  # like no other's
-    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align {LINE}")
-    return buffer
 
 
 def move(e: Emitter, target: str, piece: Buffer) -> None:

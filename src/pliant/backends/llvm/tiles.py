@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.streams import LINE, Edges, line_before
 from pliant.core.frozen import frozen
-from pliant.core.types import Type, itemsize
+from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Load, Root, Var
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ TALL: Final = (1024, 128)
 """Bytes, and steps at most, of the outer loop in a tile where results are written past the caches."""
 WIDE: Final = (512, 128)
 """The same of the inner loop."""
-LOCAL: Final = -2  # the slot of local memory
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
 WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
@@ -75,7 +74,7 @@ def emit_tiles(
     """All steps of two loops, in tiles. row: emits what a row of a tile computes, given its operands and its edges."""
     (outer, inner), corner, shape = loops, Var(2), shape_of(turned, streamed)
     place = Affine(0, ((outer, shape.pitch), (inner, 1), (corner, 1)))
-    held = {s: tile_for(e, s.buffer.type.dtype, shape) for s in turned}
+    held = {s: e.local(s.buffer.type.dtype, shape.tall * shape.pitch) for s in turned}
     begin, end = e.part.get(inner, ("0", str(inner.extent)))
 
     def tile(top: str, bottom: str, left: str, right: str) -> None:
@@ -103,14 +102,6 @@ def emit_tiles(
         e.blocks(inner, shape.wide, lambda left, right: tile(top, bottom, left, right))
 
     e.blocks(outer, shape.tall, across)
-
-
-def tile_for(e: Emitter, dtype: str, shape: Shape) -> Buffer:
-    """Local memory for a tile."""
-    buffer = Buffer(Type(dtype, (shape.tall * shape.pitch,)), None)
-    buffer.slot, buffer.offset = LOCAL, buffer.number  # like no other's
-    e.bases[buffer.slot, buffer.offset] = e.alloca(f"[{buffer.type.bytes} x i8], align 64")
-    return buffer
 
 
 def turn(e: Emitter, load: Load, stride: int, tile: Buffer, pitch: int, sizes: tuple[str, str]) -> None:
