@@ -100,6 +100,7 @@ class Trace:
     failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
     handlers: int = 0  # of `try` statements that this is in
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
+    copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 

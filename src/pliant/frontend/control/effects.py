@@ -9,11 +9,13 @@ from typing import Any, Final, cast
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.branch import choose
+from pliant.frontend.control.copies import Same, seen_too
 from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.objects import is_kept
-from pliant.frontend.control.region import cells_of, in_loop, note, note_name, on_trial, place_of
+from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.tables import written
-from pliant.frontend.tracing import current, is_tracing
+from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft "
@@ -38,17 +40,36 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
         elements = written(holder, key, value)
         if elements is not None:
+            seen_too(holder, is_item=False)
             note(place_of("whole", holder))
             holder[:] = elements
             return
+    if kind is dict:
+        hash(key)  # of a traced number there is none: an error at the user's line, not of the place
+    others: list[Same] = []
     if type(holder) is not TracedArray and is_tracing():
-        if kind is dict:
-            hash(key)  # of a traced number there is none: an error at the user's line, not of the place
+        others = seen_too(holder, is_item=key in holder if kind is dict else isinstance(key, int))
         if kind is dict or (kind is list and isinstance(key, int)):
-            note(place_of("item", holder, key if kind is dict else cast("Any", key) % max(len(holder), 1)))
+            note(_item(holder, key))
         elif isinstance(holder, CONTAINERS):
             note(place_of("whole", holder))
     cast("Any", holder)[key] = value
+    for other in others:
+        _store_if(other, key, value)
+
+
+def _store_if(other: Same, key: Any, value: Any) -> None:
+    """The same write to a list or dict that is the one written to if a condition holds."""
+    before = other.holder[key]
+    blocks = (lambda: value), (lambda: before)
+    test = TracedArray(Storage.holding(current(), other.condition))
+    made = choose(test, *(blocks if other.holds else blocks[::-1]))
+    note(_item(other.holder, key))
+    other.holder[key] = made
+
+
+def _item(holder: Any, key: Any) -> Place:
+    return place_of("item", holder, key if type(holder) is dict else key % max(len(holder), 1))
 
 
 def _is_slice(key: Any) -> bool:
@@ -72,6 +93,7 @@ def assign(value: Any, holder: Any, name: str) -> None:
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container is about to be called."""
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
+        seen_too(holder, is_item=False)
         note(place_of("whole", holder))
 
 
@@ -84,6 +106,7 @@ def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **options: Any) -> Any:
         for holder in args:
             if isinstance(holder, CONTAINERS):
+                seen_too(holder, is_item=False)
                 note(place_of("whole", holder))
         return function(*args, **options)
 

@@ -12,6 +12,7 @@ from pliant.core.ir import Const, Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
@@ -92,6 +93,7 @@ class Join:
 
         def recipe(results: Values) -> Any:
             x = unflatten(structure, [cast("Recipe", m)(results) for m in made])
+            stands_for(x, self.condition, a, b)
             for other in (a, b, x) if is_chosen else ():
                 keep(other)
             return x

@@ -1,0 +1,89 @@
+"""Lists and dicts that are one of two by a condition known only at run time: what stands for them is a copy.
+
+K = L if c else M       K is a new list, of elements that are each one of two
+K[0] = x                changes L[0] where c holds and M[0] where it does not, if the function can still see them
+K.append(x)             would have to change one of them too: refused then
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pliant.core.ir import Value
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.control.objects import containers
+from pliant.frontend.tracing import Trace, current
+
+OUTSIDE = "pliant.frontend.program"
+"""The module that calls the function that is traced."""
+
+
+class Same(NamedTuple):
+    """A list or dict that another one is if a condition holds, or if it does not."""
+
+    holder: Any
+    condition: Value
+    holds: bool
+
+
+def stands_for(copy: Any, condition: Value, one: Any, two: Any) -> None:
+    """Remember that the lists and dicts of a tree are those of one of two others."""
+    known = current().outermost.copies
+    for made, *others in zip(*map(_lists, (copy, one, two)), strict=True):
+        for other, holds in zip(others, (True, False), strict=True):
+            if made is not other:
+                known.setdefault(id(made), (made, []))[1].append(Same(other, condition, holds))
+                known.setdefault(id(other), (other, []))[1].append(Same(made, condition, holds))
+
+
+def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
+    """A list or dict is about to be changed: which that the function can see are the same one by a condition. is_item:
+    nothing but one of its items changes; an error if more does, or if two conditions decide."""
+    known = current().outermost.copies
+    if id(holder) not in known:
+        return []
+    todo, found = [holder], dict[int, Any]()
+    while todo:
+        x = todo.pop()
+        if id(x) not in found:
+            found[id(x)] = x
+            todo += [same.holder for same in known[id(x)][1]]
+    visible = {id(x): name for name, x in _visible() if x is not holder and found.get(id(x)) is x}
+    scopes = _scopes(current())
+    direct = [s for s in known[id(holder)][1] if id(s.holder) in visible and s.condition.node.scope in scopes]
+    reached = {id(s.holder) for s in direct} if is_item else set[int]()
+    name = next((name for number, name in visible.items() if number not in reached), None)
+    if name is not None:
+        kind = type(holder).__name__
+        raise UnsupportedError(
+            f"a {kind} is changed that may be the one that {name!r} holds, by a condition known only at run time",
+            hint=f"change it before the condition, or make a copy of its own: {kind}(…)",
+        ).at(("here", here()))
+    return direct
+
+
+def _scopes(trace: Trace | None) -> set[int]:
+    """The numbers of the traces whose values can be used."""
+    found = set[int]()
+    while trace is not None:
+        found.add(trace.scope.number)
+        trace = trace.parent
+    return found
+
+
+def _lists(tree: Any) -> list[Any]:
+    return [x for x in containers(tree) if type(x) in (list, dict)]
+
+
+def _visible() -> Iterator[tuple[str, Any]]:
+    """The lists and dicts that the function that is traced can see, or what it was called by, and by what name."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_globals.get("__name__") != OUTSIDE:
+        if not frame.f_globals.get("__name__", "").startswith("pliant."):
+            for name, held in frame.f_locals.items():
+                for x in _lists(held):
+                    yield name, x
+        frame = frame.f_back

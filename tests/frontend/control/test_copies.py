@@ -1,0 +1,174 @@
+"""A list that is one of two by a condition is a copy: its items are changed together with those of what it may be, other
+changes are refused where the function could tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.errors import UnsupportedError
+
+X = np.array([1.0, 2.0])
+
+
+def chosen(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    second = first if c > 0 else [x * 3, x * 4]
+    second[0] = x * 9
+    return first[0]
+
+
+def rebound(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    second = first
+    if c > 0:
+        first = [x * 5, x * 6]
+    first[1] = x * 7
+    return second[1]
+
+
+def original(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    second = first if c > 0 else [x * 3, x * 4]
+    first[0] = x * 9
+    return second[0]
+
+
+def both_new(x: Any, c: Any) -> Any:
+    if c > 0:
+        first = [x]
+        second = first
+    else:
+        first = [x * 2]
+        second = first
+    first[0] = x * 3
+    return second[0]
+
+
+def appended(x: Any, c: Any) -> Any:
+    first = [x]
+    held = {"first": first}
+    if c > 0:
+        first = [x * 2]
+    first.append(x * 3)
+    return held["first"][-1]
+
+
+def in_dicts(x: Any, c: Any) -> Any:
+    first = {"a": x}
+    second = first
+    if c > 0:
+        first = {"a": x * 2}
+    first["a"] = x * 3
+    return second["a"]
+
+
+def of_the_caller(x: Any, c: Any) -> Any:
+    def change(first: Any) -> None:
+        if c > 0:
+            first = [x * 2]
+        first[0] = x * 3
+
+    mine = [x]
+    change(mine)
+    return mine[0]
+
+
+def sorted_in_place(x: Any, c: Any) -> Any:
+    first = [x[1], x[0]]
+    second = first if c > 0 else [x[0], x[0] * 2]
+    first.sort()
+    return second[0]
+
+
+def with_a_new_key(x: Any, c: Any) -> Any:
+    first = {"a": x}
+    second = first if c > 0 else {"a": x * 2}
+    first["b"] = x
+    return second["a"]
+
+
+def by_two_conditions(x: Any, c: Any) -> Any:
+    first = [x]
+    second = first if c > 0 else [x * 2]
+    third = second if c > 0.5 else [x * 3]
+    third[0] = x * 4
+    return first[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (both_new, "second"), (appended, "held"), (sorted_in_place, "second"), (with_a_new_key, "second"),
+        (by_two_conditions, "first"),
+    ],
+)  # fmt: skip
+def test_a_list_is_not_changed_that_may_be_another_one(f: Any, name: str):
+    match = rf"a (list|dict) is changed that may be the one that '{name}' holds, by a condition known only at run time"
+    with pytest.raises(UnsupportedError, match=match):
+        pliant.jit(f)(X, 1.0)
+
+
+def alone(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    if c > 0:
+        first = [x * 5, x * 6]
+    first[1] = x * 7
+    first.append(x)
+    return first[0] + first[1] * first[2]
+
+
+def copied(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    second = list(first) if c > 0 else [x * 3, x * 4]
+    second[0] = x * 9
+    return first[0] + second[0] * second[1]
+
+
+def only_read(x: Any, c: Any) -> Any:
+    first = [x * 1, x * 2]
+    second = first if c > 0 else [x * 3, x * 4]
+    return first[0] + second[0] * second[1]
+
+
+def in_a_loop(x: Any, c: Any) -> Any:
+    best = [x * 1, x * 2]
+    for k in range(20):
+        tried = [best[0] * 0.9, best[1] + k]
+        if np.sum(tried[0]) > c:
+            best = tried
+        best[1] = best[1] * 0.5
+    return best[0] + best[1]
+
+
+def nested(x: Any, c: Any) -> Any:
+    first = {"w": [x, x * 2], "b": x}
+    second = first if c > 0 else {"w": [x * 3, x * 4], "b": x}
+    second["w"][-1] = x * 9
+    first["b"] = second["w"][1] * 2
+    return first["w"][1] + second["b"] * first["w"][0]
+
+
+def in_branches(x: Any, c: Any) -> Any:
+    first = [x, x * 2]
+    second = first if c > 0 else [x * 3, x * 4]
+    if x[0] > c:
+        second[0] = x * 5
+    else:
+        first[1] = x * 6
+    second[1] += 1
+    return first[0] * second[1] + first[1] * second[0]
+
+
+TOGETHER = (chosen, rebound, original, in_dicts, of_the_caller, nested, in_branches)
+
+
+@pytest.mark.parametrize("f", [*TOGETHER, alone, copied, only_read, in_a_loop])
+@pytest.mark.parametrize("c", [1.0, -1.0])
+def test_items_change_together(f: Any, c: float):
+    assert_allclose(pliant.jit(f)(X, c), f(X, c), rtol=1e-14)
+    assert_allclose(pliant.vmap(f)(np.stack([X, X]), np.array([c, -c]))[0], f(X, c), rtol=1e-14)
