@@ -172,3 +172,60 @@ TOGETHER = (chosen, rebound, original, in_dicts, of_the_caller, nested, in_branc
 def test_items_change_together(f: Any, c: float):
     assert_allclose(pliant.jit(f)(X, c), f(X, c), rtol=1e-14)
     assert_allclose(pliant.vmap(f)(np.stack([X, X]), np.array([c, -c]))[0], f(X, c), rtol=1e-14)
+
+
+def history_of_one(x: Any) -> Any:
+    state, history = {"p": x, "q": x}, list[Any]()
+    for _ in range(20):
+        state["p"] = state["p"] * 0.9
+        history.append(state)
+    return history[0]["p"] + history[-1]["q"]
+
+
+def history_of_each(x: Any) -> Any:
+    state, history = {"p": x, "q": x}, list[Any]()
+    for k in range(20):
+        state = {"p": state["p"] * 0.9, "q": state["q"] + k}
+        history.append(state)
+    state["p"] = x * 3
+    history[0]["q"] = x * 5
+    return history[0]["p"] * history[0]["q"] + history[-1]["p"] + state["q"]
+
+
+def history_before(x: Any) -> Any:
+    state, history = [x, x], list[Any]()
+    for k in range(20):
+        history.append(state)
+        state = [state[0] * 0.9, state[1] + k]
+    history[0][0] = x * 9
+    state[1] = x
+    return history[0][0] + history[-1][1] + state[0]
+
+
+def the_same_later(x: Any) -> Any:
+    held, history = [x], list[Any]()
+    for k in range(20):
+        history.append((held, k))
+    held[0] = x * 3
+    return history[0][0][0] + history[-1][0][0]
+
+
+def two_names(x: Any) -> Any:
+    state = [x, x]
+    other = state
+    for k in range(20):
+        state = [state[0] * 0.9, other[1] + k]
+        other = state
+    state[0] = x * 4
+    return other[0] + state[1]
+
+
+@pytest.mark.parametrize("f", [history_of_one, history_of_each, history_before, the_same_later, two_names])
+def test_what_loops_leave_is_one_list_where_it_was(f: Any):
+    assert_allclose(pliant.jit(f)(X), f(X), rtol=1e-14)
+    assert_allclose(pliant.vmap(f)(np.stack([X, X * 2]))[1], f(X * 2), rtol=1e-14)
+
+
+@pytest.mark.parametrize("f", [history_of_each, history_before, two_names])
+def test_these_are_loops(f: Any):
+    assert "unrolled" not in str(pliant.explain(f, X))

@@ -8,10 +8,10 @@ K.append(x)             would have to change one of them too: refused then
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.control.objects import containers
@@ -39,19 +39,57 @@ def stands_for(copy: Any, condition: Value, one: Any, two: Any) -> None:
                 known.setdefault(id(other), (other, []))[1].append(Same(made, condition, holds))
 
 
+class Together:
+    """The lists and dicts that a loop leaves, of which those that were one in its last step stay one."""
+
+    def __init__(self) -> None:
+        self.results: Any = None
+        self.made: dict[int, Any] = {}  # by the id of what the step left
+
+    def recipe(self, left: Any, make: Callable[[Values], Any], of: slice | None = None) -> Callable[[Values], Any]:
+        """How to make what stands for something that the step left. of: which elements of what is made do."""
+        before = _lists(left)[of is not None :]  # a list of elements is none that the step left
+
+        def made(results: Values) -> Any:
+            if self.results is not results:
+                self.results, self.made = results, {}
+            x = make(results)
+            after = _lists(x if of is None else x[of])[of is not None :]
+            for old, new in zip(before, after, strict=False):  # nothing where a name has no value
+                first = self.made.setdefault(id(old), new)
+                if first is not new:
+                    stands_for(new, const(True, "bool"), first, first)
+            return x
+
+        return made if before else make
+
+
+def any_same(holders: Sequence[Any]) -> bool:
+    """Whether two of some containers are the same one, or by a condition."""
+    found = [id(x) for holder in {id(x): x for x in holders}.values() for x in _related(holder)]
+    return len({id(x) for x in holders}) < len(holders) or not {id(x) for x in holders}.isdisjoint(found)
+
+
+def _related(holder: Any) -> list[Any]:
+    """The lists and dicts that one may be by conditions."""
+    known = current().outermost.copies
+    todo, found = [holder], dict[int, Any]()
+    while todo:
+        x = todo.pop()
+        if id(x) not in found:
+            found[id(x)] = x
+            todo += [same.holder for same in known[id(x)][1]] if id(x) in known else []
+    return [x for x in found.values() if x is not holder]
+
+
 def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     """A list or dict is about to be changed: which that the function can see are the same one by a condition. is_item:
     nothing but one of its items changes; an error if more does, or if two conditions decide."""
     known = current().outermost.copies
     if id(holder) not in known:
         return []
-    todo, found = [holder], dict[int, Any]()
-    while todo:
-        x = todo.pop()
-        if id(x) not in found:
-            found[id(x)] = x
-            todo += [same.holder for same in known[id(x)][1]]
-    visible = {id(x): name for name, x in _visible() if x is not holder and found.get(id(x)) is x}
+    found = {id(x): x for x in _related(holder)}
+    visible = {id(x): name for name, x in _visible() if found.get(id(x)) is x}
     scopes = _scopes(current())
     direct = [s for s in known[id(holder)][1] if id(s.holder) in visible and s.condition.node.scope in scopes]
     reached = {id(s.holder) for s in direct} if is_item else set[int]()

@@ -11,6 +11,7 @@ from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.contents import traced_contents
+from pliant.frontend.control.copies import Together
 from pliant.frontend.control.either import Either, either, is_other
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
@@ -62,13 +63,15 @@ class Exit:
         self.count([*kept, *self.grown.enter(signal), result])
         self.grown.check(kept)
         self.put_into_lists(kept)
-        exits = [*self.grown.left(self.users), *map(self.changed, self.plan.tables.values())]
+        together = Together()
+        exits = [*self.grown.left(self.users, together), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
             tree = self.plan.plans.get(place)
             if tree is not None:
-                exits.append((place, self.carried(place, tree, content)))
+                exits.append((place, together.recipe(content, self.carried(place, tree, content))))
             elif place not in self.plan.plans:
-                exits.append((place, self.last(place, content) if self.is_kept(place) else _missing))
+                last = self.last(place, content) if self.is_kept(place) else _missing
+                exits.append((place, together.recipe(content, last) if self.is_kept(place) else last))
         returned = None if result is MISSING else self.recipe(result)
         writes = self.swaps.close(self.region, self.carries)
         return Captured(

@@ -11,9 +11,10 @@ from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.copies import Together
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
-from pliant.frontend.control.objects import flatten, in_region, unflatten
+from pliant.frontend.control.objects import containers, flatten, in_region, unflatten
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
@@ -92,6 +93,10 @@ class Grown:
 
     def check(self, contents: Sequence[Any]) -> None:
         """NotInductive if a later step may write to what was appended; contents: what names are bound to."""
+        is_new = in_region(self.slots.region.born)
+        elements = [x for _, added in self.lists for x in added]
+        if any([not is_new(x) for element in elements for x in containers(element) if type(x) in (list, dict)]):
+            raise NotInductive("it appends a list or dict that was there before")
         appended = {id(s) for _, added in self.lists for s in self.allocations(added)}
         heads = {id(s) for part in self.slots.heads.bound.values() for s in self.allocations(part)}
         bound = {id(s) for part in contents for s in self.allocations(part)}
@@ -105,9 +110,12 @@ class Grown:
         leaves = [x for x in flatten(content)[0] if type(x) is TracedArray and is_mutable(x)]
         return [x.storage for x in leaves if self.slots.region.owns(x.storage) and type(x.storage) is Storage]
 
-    def left(self, users: dict[int, int]) -> list[tuple[Any, Recipe]]:
+    def left(self, users: dict[int, int], together: Together) -> list[tuple[Any, Recipe]]:
         """The places of the lists, and how to make what they hold after the loop."""
-        return [(growth.place, self.recipe(growth, added, users)) for growth, added in self.lists]
+        return [
+            (growth.place, together.recipe(added, self.recipe(growth, added, users), slice(-len(added), None)))
+            for growth, added in self.lists
+        ]
 
     def recipe(self, growth: Growth, added: list[Any], users: dict[int, int]) -> Recipe:
         """How to make what a list holds."""

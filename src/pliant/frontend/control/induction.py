@@ -15,6 +15,7 @@ import numpy as np
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
@@ -155,8 +156,9 @@ class Round:
             return
         if self.plan.is_first:
             raise NotInductive("a list or an object is changed, and then a name is bound to another", is_late=True)
-        after = [id(x) for place in self.plan.plans for x in containers(place.get())]
-        if len(set(after)) < len(after):
+        trees = [place.get() for place in self.plan.plans]
+        trees += [x for growth in self.plan.growths.values() for x in growth.added() or ()]
+        if any_same([x for tree in trees for x in containers(tree)]):
             raise NotInductive("two names are bound to a list or an object that changes")
 
     def forget(self, place: Place) -> None:
