@@ -106,6 +106,13 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
     return count
 
 
+def loaded_after(last: ast.stmt, nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are read where it stands after a statement, but for those that inner functions read."""
+    end = last.end_lineno or last.lineno, last.end_col_offset or 0
+    parts = [part for part in own(nodes) if isinstance(part, ast.expr | ast.stmt)]
+    return set(loads([part for part in parts if (part.lineno, part.col_offset) >= end]))
+
+
 def _loads_inside(node: Function) -> dict[str, int]:
     """How often a function reads each name of the scopes around it."""
     body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]

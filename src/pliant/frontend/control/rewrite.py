@@ -65,7 +65,7 @@ class _Statements:
         self.globals = names.declared(body, ast.Global)
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
-        self.loads = names.loads(body)
+        self.loads, self.captured, self.body = names.loads(body), names.captured(body), body
         self.is_plain = names.is_generator(node) or bool(_BLIND & self.loads.keys())
         self.first = node.args.args[0].arg if node.args.args else outer.first if outer else ""
         self.declared: set[str] = set()  # names that blocks bind
@@ -172,6 +172,8 @@ class _Statements:
         bound = names.bound(whole)
         inside = names.loads(whole)
         outside = {name for name in bound if self.loads.get(name, 0) > inside.get(name, 0)}
+        if loop is None:
+            outside -= bound - self.captured - names.loaded_after(node.body[-1], self.body)
         kept = outside | bound & (self.nonlocals | names.captured(whole))
         live = (bound & names.read_first(whole)) | kept - names.surely_bound(whole)
         ends = ast.Constant(names.leaves_loop(node.body))
