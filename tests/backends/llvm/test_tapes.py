@@ -84,7 +84,9 @@ def test_the_next_call_takes_no_new_memory() -> None:
     xs, steps = np.linspace(0.1, 0.9, 20_000), 200  # 32 MB
     SLOPE(xs, steps)
     SLOPE(xs, steps)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    SLOPE(xs, steps)
-    taken = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-    assert taken * resource.getpagesize() < xs.nbytes * steps / 10
+    taken: list[int] = []
+    for _ in range(4):  # the process has other work, too
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        SLOPE(xs, steps)
+        taken.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    assert min(taken) * resource.getpagesize() < xs.nbytes * steps / 10

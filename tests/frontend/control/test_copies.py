@@ -3,6 +3,7 @@ changes are refused where the function could tell."""
 
 from __future__ import annotations
 
+import linecache
 from typing import Any
 
 import numpy as np
@@ -229,3 +230,12 @@ def test_what_loops_leave_is_one_list_where_it_was(f: Any):
 @pytest.mark.parametrize("f", [history_of_each, history_before, two_names])
 def test_these_are_loops(f: Any):
     assert "unrolled" not in str(pliant.explain(f, X))
+
+
+def test_code_without_a_module(monkeypatch: pytest.MonkeyPatch):
+    source = "def f(x, c):\n    a = [x, x * 2]\n    b = a if c > 0 else [x * 2, x]\n    b[0] = x * 3\n    return a[0] + b[1]\n"
+    monkeypatch.setitem(linecache.cache, "<given>", (len(source), None, source.splitlines(keepends=True), "<given>"))
+    names: dict[str, Any] = {"__name__": None}
+    exec(compile(source, "<given>", "exec"), names)
+    for c in (1.0, -1.0):
+        assert_allclose(pliant.jit(names["f"])(X, c), names["f"](X, c))

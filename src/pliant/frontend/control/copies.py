@@ -120,7 +120,7 @@ def _visible() -> Iterator[tuple[str, Any]]:
     """The lists and dicts that the function that is traced can see, or what it was called by, and by what name."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_globals.get("__name__") != OUTSIDE:
-        if not frame.f_globals.get("__name__", "").startswith("pliant."):
+        if not str(frame.f_globals.get("__name__")).startswith("pliant."):  # code that is executed may have none
             for name, held in frame.f_locals.items():
                 for x in _lists(held):
                     yield name, x
