@@ -10,13 +10,22 @@ from pliant.diff.systems import torch_tape
 
 
 class _NestedError(Exception):
-    """A function returns more than a tensor."""
+    """A function returns more than a tensor, or one that does not depend on its argument."""
 
 
 def direct(system: Any, f: Callable[..., Any], way: Way, form: Form) -> Way:
     """A pushforward, or a Hessian's products alone, of tensors; the given way for all else."""
     torch, func = system.torch, system.func
-    tensor, is_product = torch.Tensor, form.operator == "hvp"
+    tensor, is_product, ad = torch.Tensor, form.operator == "hvp", torch.autograd.forward_ad
+
+    def pushed(of: Callable[..., Any], x: Any, t: Any) -> Any:
+        if is_product:
+            return func.jvp(of, (x,), (t,))
+        with ad.dual_level():
+            y, dy = ad.unpack_dual(of(ad.make_dual(x, t)))
+        if dy is None:  # y does not depend on x
+            raise _NestedError
+        return y, dy
 
     def run(x: Any, seeds: Any, *constants: Any) -> Any:
         if torch_tape.is_nested(torch) or not all([t.__class__ is tensor for t in (x, *seeds)]):
@@ -33,7 +42,7 @@ def direct(system: Any, f: Callable[..., Any], way: Way, form: Form) -> Way:
 
         of = func.grad(at) if is_product else at
         try:
-            pairs = [func.jvp(of, (x.detach().clone(),), (t.detach(),)) for t in seeds]
+            pairs = [pushed(of, x.detach().clone(), t.detach()) for t in seeds]
         except (_NestedError, RuntimeError, ValueError):
             return way(x, seeds, *constants)  # which says what is wrong
         theirs = torch_tape.storages(torch, (*constants, *seeds))
