@@ -15,17 +15,20 @@ class _NestedError(Exception):
 
 def direct(system: Any, f: Callable[..., Any], way: Way, form: Form) -> Way:
     """A pushforward, or a Hessian's products alone, of tensors; the given way for all else."""
-    torch, func = system.torch, system.func
+    torch = system.torch
     tensor, is_product, ad = torch.Tensor, form.operator == "hvp", torch.autograd.forward_ad
 
-    def pushed(of: Callable[..., Any], x: Any, t: Any) -> Any:
-        if is_product:
-            return func.jvp(of, (x,), (t,))
+    def pushed(at: Callable[..., Any], x: Any, t: Any) -> tuple[Any, Any]:
         with ad.dual_level():
-            y, dy = ad.unpack_dual(of(ad.make_dual(x, t)))
-        if dy is None:  # y does not depend on x
+            if is_product:
+                x = ad.make_dual(x.requires_grad_(), t)
+                (made,) = torch.autograd.grad(at(x), x, create_graph=True)
+            else:
+                made = at(ad.make_dual(x, t))
+            y, dy = ad.unpack_dual(made)
+        if dy is None:  # it does not depend on x
             raise _NestedError
-        return y, dy
+        return (y.detach(), dy.detach()) if is_product else (y, dy)
 
     def run(x: Any, seeds: Any, *constants: Any) -> Any:
         if torch_tape.is_nested(torch) or not all([t.__class__ is tensor for t in (x, *seeds)]):
@@ -40,9 +43,8 @@ def direct(system: Any, f: Callable[..., Any], way: Way, form: Form) -> Way:
                 raise _NestedError
             return y
 
-        of = func.grad(at) if is_product else at
         try:
-            pairs = [pushed(of, x.detach().clone(), t.detach()) for t in seeds]
+            pairs = [pushed(at, x.detach().clone(), t.detach()) for t in seeds]
         except (_NestedError, RuntimeError, ValueError):
             return way(x, seeds, *constants)  # which says what is wrong
         theirs = torch_tape.storages(torch, (*constants, *seeds))
