@@ -66,8 +66,8 @@ class Together:
 
 def any_same(holders: Sequence[Any]) -> bool:
     """Whether two of some containers are the same one, or by a condition."""
-    found = [id(x) for holder in {id(x): x for x in holders}.values() for x in _related(holder)]
-    return len({id(x) for x in holders}) < len(holders) or not {id(x) for x in holders}.isdisjoint(found)
+    ids = {id(x) for x in holders}
+    return len(ids) < len(holders) or any([id(x) in ids for holder in holders for x in _related(holder)])
 
 
 def _related(holder: Any) -> list[Any]:
