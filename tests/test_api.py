@@ -345,6 +345,68 @@ def test_static_arguments_may_be_shapes():
     assert f(np.arange(6.0), 2).shape == (2, 3) and f(np.arange(6.0), n=3).shape == (3, 2)
 
 
+def test_what_is_static_for_a_function_is_for_its_derivatives_and_batches():
+    def polynomial(x, n, sign="+"):
+        powers = np.zeros(n)
+        for k in range(n):
+            powers[k] = x**k
+        return np.sum(powers) if sign == "+" else -np.sum(powers)
+
+    f = pliant.jit(polynomial, static=("n", "sign"))
+    assert pliant.grad(f)(2.0, 3) == 5 and pliant.grad(f)(2.0, n=3, sign="-") == -5
+    assert pliant.value_and_grad(f)(2.0, 4) == (15, 17) and pliant.hessian(f)(2.0, 3) == 2
+    np.testing.assert_array_equal(pliant.vmap(f, in_axes=(0, None))(np.array([1.0, 2.0]), 3), [3, 7])
+    np.testing.assert_array_equal(pliant.vmap(pliant.grad(f), (0, None, None))(np.array([1.0, 2.0]), 3, "-"), [-3, -5])
+
+
+def folded(x, n, mode="plain"):
+    return np.sum(x.reshape(n, -1).prod(0)) ** (2 if mode == "square" else 1)
+
+
+@pytest.mark.parametrize("static", [(), ("n",), ("n", "mode")])
+@pytest.mark.parametrize("more", [(), ("plain",), ("square",)])
+def test_integers_and_text_have_no_tangents_and_no_cotangents(static, more):
+    f = pliant.jit(folded, static=static) if static else folded
+    x, dx = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 0.0, 2.0, -1.0])
+    gradient, nothing = pliant.grad(folded)(x, 2, *more), (None,) * (1 + len(more))
+    for _ in range(3):
+        value, pullback = pliant.vjp(f, x, 2, *more)
+        assert value == folded(x, 2, *more)
+        (back, *rest) = pullback(1.0)
+        assert rest == list(nothing)
+        np.testing.assert_allclose(back, gradient)
+        np.testing.assert_allclose(pliant.jvp(f, (x, 2, *more), (dx, *nothing))[1], gradient @ dx)
+        np.testing.assert_allclose(pliant.jvp(f, (x, 2, *more), (dx, 0, *more))[1], gradient @ dx)
+        np.testing.assert_allclose(pliant.linearize(f, x, 2, *more)[1](dx, *nothing), gradient @ dx)
+        hessian = pliant.hessian(folded)(x, 2, *more)
+        np.testing.assert_allclose(pliant.hvp(f)(x, dx, 2, *more), hessian @ dx)
+    batched = pliant.vmap(lambda y: pliant.vjp(f, y, 2, *more)[1](1.0)[0])(np.stack([x, dx]))
+    np.testing.assert_allclose(batched, [pliant.grad(folded)(y, 2, *more) for y in (x, dx)])
+
+
+def test_keywords_reach_the_function_under_hvp():
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    got = pliant.hvp(folded)(x, x, n=2, mode="square")
+    np.testing.assert_allclose(got, pliant.hessian(folded)(x, n=2, mode="square") @ x)
+
+
+def test_integer_leaves_beside_floats_have_no_cotangents():
+    p = {"x": np.array([1.0, 2.0]), "n": 3, "i": np.array([0, 1])}
+    _, pullback = pliant.vjp(lambda p: p["x"][p["i"]] ** p["n"], p)
+    (back,) = pullback(np.ones(2))
+    np.testing.assert_allclose(back.pop("x"), [3.0, 12.0])
+    assert back == {"n": None, "i": None}
+
+
+def test_messages_name_the_users_function_under_derivatives_and_beside_static_arguments():
+    def zeros(x, n, sign):
+        return np.sum(np.zeros(n) * x)
+
+    for compiled in (pliant.grad(zeros), pliant.jit(zeros, static="sign"), pliant.value_and_grad(zeros)):
+        with pytest.raises(pliant.errors.TracedValueError, match="parameter 'n' of zeros"):
+            compiled(2.0, np.array(3), 1)
+
+
 def test_disable_jit_runs_the_function_itself():
     with pliant.disable_jit():
         assert pliant.jit(lambda x: type(x))(X) is np.ndarray

@@ -226,6 +226,33 @@ def test_names_outside_are_looked_at_without_python(monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(compiled(x), x * 4)
 
 
+def test_lists_outside_are_looked_at_from_their_end_without_python() -> None:
+    rates = [1.0, 2.0]
+    compiled, x = pliant.jit(lambda x: x * rates[-1]), matrix()
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x), x * 2)
+    assert frames(lambda: compiled(x)) == []
+    rates.append(3.0)
+    np.testing.assert_array_equal(compiled(x), x * 3)
+    del rates[1:]
+    np.testing.assert_array_equal(compiled(x), x)
+
+
+def test_derivatives_by_containers_that_are_looped_over_take_no_python() -> None:
+    def network(params: Any, x: Any) -> Any:
+        for w in params["layers"][:-1]:
+            x = np.tanh(x @ w)
+        return np.sum(x @ params["layers"][-1])
+
+    compiled, x = pliant.value_and_grad(network), np.ones(4)
+    params = {"layers": [np.eye(4), matrix().T, matrix()]}
+    for turn in range(4):
+        seen = frames(lambda: compiled(params, x))
+        assert turn < 2 or seen == []
+    entries = [entry for made in compiled.entries.values() for entry in made]  # type: ignore[attr-defined]
+    assert [entry.program.guards.entries for entry in entries] == [[]]
+
+
 def test_captured_arrays_are_read_anew_at_each_call() -> None:
     weights = matrix()
     compiled = pliant.jit(lambda x: x * weights)

@@ -31,8 +31,9 @@ def jit(
     """`f`, compiled: the same results, and the same writes to arguments, as NumPy gives.
 
     f: a function of arrays, numbers and containers of them. static: names of parameters that are
-    not traced but known (a shape, a number of steps); each value gets its own program. donate:
-    names of parameters whose memory the call may use: what their arrays hold after it is undefined.
+    not traced but known (a number of steps); each value gets its own program. Python integers that
+    have to be known, such as shapes, are so by themselves. donate: names of parameters whose memory
+    the call may use: what their arrays hold after it is undefined.
     backend: "llvm" (default) or "reference" (NumPy, one primitive at a time).
 
     The compiled function, as every one that Pliant returns, takes `out=`: arrays in the structure
@@ -110,7 +111,8 @@ def grad(
 def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """`(f(*primals), derivative of f along tangents)`.
 
-    tangents: like primals, leaf by leaf of the same shape.
+    tangents: like primals, leaf by leaf of the same shape. Those of integers, text and other objects, which have no
+    derivative, are ignored: write None.
 
     >>> import numpy as np, pliant
     >>> y, dy = pliant.jvp(lambda x: x**3, (2.0,), (1.0,))
@@ -118,13 +120,13 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     12.0
     """
 
-    def transformed(primals: Any, tangents: Any) -> Any:
-        return differentiate.jvp(f, tuple(primals), tuple(tangents))
+    def transformed(*primals: Any, tangents: Any) -> Any:
+        return differentiate.jvp(f, primals, tuple(tangents))
 
     if isinstance(primals, np.ndarray) or isinstance(tangents, np.ndarray):
         raise ArgumentError("jvp: expected tuples of primals and tangents", hint="pliant.jvp(f, (x,), (dx,))")
 
-    return _cached(transformed, f, "jvp")(primals, tangents)
+    return _cached(transformed, f, "jvp")(*primals, tangents=tangents)
 
 
 @frozen
@@ -142,8 +144,8 @@ class LinearFunction:
 def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     """`(f(*args), pullback)`; with has_aux `(value, pullback, aux)`.
 
-    pullback(ct), with ct like the value, returns one cotangent per argument: ctᵀ·∂f/∂x. It may be
-    called many times; f is not run again.
+    pullback(ct), with ct like the value, returns one cotangent per argument: ctᵀ·∂f/∂x; None for
+    integers, text and other objects. It may be called many times; f is not run again.
 
     >>> import numpy as np, pliant
     >>> y, pullback = pliant.vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -160,7 +162,7 @@ def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
 
 
 def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
-    """`(f(*args), derivative)`: derivative(*tangents) is ∂f/∂x·dx, without running f again.
+    """`(f(*args), derivative)`: derivative(*tangents) is ∂f/∂x·dx, without running f again; tangents as of `jvp`.
 
     >>> import numpy as np, pliant
     >>> y, derivative = pliant.linearize(np.exp, 0.0)
@@ -207,7 +209,7 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
 
 
 def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function `(x, v, *rest) -> H·v`, H the second derivatives of `f(x, *rest)` in x.
+    """A function `(x, v, *rest, **options) -> H·v`, H the second derivatives of `f(x, *rest, **options)` in x.
 
     It costs a small multiple of f: H is never formed.
 
@@ -217,13 +219,13 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     """
     function_of(f)
 
-    def transformed(x: Any, v: Any, *rest: Any) -> Any:
+    def transformed(x: Any, v: Any, *rest: Any, **options: Any) -> Any:
         def gradient(y: Any) -> Any:
-            return grad(f)(y, *rest)
+            return grad(f)(y, *rest, **options)
 
         return differentiate.jvp(gradient, (x,), (v,))[1]
 
-    return Compiled(transformed, original=transformed)
+    return Compiled(transformed, original=f, more=1)
 
 
 def vmap(

@@ -10,10 +10,10 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, AxisRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.closed import trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
-from pliant.frontend.program import trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.ops.reduce import reduce_max
 from pliant.ops.shape import permute

@@ -13,9 +13,9 @@ from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
-from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import containers, flatten, unflatten
 from pliant.frontend.state import State, traced_step
 from pliant.frontend.tracing import is_tracing

@@ -17,6 +17,7 @@ from pliant.errors import ArgumentError
 from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.kinds import is_array
+from pliant.frontend.known import Known
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
@@ -131,23 +132,30 @@ class Compiled:
     """A function that is traced and compiled once per signature of its arguments.
 
     A signature is the structure of the arguments, each array's dtype and shape, each number's
-    type, and the value of anything else. Safe to call from many threads. Calls of a form that was
-    seen before are answered by native code; `__call__` serves all others.
+    type, and the value of anything else, and of integers that tracing has to know. Safe to call from
+    many threads. Calls of a form that was seen before are answered by native code; `__call__` serves
+    all others.
     """
 
     def __init__(
         self, f: Callable[..., Any], *, original: Callable[..., Any] | None = None, backend: str = "",
-        static: tuple[str, ...] = (), donate: tuple[str, ...] = (),
+        static: tuple[str, ...] = (), donate: tuple[str, ...] = (), more: int = 0,
     ) -> None:  # fmt: skip
+        """original: the function that f is made from; what is static for it is for f, which takes `more` arguments
+        after the first."""
         functools.update_wrapper(self, original or f)
+        if original not in (None, f):
+            f.__wrapped__ = original  # type: ignore[attr-defined]
         self.f = f
         self.is_plain = original is None  # f is the user's own: it may run without Pliant
         self.backend = backend
-        self.static = static
+        self.static = static or getattr(original, "static", ())
         self.entries: dict[Any, list[Entry]] = {}
         self.natives: list[tuple[Entry, Callable[..., Any]]] = []  # the latest first
         self.lock = threading.RLock()
-        self.names = _parameter_names(original or f)
+        self.known = Known()
+        names = _parameter_names(original or f)
+        self.names = [*names[:1], *[""] * more, *names[1:]]
         is_numpys = str(getattr(self, "__module__", "")).partition(".")[0] == "numpy"  # its out= is no other than ours
         self.has_out = not is_numpys and _has_parameter(original or f, "out")
         self.donate = donate
@@ -223,7 +231,9 @@ class Compiled:
     def entry(self, leaves: list[Any], structure: Any, tree: Any) -> Entry:
         """The compiled program for arguments like these, made if there is none."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
-        key = (backend, structure, key_orders(tree), *[signature(leaf) for leaf in leaves])
+        form = (backend, structure, key_orders(tree), *[signature(leaf) for leaf in leaves])
+        known = self.known.of(structure, leaves)
+        key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
             if entry.program.fits(leaves):
                 return entry
@@ -231,8 +241,12 @@ class Compiled:
             for entry in self.entries.get(key, ()):  # another thread may have been faster
                 if entry.program.fits(leaves):
                     return entry
-            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
-            entry = self._made(program, backend, leaf_names(self.names, tree) if self.donate else [])
+            names = leaf_names(self.names, tree)
+            program = trace_program(self._thawed, leaves, structure, names, known)
+            if program.known:
+                known = self.known.learn(structure, program, leaves, names)
+                key = (*form, *[leaves[i] for i in known])
+            entry = self._made(program, backend, names if self.donate else [])
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
         return entry
 

@@ -15,9 +15,9 @@ from pliant.core.ir import Function, Values, param
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import as_tuple
-from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.checkpoints import Treeverse, apply_of, with_policy

@@ -21,10 +21,10 @@ from pliant.core.types import Type
 from pliant.errors import ArgumentError, ShapeError
 from pliant.folds import Fold
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind
-from pliant.frontend.program import Closed, trace_closed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step

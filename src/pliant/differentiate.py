@@ -13,11 +13,12 @@ from pliant.core.ir import Function, Value, Values, const, nodes, param
 from pliant.core.origin import CodeOrigin, Origin, here, returned_by
 from pliant.errors import ArgumentError, DifferentiationError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_traced
-from pliant.frontend.program import Closed, trace_closed
-from pliant.frontend.signature import containers, flatten, unflatten
+from pliant.frontend.number import is_number
+from pliant.frontend.signature import containers, flatten, pruned, unflatten
 from pliant.ops.compare import equal
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
@@ -35,7 +36,7 @@ class Active:
     closed: Closed
     xs: tuple[TracedArray, ...]  # the active leaves
     structures: tuple[Any, ...]  # one per differentiated argument
-    counts: tuple[int, ...]
+    actives: tuple[tuple[bool, ...], ...]  # of each of their leaves
 
     @property
     def operands(self) -> Values:
@@ -48,16 +49,21 @@ class Active:
         return (True,) * len(self.xs) + (False,) * len(self.closed.free)
 
     def tree(self, leaves: Sequence[Any], argnums: Any) -> Any:
-        """Leaves in the structure of the differentiated arguments."""
+        """Leaves in the structure of the differentiated arguments; None for leaves that are not."""
         rest = iter(leaves)
         trees = tuple(
-            unflatten(s, [next(rest) for _ in range(n)]) for s, n in zip(self.structures, self.counts, strict=True)
+            unflatten(s, [next(rest) if a else None for a in active])
+            for s, active in zip(self.structures, self.actives, strict=True)
         )
         return trees if is_sequence(argnums) else trees[0]
 
 
-def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str) -> Active:
-    """Trace f with the leaves of the arguments `argnums` as parameters."""
+def activate(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, name: str
+) -> Active:  # fmt: skip
+    """Trace f with the leaves of the arguments `argnums` as parameters; argnums None: with all that are floats."""
+    is_any = argnums is None
+    argnums = tuple(range(len(args))) if is_any else argnums
     given: tuple[Any, ...] = tuple(argnums) if is_sequence(argnums) else (argnums,)
     for n in given:
         if type(n) is not int or not -len(args) <= n < len(args):
@@ -73,7 +79,8 @@ def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     active: list[bool] = []
     for n, (part, _) in enumerate(parts):
         leaves += part
-        active += [n in numbers] * len(part)
+        active += [n in numbers and (not is_any or is_float(x)) for x in part]
+    active = active if any(active) else [is_any or a for a in active]  # an error, or there are no arguments
     leaves = [differentiable(x, name) if a else x for x, a in zip(leaves, active, strict=True)]
     extra, _ = flatten(kwargs)
     _, structure = flatten((args, kwargs))
@@ -82,7 +89,8 @@ def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
         note(*closed.failing(*operands, *closed.free))
     # parameters follow the order of the arguments; results follow argnums
-    by_argument = {n: [x for x, m in zip(leaves, _owners(parts), strict=True) if m == n] for n in numbers}
+    owners = list(zip(leaves, active, _owners(parts), strict=True))
+    by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}
     xs = tuple(x for n in sorted(numbers) for x in by_argument[n])
     if sorted(numbers) != list(numbers):
         closed = _reorder(closed, xs, [x for n in numbers for x in by_argument[n]])
@@ -90,7 +98,8 @@ def activate(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     from pliant.pipeline import before_derivatives
 
     closed = Closed(before_derivatives(closed.fn), closed.free, closed.leaves, closed.structure)
-    return Active(closed, xs, tuple(parts[n][1] for n in numbers), tuple(len(parts[n][0]) for n in numbers))
+    actives = tuple(tuple(a for _, a, m in owners if m == n) for n in numbers)
+    return Active(closed, xs, tuple(parts[n][1] for n in numbers), actives)
 
 
 def _owners(parts: Sequence[tuple[list[Any], Any]]) -> list[int]:
@@ -103,6 +112,11 @@ def _reorder(closed: Closed, xs: Sequence[TracedArray], wanted: Sequence[TracedA
     place = {id(x): p for x, p in zip(xs, params, strict=False)}
     order = (*(place[id(x)] for x in wanted), *params[len(xs) :])
     return Closed(Function(closed.fn.name, order, closed.fn.results), closed.free, closed.leaves, closed.structure)
+
+
+def is_float(x: Any) -> bool:
+    """Whether an argument leaf is a real or complex number or array, and no integer, text or other object."""
+    return is_number(x) and as_traced(x).type.is_float
 
 
 def differentiable(x: Any, name: str) -> TracedArray:
@@ -181,8 +195,8 @@ def jvp(
     """(f(*primals), its directional derivative along tangents)."""
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")
-    active = activate(f, primals, {}, tuple(range(len(primals))), "jvp")
-    dxs = _seeds(tangents, primals, [x.value for x in active.xs], "jvp: tangent")
+    active = activate(f, primals, {}, None, "jvp")
+    dxs = _seeds(tangents, active.tree(active.xs, (0,)), [x.value for x in active.xs], "jvp: tangent")
     fn = active.closed.fn
     ys, dys = push(fn, active.operands, (*dxs, *(None for _ in active.closed.free)))
     made = active.closed.rebuild(ys)
@@ -191,9 +205,11 @@ def jvp(
 
 
 def _seeds(given: Any, like: Any, values: Sequence[Value], name: str) -> tuple[Value, ...]:
-    """Tangents or cotangents as values of the types they belong to."""
+    """Tangents or cotangents as values of the types they belong to; none where `like` is None, whatever is given."""
     leaves, structure = flatten(given)
     _, wanted = flatten(like)
+    if structure != wanted:
+        leaves, structure = flatten(pruned(given, like))
     if structure != wanted:
         raise ArgumentError(
             f"{name}s have structure {containers(structure)}, expected {containers(wanted)}",
@@ -260,7 +276,7 @@ def _is_param(value: Value) -> bool:
 
 def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[Any, list[Any], Linearized]:
     """f(*args), residuals, and the pullback as a linear function of a cotangent of the result."""
-    active = activate(f, args, {}, tuple(range(len(args))), "vjp")
+    active = activate(f, args, {}, None, "vjp")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     head = made[0] if has_aux else made
@@ -276,7 +292,7 @@ def vjp(f: Callable[..., Any], args: tuple[Any, ...], has_aux: bool) -> tuple[An
 
 def linearized(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, list[Any], Linearized]:
     """f(*args), residuals, and the derivative as a linear function of tangents of the arguments."""
-    active = activate(f, args, {}, tuple(range(len(args))), "linearize")
+    active = activate(f, args, {}, None, "linearize")
     ys, dxs, dys = linearize(active.closed.fn, active.operands, active.flags)
     made = active.closed.rebuild(ys)
     fn, residuals = _cut(instantiate(ys, dys), dxs)

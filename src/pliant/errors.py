@@ -5,7 +5,7 @@ Each class is also a subclass of the builtin exception that a NumPy user would c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.exceptions import AxisError
 
@@ -23,6 +23,12 @@ class PliantError(Exception):
         self.message = message
         self.hint = hint
         self.places: Sequence[tuple[str, Origin]] = ()
+        self.needs: tuple[Any, ...] = ()  # values without which it might not have arisen, the innermost first
+
+    def needing(self, *values: Any) -> Self:
+        """Attach values that would have to be known while tracing."""
+        self.needs = (*self.needs, *values)
+        return self
 
     def at(self, *places: tuple[str, Origin]) -> Self:
         """Attach (label, origin) pairs unless it has some; the first is where it arose."""
@@ -135,6 +141,10 @@ class VerifyError(PliantError, AssertionError):
 
 class PlanWarning(UserWarning):
     """A plan of memory was found wrong, and replaced by one that shares none."""
+
+
+class RecompiledWarning(UserWarning):
+    """A function is compiled for each of many values of an integer argument."""
 
 
 class RewriteError(PliantError, RuntimeError):

@@ -36,6 +36,7 @@ from pliant.ops.elide import elide
 from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
+from pliant.ops.late_stacks import late_stacks
 from pliant.ops.once import run_once
 from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
@@ -87,11 +88,12 @@ AHEAD = Pass("ahead", lambda fn, log: added_ahead(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
+LATE_STACKS = Pass("late-stacks", lambda fn, log: late_stacks(fn))
 ROWS_INSIDE = Pass("rows-inside", lambda fn, log: rows_inside(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
-UNSTACK = Pass("unstack", unstack)
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
+UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
 BEFORE_DERIVATIVES = (
@@ -100,7 +102,7 @@ BEFORE_DERIVATIVES = (
 )  # fmt: skip
 COMPILE = (
     INLINE, DEAD, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, SHORT_TAPES,
-    COLUMNS, HOIST, AT_ONCE, OUTWARD, ROWS_INSIDE, SINK, DEAD,
+    COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEAD,
 )  # fmt: skip
 
 

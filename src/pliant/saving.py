@@ -12,9 +12,9 @@ from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import fresh
+from pliant.frontend.closed import trace_closed
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind
-from pliant.frontend.program import trace_closed
 from pliant.frontend.signature import containers, flatten
 from pliant.frontend.state import State, traced_step
 from pliant.ops.checkpoints import Treeverse, apply_of

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 import pliant
 
-X = np.arange(3.0)
-FROZEN = np.arange(3.0)
+X, TWO, THREE = np.arange(3.0), np.array(2), np.array(3)  # Python's integers would be known where they have to be
+FROZEN, TABLE = np.arange(3.0), np.zeros((2, 3))
 FROZEN.flags.writeable = False
-TABLE = np.zeros((2, 3))
 
 
 def shapes_that_do_not_fit(x: Any) -> Any:
@@ -258,8 +258,8 @@ def exception_under_a_condition(x: Any) -> Any:
 def try_in_a_loop(x: Any) -> Any:
     while x[0] < 5:
         try:
-            x = x * 2 + 1
-        except ValueError:
+            x = x * {"scale": 2.0}["factor"]
+        except KeyError:
             x = x + 1
     return x
 
@@ -295,6 +295,42 @@ def list_that_grows_by_a_condition(x: Any) -> Any:
     return np.array(ys)
 
 
+def list_of_things_that_are_not_alike(x: Any) -> Any:
+    ys = []
+    for v in x:
+        if v > 0:
+            ys.append([v])  # noqa: PERF401
+    return ys
+
+
+def list_without_a_bound(x: Any) -> Any:
+    ys = []
+    while x[0] < 5:
+        ys.append(x[0])
+        x = x * 2
+    return sum(ys)
+
+
+def list_that_is_sorted_by_a_condition(x: Any) -> Any:
+    ys = [v for v in x if v > 0]
+    ys.sort()
+    return ys[0]
+
+
+def list_in_a_function_of_python(x: Any) -> Any:
+    ys = [v for v in x if v > 0]
+    return len(set(ys))
+
+
+def exception_that_a_handler_would_hide(x: Any) -> Any:
+    try:
+        if x[0] > 0:
+            raise ValueError
+    except Exception:
+        return x - 1
+    return x
+
+
 def return_out_of_a_finally(x: Any) -> Any:
     try:
         y = -x
@@ -319,12 +355,14 @@ exec("def branch_without_source(x):\n    return x if x[0] > 0 else -x\n", WITHOU
 branch_without_source: Any = WITHOUT_SOURCE["branch_without_source"]
 
 CONTROL: dict[str, Any] = {
-    f.__name__: (pliant.jit(f), (X.copy(), 3)[: f.__code__.co_argcount])
+    f.__name__: (pliant.jit(f), (X.copy(), THREE)[: f.__code__.co_argcount])
     for f in (
         state_that_grows_in_a_loop, name_bound_in_one_branch, name_bound_in_a_loop_that_may_have_no_step,
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
         return_out_of_a_finally, drawn_in_a_while, repeated_list,
-        list_that_grows_by_a_condition, iterator_in_a_branch, branch_in_a_generator, branch_without_source,
+        list_that_grows_by_a_condition, list_of_things_that_are_not_alike, list_without_a_bound,
+        list_that_is_sorted_by_a_condition, list_in_a_function_of_python, exception_that_a_handler_would_hide,
+        iterator_in_a_branch, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip
 
@@ -375,12 +413,12 @@ WRONG |= {
     "inverse_of_another_state": (pliant.jit(inverse_of_another_state), (X,)),
     "unknown_saving": (pliant.jit(unknown_saving), (X,)),
     "branches_of_two_shapes": (pliant.jit(branches_of_two_shapes), (X,)),
-    "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, 3)),
-    "traced_slice_bound": (pliant.jit(traced_slice_bound), (X, 2)),
-    "traced_slices_that_do_not_fit": (pliant.jit(traced_slices_that_do_not_fit), (X, 2)),
-    "length_of_a_traced_slice": (pliant.jit(length_of_a_traced_slice), (X, 2)),
-    "sort_of_a_traced_slice": (pliant.jit(sort_of_a_traced_slice), (X, 2)),
-    "traced_slices_of_other_lengths": (pliant.jit(traced_slices_of_other_lengths), (X, 2)),
+    "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, THREE)),
+    "traced_slice_bound": (pliant.jit(traced_slice_bound), (X, TWO)),
+    "traced_slices_that_do_not_fit": (pliant.jit(traced_slices_that_do_not_fit), (X, TWO)),
+    "length_of_a_traced_slice": (pliant.jit(length_of_a_traced_slice), (X, TWO)),
+    "sort_of_a_traced_slice": (pliant.jit(sort_of_a_traced_slice), (X, TWO)),
+    "traced_slices_of_other_lengths": (pliant.jit(traced_slices_of_other_lengths), (X, TWO)),
     "gradient_of_a_vector": (pliant.grad(gradient_of_a_vector), (X,)),
     "gradient_of_an_integer_result": (pliant.grad(gradient_of_an_integer_result), (X,)),
     "gradient_of_an_integer": (pliant.grad(scalar_loss), (np.arange(3),)),
@@ -400,7 +438,7 @@ def squared_tangent(x: Any) -> Any:
 
 
 WRONG["custom_derivative_that_is_not_linear"] = (pliant.grad(lambda x: np.sum(squared_tangent(x))), (X,))
-WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (3,))
+WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (THREE,))
 WRONG["python_integer_beyond_the_dtype"] = (pliant.jit(lambda x, n: x + n), (np.ones(2, np.int8), 300))
 
 
@@ -446,3 +484,13 @@ for name in (
     key_of_a_dict_known_only_at_run_time, array_as_the_key_of_a_dict, name_without_a_value_beside_an_array,
 ):  # fmt: skip
     WRONG[name.__name__] = (pliant.jit(name), (X,))
+
+
+def length_of_a_dict_that_a_condition_fills(x: Any) -> Any:
+    counts = Counter[str]()
+    if x[0] > 1:
+        counts["a"] += 1
+    return x * len(counts)
+
+
+WRONG["length_of_a_dict_that_a_condition_fills"] = (pliant.jit(length_of_a_dict_that_a_condition_fills), (X,))

@@ -154,6 +154,8 @@ CASES: dict[Any, Calls] = {
             lambda x: np.var(x, correction=1),
             lambda x: np.var(x, 1, where=x != 0),
             lambda x: x.var(0, mean=np.mean(x, 0, keepdims=True)),
+            lambda x: x.std(0, mean=np.mean(x)),
+            lambda x: np.var(x, 0, mean=x[0] * 0.5),
         ],
     ),
     np.std: (M, [lambda x: np.std(x), lambda x: np.std(x, 0, ddof=1), lambda x: x.std(keepdims=True)]),
@@ -203,6 +205,7 @@ CASES: dict[Any, Calls] = {
         HOLES[:2] + HOLES[3:],
         [
             lambda x: np.nanquantile(x, 0.3),
+            lambda x: np.nanquantile(x[:0], [0.2, 0.7], axis=0),
             lambda x: np.nanquantile(x, [0.1, 0.5, 1.0], axis=0),
             lambda x: np.nanquantile(x, 0.25, axis=1, keepdims=True),
             lambda x: np.nanquantile(x, [0.0, 0.3, 0.6], 1, method="weibull"),
@@ -229,6 +232,24 @@ CASES: dict[Any, Calls] = {
             lambda x: np.histogram(x, 3, weights=x),
             lambda x: np.histogram(x * 0),
             lambda x: np.histogram(x, 0),
+        ],
+    ),
+    np.histogram2d: (  # no number is at an edge, where counts have no derivative
+        [(np.array([0.5, -1.25, 2.0, 0.5, np.nan]),), (np.arange(5),), (filled((5,), "f4"),)],
+        [
+            lambda x: np.histogram2d(np.nan_to_num(x), x[::-1], 3, [(-1.1, 2.2), (0.1, 3.3)]),
+            lambda x: np.histogram2d(x, x * x, [[-2.1, 0.1, 1.3, 3.1], [0.1, 0.3, 4.1]]),
+            lambda x: np.histogram2d(x, x, [-0.1, 0.3, 0.6, 2.2], density=True),
+            lambda x: np.histogram2d(np.nan_to_num(x), np.arange(5) % 2, (2, 4), [(-1.3, 2.4), (0, 1)], weights=x),
+        ],
+    ),
+    np.histogramdd: (
+        [(filled((4, 3), "f8"),), (filled((4, 3), "f4"),), (filled((2, 3), "i8"),)],
+        [
+            lambda x: np.histogramdd(x, 2, [(-3.1, 4.2), (-1.9, 2.2), (-1.1, 3.3)]),
+            lambda x: np.histogramdd(x, (1, 1, 1), density=True),
+            lambda x: np.histogramdd([x[:, 0], x[:, 2]], [[-0.1, 1.1, 4.2], 1]),
+            lambda x: np.histogramdd(x[:, 1], [4], [(-1.7, 2.9)], weights=x[:, 0]),
         ],
     ),
     np.histogram_bin_edges: (

@@ -410,6 +410,8 @@ CASES: dict[Any, Calls] = {
             lambda i, j: np.ravel_multi_index((i, j), (3, 4)),
             lambda i, j: np.ravel_multi_index((i, j), (3, 4), order="F"),
             lambda i, j: np.ravel_multi_index((i * 7, j * 2), (3, 4), mode="wrap"),
+            lambda i, j: np.ravel_multi_index((i.astype(np.uint8), [40, 50]), (200, 200)),
+            lambda i, j: np.ravel_multi_index((i[0], np.int8(3)), (200, 200), mode="clip"),
         ],
     ),
     np.pad: (
@@ -535,7 +537,15 @@ CASES: dict[Any, Calls] = {
     np.iscomplexobj: (X, [lambda x: np.iscomplexobj(x)]),
     np.isrealobj: (X, [lambda x: np.isrealobj(x)]),
     np.may_share_memory: (X, [lambda x: np.may_share_memory(x, x.T), lambda x: np.may_share_memory(x, x * 2)]),
-    np.shares_memory: (X, [lambda x: np.shares_memory(x, x[0]), lambda x: np.shares_memory(x, x.copy())]),
+    np.shares_memory: (
+        X,
+        [
+            lambda x: np.shares_memory(x, x[0]),
+            lambda x: np.shares_memory(x, x.copy()),
+            lambda x: np.shares_memory(x[:, ::2], x.T[1::2]),
+            lambda x: np.shares_memory(x[:, :0], x),
+        ],
+    ),
     np.tril_indices_from: (
         X,
         [lambda x: np.tril_indices_from(x), lambda x: np.tril_indices_from(x, 1), lambda x: x[np.tril_indices_from(x)]],
@@ -556,7 +566,21 @@ CASES: dict[Any, Calls] = {
         [(np.float64(0.5), np.float64(2.0))],
         [lambda a, b: np.logspace(a, b, 7), lambda a, b: np.logspace(a, b, 4, base=2)],
     ),
-    np.geomspace: ([(np.float64(0.5), np.float64(2.0))], [lambda a, b: np.geomspace(a, b, 7)]),
+    np.geomspace: (
+        [
+            (np.float64(0.5), np.float64(2.0)),
+            (np.float32(-1.5), np.float32(-8.0)),
+            (filled((2,), "f8") + 9, 3.0),
+            (2, 9),
+        ],
+        [
+            lambda a, b: np.geomspace(a, b, 7),
+            lambda a, b: np.geomspace(a, b, 4)[-1] == b,
+            lambda a, b: np.geomspace(a, b, 3, endpoint=False, axis=-1),
+            lambda a, b: np.geomspace(a, b + 1j, 4),
+            lambda a, b: (np.geomspace(a, b, 1), np.geomspace(a, b, 0)),
+        ],
+    ),
     np.apply_along_axis: (
         X,
         [

@@ -90,3 +90,12 @@ def test_a_power_of_bools_has_the_dtype_of_numpys_operator(bools: Any, exponent:
         wanted, found = power(bools), pliant.jit(power)(bools)
         np.testing.assert_array_equal(found, wanted)
         assert (type(found), found.dtype) == (type(wanted), wanted.dtype)
+
+
+@pytest.mark.parametrize("ufunc", [np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal])
+@pytest.mark.parametrize("number", [-2, 0, 5, 2**63 - 1])
+@pytest.mark.parametrize("dtype", ["u8", "u1", "i1", "i4"])
+def test_integers_are_compared_by_their_numbers(ufunc: np.ufunc, number: int, dtype: str):
+    x = np.array([0, 5, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
+    for f in (lambda n, x: ufunc(n, x), lambda n, x: ufunc(x, n)):
+        np.testing.assert_array_equal(pliant.jit(f)(number, x), f(number, x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,10 @@ def test_other_draws_are_errors() -> None:
     def global_state(x: Any) -> Any:
         return x + np.random.normal()
 
-    for f in (captured, without_seed, seeded_at_run_time, global_state):
+    def pythons(x: Any) -> Any:
+        return x + random.uniform(0, 1)
+
+    for f in (captured, without_seed, seeded_at_run_time, global_state, pythons):
         with pytest.raises(pliant.PliantError, match="would draw once, not at every call"):
             pliant.jit(f)(X)
 

@@ -83,6 +83,7 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "conjugate": [lambda x: x.conjugate()],
     "view": [lambda x: x.view(), lambda x: x.view(x.dtype)],
     "item": [lambda x: x[:1, :1] + 0],
+    "setflags": [lambda x: (x.setflags(), x)[1], lambda x: (x.setflags(write=True), x)[1]],
 }
 REFUSED = {
     "nonzero",
@@ -94,7 +95,6 @@ REFUSED = {
     "tofile",
     "dump",
     "dumps",
-    "setflags",
 }
 
 

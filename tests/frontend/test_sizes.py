@@ -296,7 +296,7 @@ def test_names_of_parts_in_loops() -> None:
     assert_allclose(pliant.jit(parts_of_a_step)(X, 5), parts_of_a_step(X, 5))
     check_gradient(last_part, X)
     with pytest.raises(UnsupportedError, match=r"f64\[i ≤ 6\] after it"):
-        pliant.jit(last_part_of_many)(X, 4)
+        pliant.jit(last_part_of_many)(X, np.array(4))
 
 
 def test_a_window_of_known_length_is_a_view_like_any_other() -> None:
@@ -356,4 +356,4 @@ ERRORS = [
 @pytest.mark.parametrize(("f", "kind", "text"), ERRORS)
 def test_what_needs_the_length_is_refused(f: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
-        pliant.jit(f)(X, Y, 3)
+        pliant.jit(f)(X, Y, np.array(3))  # an integer of Python would be known

@@ -124,6 +124,32 @@ def test_nested_functions_may_call_themselves():
     np.testing.assert_array_equal(pliant.jit(lambda x: power(x, 3))(X), 8 * X)
 
 
+IN_ONE_LINE: list[Callable[[Any], Any]] = [
+    lambda x: x[0] if x[1] > x[2] else x[3], lambda x: x[0] if x[1] < x[2] else x[3], lambda x: 1.0 if x[1] > x[2] else 2.0,
+    lambda x: (lambda y: (lambda z: z if z > 1 else -z)(y) if y < 3 else 0.0)(x[2]), lambda x: x[0] or x[1],
+    lambda x: (lambda y: y * 2 if y > x[0] else y)(x[1]) if x[0] > 5 else (lambda y: y - 1 if y > 7 else y)(x[2]),
+    lambda x: sum([v if v > 1 else 2 * v for v in x]), lambda x: (
+        x[3]
+        if x[0] > 2
+        else x[2]
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", range(len(IN_ONE_LINE)))
+def test_lambdas_with_conditions_beside_each_other(n: int):
+    for x in (np.arange(4.0), np.arange(4.0)[::-1], np.full(4, 3.0)):
+        assert pliant.jit(IN_ONE_LINE[n])(x) == IN_ONE_LINE[n](x)
+
+
+def test_recursion_that_only_the_numbers_end_is_refused():
+    def doubled(x: Any) -> Any:
+        return x if x[0] > 100 else doubled(x * 2)
+
+    with pytest.raises(pliant.PliantError, match="a function may call itself as often as is known while tracing"):
+        pliant.jit(doubled)(X)
+
+
 def test_gradients_flow_through_methods_that_fill_arrays():
     np.testing.assert_allclose(pliant.grad(Layer())(X), [3, 6, 9, 12, 0])
 

@@ -10,7 +10,7 @@ import pytest
 
 import pliant
 from pliant.backends.llvm import BACKEND
-from pliant.backends.llvm.compiler import can, has_routine
+from pliant.backends.llvm.compiler import can, routine_of
 from pliant.errors import IndexRangeError
 from pliant.kernel import blocks, build, cost
 from pliant.kernel.ir import Blocks, Program
@@ -48,7 +48,7 @@ def lengths(x: Any) -> Any:
 
 
 def program_of(f: Any, *args: Any) -> Program:
-    return build.build(optimise(pliant.trace(f, *args)), can, has_routine)
+    return build.build(optimise(pliant.trace(f, *args)), can, routine_of)
 
 
 def groups_of(f: Any, *args: Any) -> int:
@@ -172,6 +172,16 @@ def test_what_the_caller_has_is_not_written_before_an_index_is_known_to_be_good(
     with pytest.raises(IndexRangeError):
         pliant.jit(updated)(x, rows, out)
     assert not out.any()
+
+
+def test_blocks_of_long_rows_are_not_given_to_threads():
+    """Their room would not fit a small stack."""
+    matrices, x, shifts = np.ones((8, 10, 10)), np.ones((10, 10_000)), np.ones((8, 1, 1))
+    program = program_of(lambda m, x, a: np.sum(np.square(m @ (x - a)), axis=1), matrices, x, shifts)
+    (step,) = [step for step in program.steps if isinstance(step, Blocks)]
+    assert step.size == 1
+    assert step.room.type.size >= 1_600_000
+    assert step.split is None
 
 
 def test_threads_take_blocks_and_do_not_change_a_bit():

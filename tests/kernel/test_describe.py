@@ -15,6 +15,7 @@ from pliant.ops.reduce import reduce_sum
 from pliant.ops.scan import Cumsum
 from pliant.ops.shape import broadcast
 from pliant.ops.sort import Sort
+from pliant.ops.triangular import Cholesky
 from pliant.ops.update import UpdateSlice
 
 
@@ -27,6 +28,16 @@ def test_each_step_has_its_line():
     assert "reduce_sum: f64[], add over 1 axes → result" in text
     assert "cumsum: fills f64[100]" in text
     assert "workspace:" in text
+
+
+def test_routines_say_who_computes_them():
+    def program(small, large):
+        return Cholesky()(small), Cholesky()(large), Sort(1)(large)
+
+    text = BACKEND.describe(trace(program, Type("f64", (6, 6)), Type("f64", (600, 600))))
+    assert "in the program: cholesky → f64[6, 6]" in text
+    assert "LAPACK: cholesky → f64[600, 600]" in text
+    assert "NumPy: sort → f64[600, 600]" in text
 
 
 def test_work_counts_each_array_once_and_each_operation():

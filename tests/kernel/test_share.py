@@ -22,7 +22,7 @@ def planned(f: Callable[..., Any], *xs: Any, **options: Any) -> Program:
     leaves, structure = flatten((xs, {}))
     program = trace_program(f, leaves, structure, leaf_names([f"x{i}" for i in range(len(xs))], (xs, {})))
     owned = program.pinned
-    return build(optimise(program.fn), can, lapack.has, owned=owned, must=True, **options)
+    return build(optimise(program.fn), can, lapack.who_has, owned=owned, must=True, **options)
 
 
 X = np.ones(2000)

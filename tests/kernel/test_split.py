@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm.compiler import can, has_routine
+from pliant.backends.llvm.compiler import can, routine_of
 from pliant.errors import VerifyError
 from pliant.kernel import split
 from pliant.kernel.build import build
@@ -22,7 +22,7 @@ TABLE = np.zeros((2000, 500))
 
 
 def program(f: Any, *args: Any) -> Program:
-    return build(optimise(pliant.trace(f, *args)), can, has_routine)
+    return build(optimise(pliant.trace(f, *args)), can, routine_of)
 
 
 def splits(f: Any, *args: Any) -> list[tuple[int, int] | None]:
@@ -83,7 +83,7 @@ def test_what_is_written_where_it_is_read_elsewhere_runs_as_a_whole():
         x[1:] = np.exp(x[:-1])
         return x
 
-    program = build(optimise(pliant.trace(shifts, LARGE)), can, has_routine, owned=[(0, 0)], must=True)
+    program = build(optimise(pliant.trace(shifts, LARGE)), can, routine_of, owned=[(0, 0)], must=True)
     assert [step.split for step in program.steps if isinstance(step, Nest) and step.is_swept] == [None]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value, const, nodes
+from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.compare import greater
@@ -20,6 +21,7 @@ from pliant.ops.solve import solve
 from pliant.ops.transcendental import cos, exp, log, sin
 from pliant.pipeline import optimise
 from pliant.testing import check_primitive, run
+from pliant.transforms.transpose import linearize
 from pliant.transforms.vmap import vmap
 from tests.programs.programs import f64, gradient
 
@@ -157,3 +159,17 @@ def test_branches_on_one_condition_stay_apart_where_the_second_depends_on_the_fi
     for condition in (True, False):
         xs = [RNG.normal(size=3), np.bool_(condition)]
         np.testing.assert_allclose(run(optimise(back), xs)[0], run(back, xs)[0])
+
+
+def test_a_derivative_takes_only_the_operands_that_a_branch_of_it_reads() -> None:
+    fn = trace(
+        lambda c, x, y, z: Cond(
+            trace(lambda x, y, z: (x * y,), f64(3), f64(), f64(9)),
+            trace(lambda x, y, z: (x + reduce_sum(z),), f64(3), f64(), f64(9)),
+        ).apply(c, x, y, z),
+        BOOL, f64(3), f64(), f64(9),
+    )  # fmt: skip
+    with scope():
+        _, _, (dy,) = linearize(fn, fn.params, (False, True, False, False))
+        assert isinstance(dy, Value)
+        assert [a.type for a in dy.args] == [BOOL, f64(), f64(3)]

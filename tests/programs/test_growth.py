@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from pliant.backends.llvm.compiler import assembly, can, has_routine
+from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value
 from pliant.kernel.verified import build_verified
@@ -80,7 +80,7 @@ def value(fn: Function) -> Function:
 
 
 def to_code(fn: Function) -> Any:
-    return assembly(build_verified(optimise(fn, check=False), can, has_routine))
+    return assembly(build_verified(optimise(fn, check=False), can, routine_of))
 
 
 @pytest.mark.parametrize("of", [value, gradient])

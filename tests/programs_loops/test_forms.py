@@ -64,3 +64,25 @@ def test_triangular_programs_are_loops(name: str) -> None:
     size = dict.fromkeys(program.small, 12)
     text = str(pliant.explain(program.of_arrays(size), *program.inputs(size)))
     assert "unrolled" not in text
+
+
+@pytest.mark.parametrize("steps", [50, np.array(50)])
+def test_writes_under_a_condition_leave_no_copy_of_the_array_at_each_step(steps: Any) -> None:
+    def f(x: Any, n: Any) -> Any:
+        x = x.copy()
+        for i in range(n):
+            if x[i] > 0.5:
+                x[(3 * i) % 400] *= 0.9
+            else:
+                x[i] += 0.01
+        return np.sum(x**2)
+
+    x, static = np.linspace(0.1, 1.0, 400), "n" if isinstance(steps, int) else ()
+    slope = pliant.jit(pliant.grad(f), static=static)
+    text = str(pliant.explain(slope, x, steps))
+    text = text[text.index("after the passes") :]
+    assert "f64[50, 400]" not in text  # a stack
+    assert "f64[400], f64[400]" not in text  # what a step goes on with, and what it leaves on the tape
+    way = np.cos(np.arange(400.0))
+    wanted = (f(x + 1e-7 * way, steps) - f(x - 1e-7 * way, steps)) / 2e-7
+    np.testing.assert_allclose(slope(x, steps) @ way, wanted, rtol=1e-6)

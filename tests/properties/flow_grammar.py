@@ -183,9 +183,9 @@ class _Drawing:
         self.loops.append(name)
         body = self.block(depth - 1)
         self.loops.pop()
-        step = (Statement(f"{name} += 1"),) if ":=" not in test else ()
+        step = (Statement(f"{name} += 1", is_step=True),) if ":=" not in test else ()
         if test == "True":
-            step = (*step, Statement(f"if {name} > 4 or {self.condition()}:", (Statement("break"),)))
+            step = (*step, Statement(f"if {name} > 4 or {self.condition()}:", (Statement("break"),), is_step=True))
         return (before, Statement(f"while {test}:", step + body))
 
 

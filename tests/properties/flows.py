@@ -15,25 +15,30 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Statement:
-    """A line, or a head with a block, and perhaps a second head with another block."""
+    """A line, or a head with a block, and perhaps a second head with another block. A step is what ends a `while`: without
+    it a program may run for ever."""
 
     head: str
     body: tuple[Statement, ...] = ()
     other: str = ""
     orelse: tuple[Statement, ...] = ()
+    is_step: bool = False
 
-    def lines(self, indent: int) -> Iterator[str]:
-        """Its text."""
-        yield "    " * indent + self.head
+    def lines(self, indent: int, returned: str = "") -> Iterator[str]:
+        """Its text, with `returned` after what a `return` of the program says; those of a function inside are its own."""
+        yield "    " * indent + self.head + (returned if self.head.startswith("return ") else "")
+        inside = "" if self.head.startswith("def ") else returned
         for part in self.body:
-            yield from part.lines(indent + 1)
+            yield from part.lines(indent + 1, inside)
         if self.orelse:
             yield "    " * indent + self.other
         for part in self.orelse:
-            yield from part.lines(indent + 1)
+            yield from part.lines(indent + 1, inside)
 
     def smaller(self) -> Iterator[tuple[Statement, ...]]:
         """What may stand in its place."""
+        if self.is_step:
+            return
         yield ()
         if self.body:
             yield self.body
@@ -69,9 +74,8 @@ class Flow:
 
     def source(self) -> str:
         """The text of the function."""
-        lines = [line for statement in (*self.statements, Statement("return s")) for line in statement.lines(1)]
         rest = ", ".join(["", *self.results]) or ","
-        lines = [line + rest if line.lstrip().startswith("return ") else line for line in lines]
+        lines = [line for statement in (*self.statements, Statement("return s")) for line in statement.lines(1, rest)]
         return "\n".join(["def f(x, y, a, n, z):", *lines]) + "\n"
 
     def script(self) -> str:

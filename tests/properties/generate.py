@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.properties.grammar import fill, templates
-from tests.properties.programs import Line, Program, noisy, quiet
+from tests.properties.programs import NAMES, Line, Program, noisy, quiet
 
 DTYPES = ("float64",) * 5 + ("int64",) * 3 + (
     "bool", "bool", "complex128", "float32", "float32", "int32", "uint8", "int8", "complex64", "float16", "uint64", "int16", "uint16", "uint32",
@@ -42,7 +42,7 @@ def program(seed: int, options: Options | None = None) -> Program:
 
 def _program(rng: Random, options: Options | None, seed: int) -> Program:
     options = options or Options(has_special=rng.random() < 0.15, is_large=rng.random() < 0.15)
-    arguments = tuple(_argument(rng, options, f"x{i}") for i in range(rng.randint(1, options.arguments)))
+    arguments = arguments_of(rng, options, rng.randint(1, options.arguments))
     if options.has_overlaps:
         arguments = _overlapping(rng, arguments)
     made = Program(arguments, (), ())
@@ -69,13 +69,8 @@ def _line(rng: Random, options: Options, env: dict[str, Any], fresh: str) -> Lin
     """A line that NumPy runs on what `env` holds, which it changes; None if none was found."""
     weights, texts = _choices(options.is_smooth)
     for _ in range(ATTEMPTS):
-        template = rng.choices(texts, cum_weights=weights)[0]
-        try:
-            line = fill(template, rng, env, fresh)
-        except LookupError:
-            continue
-        copies = _copied(env)
-        if copies is not None and _is_fine(line, copies, options):
+        line = line_of(rng.choices(texts, cum_weights=weights)[0], rng, options, env, fresh)
+        if line is not None:
             run(line, env)
             for name in [n for n in env if not _is_operand(env[n])]:
                 del env[name]
@@ -83,14 +78,23 @@ def _line(rng: Random, options: Options, env: dict[str, Any], fresh: str) -> Lin
     return None
 
 
+def line_of(template: str, rng: Random, options: Options, env: dict[str, Any], fresh: str) -> Line | None:
+    """A line of a template that NumPy runs on what `env` holds, which is left as it is; None if the one drawn is not."""
+    try:
+        line = fill(template, rng, env, fresh)
+    except LookupError:
+        return None
+    return line if _is_fine(line, _copied(env), options) else None
+
+
 def run(line: Line, env: dict[str, Any]) -> None:
     """Run a line on names; new ones are added."""
-    scope: dict[str, Any] = {"np": np, "noisy": noisy}
+    scope: dict[str, Any] = {**NAMES, "noisy": noisy}
     with quiet():
         exec(line.plain(), scope, env)
 
 
-def _copied(env: dict[str, Any]) -> dict[str, Any] | None:
+def _copied(env: dict[str, Any]) -> dict[str, Any]:
     """Names with copies of their arrays; views of one array become copies of their own."""
     return {n: x.copy() if isinstance(x, np.ndarray) and x.flags.writeable else x for n, x in env.items()}
 
@@ -107,7 +111,7 @@ def _is_fine(line: Line, env: dict[str, Any], options: Options) -> bool:
     before = set(env)
     try:
         with np.errstate(all="ignore", invalid="raise" if _casts(line) else "ignore"):
-            exec(line.plain(), {"np": np}, env)
+            exec(line.plain(), dict(NAMES), env)
     except Exception:
         return False
     made = [env[n] for n in env if n not in before]
@@ -128,9 +132,7 @@ def _is_fine(line: Line, env: dict[str, Any], options: Options) -> bool:
 
 def _casts(line: Line) -> bool:
     """Whether floats may become integers, which is undefined for NaN and numbers out of range."""
-    return "=" in line.plain() and any(
-        t in line.plain() for t in ("astype", "] =", "fill", "copyto", "put", "place", "round")
-    )
+    return any(t in line.plain() for t in ("astype", "] =", "fill", "copyto", "put", "place", "round", ".at("))
 
 
 VIEWS = ("{}", "{}", "{}[:]", "{}[::-1]", "{}.T", "{}[1:]", "{}[:-1]", "{}[..., ::2]", "{}[..., 1:]", "{}[:, :1]", "{}[:2, 1:]", "{}[None]",
@@ -154,6 +156,11 @@ def _overlapping(rng: Random, arguments: tuple[tuple[str, str], ...]) -> tuple[t
         if isinstance(view, np.ndarray):
             made.append((f"v{number}", text))
     return tuple(made)
+
+
+def arguments_of(rng: Random, options: Options, count: int) -> tuple[tuple[str, str], ...]:
+    """So many names, and the texts that make their values."""
+    return tuple([_argument(rng, options, f"x{i}") for i in range(count)])
 
 
 def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:
@@ -180,9 +187,9 @@ def _argument(rng: Random, options: Options, name: str) -> tuple[str, str]:
 
 def _laid_out(rng: Random, options: Options, dtype: str, shape: list[int]) -> str:
     """An array of this shape: contiguous, strided, reversed, transposed, or broadcast."""
-    layout = (
-        rng.choice(["plain"] * 6 + ["strided", "reversed", "transposed", "broadcast", "fortran"]) if shape else "plain"
-    )
+    layouts = ["plain"] * 6 + ["strided", "reversed", "transposed", "fortran"]
+    layouts += [] if options.is_smooth else ["broadcast"]  # numbers that are equal and move apart are at a kink
+    layout = rng.choice(layouts) if shape else "plain"
     if layout == "strided":
         return f"{_array(rng, options, dtype, [*shape[:-1], 2 * shape[-1]])}[..., ::2]"
     if layout == "reversed":

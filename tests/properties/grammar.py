@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.properties import function_grammar
 from tests.properties.programs import Line
 
 NUMBER = "biufc"
@@ -103,13 +104,13 @@ WRITES = """
 {w any}[...] = {fits} | {w any 1+}[{key}] = {fits} | {w any 1+}[{key}] = {lit} | {w any 2+}[{key}] = {fits} | ~{w num}[...] += {fits} | ~{w num 1+}[{key}] += {fits} | ~{w num 1+}[{key}] *= {lit}
 ~{w num} += {lit} | ~{w num} -= {fits} | ~{w num} *= {fits} | ~{w f} /= 2 | {w iu} //= 2 | {w b} ^= True | {w b} &= {fits} | {w any 1+}[{fancy}] = {lit} | {w any 1+}[{fancy}] = {fits}
 ~{w num 1+}[{fancy}] += {lit} | ~{w num 1+}[{fancy}] += {fits} | {w any 1+}[{mask}] = {lit} | ~{w num 1+}[{mask}] += {lit} | ~{w num 1+}[{mask}] *= {fits} | {w any}.fill({lit}) | {w num 1+}.sort() | {w num 1+}.sort(axis={axis})
-np.copyto($w, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w if 1+}, {ints}, 2) | ~np.add($w, {fits}, out=$w) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
+np.copyto({w any}, {fits}) | np.copyto($w, {lit}, where={b}) | ~np.add.at({w if 1+}, {ints}, 2) | ~np.add({w num}, {fits}, out=$0) | ~np.multiply({f}, 2, out=$w) | ~np.cumsum({w f 1}, out=$0)
 np.negative({num}, out=$w) | ~np.sum({num 1+}, axis=0, out=$w) | {w any 1+}[1:] = ⟦0⟧[:-1] | {w any 1+}[:-1] = ⟦0⟧[1:] | ~{w num 1+}[1:] += ⟦0⟧[:-1] | ~{w num 1+}[:] += ⟦0⟧[::-1] | {w any 1+}[::-1] = ⟦0⟧
 ~{w num 1+}[::2] -= 1 | {w any 1+}[0] = ⟦0⟧[-1] | $0[0], $0[-1] = {w any 1+}[-1], ⟦0⟧[0] | {w any 2+}[0], $0[1] = $0[1], $0[0] | {w any 2}.T[...] = {fits} | {w any}.reshape(-1)[:2] = {lit} | {w c}.real[...] = 2 | ~{w c}.imag += 1
 np.put({w num 1+}, [0, 0], [1, 2]) | np.putmask($w, {b}, {lit}) | np.fill_diagonal({w any 2}, {lit}) | ~np.sin({f}, out=$w) | ~np.subtract.at({w if 1+}, ([0, 0],), 1) | ~{w f} **= 2 | {w num} %= 3 | ~{w num 2} += ⟦0⟧.T
-np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place($w, {mask}, [7])
+np.put_along_axis({w num 1+}, np.zeros_like(⟦0⟧, dtype=int)[..., :1], {lit}, axis=-1) | np.maximum({real}, 0, out=$w) | {w num}.clip(0, 1, out=$0) | ~{w num 1+}[{key}] -= {fits} | np.place({w any 1+}, {mask}, [7])
 ~np.multiply.at({w if 1+}, {ints}, 2) | np.maximum.at({w real 1+}, {ints}, {lit}) | ~np.divide.at({w f 1+}, ([0, 0],), 4) | np.negative.at({w if 1+}, {ints}) | {w num 1+}.flat[0] = {lit} | {w num 1+}.flat = [1, 2, 3]
-np.place($w, {mask}, [7, 8]) | {w num 1+}[⟦0⟧ != 0] = ⟦0⟧[⟦0⟧ != 0][::-1]
+np.place({w any 1+}, {mask}, [7, 8]) | {w num 1+}[⟦0⟧ != 0] = ⟦0⟧[⟦0⟧ != 0][::-1]
 """
 
 # Several physical lines.
@@ -342,7 +343,10 @@ def templates(*, is_smooth: bool) -> list[tuple[float, str]]:
         tilde, name = ("~", name[1:]) if name.startswith("~") else ("", name)
         all_ += [(3 / len(functions), f"{tilde}np.{name}({{{kinds}}}, {{=}})")]
     all_ += [*table(SHAPE, 7), *table(ORDER, 3), *table(SUMS, 5), *table(PRODUCTS, 3), *table(CREATION, 1.2)]
+    all_ += [row for text, weight in function_grammar.VALUES for row in table(text, weight)]
+    all_ += table("\n".join(function_grammar.of_methods()), 2.5)
     all_ = [(w, ("~$n = " + t[1:]) if t.startswith("~") else "$n = " + t) for w, t in all_]
+    all_ += [*table(function_grammar.WRITES, 1.5), *table("\n".join(function_grammar.in_place()), 1)]
     return [*all_, *table(WRITES, 6), *((2 / len(BLOCKS), t) for t in BLOCKS)]
 
 

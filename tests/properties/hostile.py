@@ -67,7 +67,7 @@ def repeated(x: Any) -> Any:
 
 def scaled(x: Any) -> Any:
     """Other numbers."""
-    return np.roll(x, 1) if x.dtype.kind != "f" else np.roll(x, 1) * x.dtype.type(0.75)
+    return np.roll(x, 1) if x.dtype.kind != "f" else np.asarray(np.roll(x, 1) * x.dtype.type(0.75))
 
 
 LAYOUTS: Final[tuple[Callable[[Any], Any], ...]] = (

@@ -147,9 +147,9 @@ class _Drawing:
         name = f"i{self.count}"
         if self.draw.random() < 0.15:
             test = self.draw.choice(
-                [f"{name} < N - 1", f"{name} < 4 and {self.condition()}", f"abs(s) < 2 and {name} < 6"]
+                [f"{name} < N - 1", f"{name} < 4 and ({self.condition()})", f"abs(s) < 2 and {name} < 6"]
             )
-            step = Statement(f"{name} = {name} + 1")
+            step = Statement(f"{name} = {name} + 1", is_step=True)
             self.loops.append(f"({name} % N)")
             body = (step, *self.block(depth - 1))
             self.loops.pop()

@@ -78,7 +78,7 @@ def statements(text: str) -> tuple[Statement, ...]:
         head, body = lines.pop(0), list[str]()
         while lines and lines[0].startswith("    "):
             body.append(lines.pop(0)[4:])
-        found.append(Statement(head, statements("\n".join(body)) if body else ()))
+        found.append(Statement(head, statements("\n".join(body)) if body else (), is_step=head.endswith(" += 1")))
     return tuple(found)
 
 

@@ -14,12 +14,19 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from scipy import special
+
+from pliant.errors import PlanWarning
 
 NOISE = 4  # last places that a read of a noisy run may be off
 _READ = re.compile(r"⟦(.*?)⟧")
+NAMES: Final[dict[str, Any]] = {
+    "np": np, "special": special, "array": np.array, "nan": np.nan, "inf": np.inf,
+}  # fmt: skip
+"""What a program may name beside its arguments."""
 _numbers = itertools.count()
 
 
@@ -59,7 +66,7 @@ class Program:
         """What to paste to see a failure."""
         made = [f"{name} = {text}" for name, text in self.arguments]
         names = ", ".join(n for n, _ in self.arguments)
-        head = ["import numpy as np, pliant", "from numpy import array, inf, nan"]
+        head = ["import numpy as np, pliant", "from numpy import array, inf, nan", "from scipy import special"]
         return "\n".join([*head, "", self.source(), *made, f"print(f({names}))", *made, f"print({call}({names}))"])
 
     def function(
@@ -74,8 +81,7 @@ class Program:
         name = f"<random program {next(_numbers)}>"
         if not with_noise:
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        names: dict[str, Any] = {"np": np, "array": np.array, "nan": np.nan, "inf": np.inf, "__name__": "program"}
-        names |= captured or {}
+        names = {**NAMES, "__name__": "program", **(captured or {})}
         if with_noise:
             names["noisy"] = lambda x: noisy(x, rng or np.random.default_rng())
         exec(compile(text, name, "exec"), names)
@@ -83,7 +89,7 @@ class Program:
 
     def inputs(self) -> list[Any]:
         """The arguments, made anew."""
-        names = {"np": np, "array": np.array, "nan": np.nan, "inf": np.inf}
+        names = dict(NAMES)
         for name, text in self.arguments:
             names[name] = eval(text, names)  # which may be a view of an argument before it
         return [names[name] for name, _ in self.arguments]
@@ -91,9 +97,10 @@ class Program:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings of NumPy inside."""
+    """No warnings of NumPy inside; a plan of memory that the verifier refuses is an error."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("error", PlanWarning)
         yield
 
 

@@ -6,13 +6,11 @@ A failure prints a script to paste. `make fuzz` runs many more.
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 from tests.properties.forced import forced, ways_of
 from tests.properties.fuzz_flows import CHECKS, DRAWN, is_failure, outcome, smallest
-
-SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+from tests.properties.seeds import SEEDS, examples
 
 
 def holds(name: str, seed: int, of: str = "flows") -> None:
@@ -24,58 +22,58 @@ def holds(name: str, seed: int, of: str = "flows") -> None:
         pytest.fail(f"seed {seed}\n{small.script()}\n{wrong}", pytrace=False)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SEEDS)
 def test_a_program_does_what_python_does(seed: int) -> None:
     holds("reference", seed)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(SEEDS)
 def test_native_code_does_what_python_does(seed: int) -> None:
     holds("llvm", seed)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS)
 def test_derivatives_agree_with_differences_and_each_other(seed: int) -> None:
     holds("derivatives", seed)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS)
 def test_a_batch_is_a_loop(seed: int) -> None:
     holds("vmap", seed)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_nested_loops_over_parts_of_arrays_do_what_python_does(seed: int) -> None:
     with forced(ways_of(seed)):
         holds("llvm", seed, "nests")
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_derivatives_of_nested_loops_agree(seed: int) -> None:
     with forced(ways_of(seed)):
         holds("derivatives, reference", seed, "nests")
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(SEEDS)
 def test_everything_at_once_does_what_python_does(seed: int) -> None:
     with forced(ways_of(seed)):
         holds("llvm", seed, "mixed")
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(SEEDS)
 def test_a_batch_of_everything_at_once_is_a_loop(seed: int) -> None:
     holds("vmap", seed, "mixed")
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(SEEDS)
 def test_second_derivatives_agree(seed: int) -> None:
     holds("second", seed, "mixed")

@@ -8,13 +8,14 @@ parameters and results. Within one trace equal nodes are the same object, so com
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast, final
 
+from pliant.core.family import Family
 from pliant.core.frozen import frozen
 from pliant.core.origin import NOWHERE, Origin, here, swap
 from pliant.core.protocols import Operators
@@ -30,7 +31,7 @@ Namespace: TypeAlias = Any  # numpy, jax.numpy, torch: an array API namespace
 
 
 @frozen
-class Op(ABC):
+class Op(metaclass=Family):
     """A primitive: a frozen dataclass. Fields are its static parameters; methods are its rules.
 
     Write `infer`, and `array` or `expand`. Everything else has a default that works; override a
@@ -346,17 +347,18 @@ class Function:
 
 def nodes(results: Sequence[Value], stop: Collection[Value] = ()) -> list[Node]:
     """Every node the results need, operands first, not looking behind `stop`."""
-    seen = {id(v.node) for v in stop}
-    order: list[Node] = []
-    stack: list[tuple[Node, bool]] = [(v.node, False) for v in reversed(results)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend([(a.node, False) for a in reversed(node.args) if id(a.node) not in seen])
+    seen = {v.node for v in stop}
+    order = list[Node]()
+    todo: list[Any] = [v.node for v in reversed(results)]
+    while todo:
+        node = todo.pop()
+        if node is None:  # behind a node whose operands are there
+            order.append(todo.pop())
+        elif node not in seen:
+            seen.add(node)
+            todo += (node, None)
+            for a in reversed(node.args):
+                todo.append(a.node)
     return order
 
 

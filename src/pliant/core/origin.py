@@ -150,6 +150,11 @@ class ParameterOrigin:
     names: tuple[str, ...]
     code: CodeType | None
 
+    @classmethod
+    def of(cls, name: str, function: object) -> ParameterOrigin:
+        """Of a function, or of the one that it is made from."""
+        return cls((name,), getattr(inspect.unwrap(cast("FunctionType", function)), "__code__", None))
+
     @property
     def short(self) -> str:
         return f"{os.path.basename(self.code.co_filename)}:{self.code.co_firstlineno}" if self.code else "an argument"

@@ -17,6 +17,7 @@ from pliant.compiled import Compiled, uncollected
 from pliant.diff.captured import Steps
 from pliant.diff.system import Arrays, dtype_name, shape
 from pliant.entries import conditions
+from pliant.errors import ArgumentError
 from pliant.frontend.program import Program
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.inline import inline
@@ -77,6 +78,11 @@ def emit(traceable: Traceable, xs: Arrays, constants: Arrays) -> Emitted:
 
     with uncollected():
         program = Compiled(copied).program(tuple(map(_example, xs)), tuple(map(_example, constants)))
+    if program.known:  # the program is one for all values
+        raise ArgumentError(
+            f"another library runs the program of a function that has to know an integer argument, {program.values[0]}",
+            hint="fix it in a function of the others: lambda x: f(x, n)",
+        ).at(*([("needed here", program.asked)] if program.asked else []))
     return Emitted(program, inline(program.fn), *counts)
 
 

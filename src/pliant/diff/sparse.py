@@ -69,7 +69,7 @@ class FromProgram:
         assumed = {n: np.array(found[n]) for n in made.assumed}
 
         def holds(constants: Arrays) -> bool:
-            if not program.guards.hold():
+            if not program.guards.hold() or not program.is_for([*given.actives, *constants]):
                 return False
             now = arguments(constants) if assumed else ()
             return all([np.array_equal(now[n], value) for n, value in assumed.items()])

@@ -14,8 +14,9 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
+from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
-from pliant.frontend.tracing import Storage, current, strides_of, type_of
+from pliant.frontend.tracing import Storage, current, is_tracing, strides_of, type_of
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look, read, write
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
@@ -139,6 +140,8 @@ class TracedArray:
         return (self[i] for i in range(self.shape[0]))
 
     def __repr__(self) -> str:
+        if self.is_weak and is_tracing():
+            asked(self.value)
         return f"<traced {self.type}>"
 
     def __hash__(self) -> int:
@@ -180,7 +183,8 @@ class TracedArray:
         error = TracedValueError(
             f"Python needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint
         )
-        return error.at(("needed here", here()), ("made here", self.value.origin))
+        asked(self.value)  # what asks may raise another error
+        return error.at(("needed here", here()), ("made here", self.value.origin)).needing(self.value)
 
     def _known(self, convert: Callable[[Any], Any], wanted: str, hint: str) -> Any:
         if self.size != 1 and not (wanted == "a bool" and self.concrete is not None):
@@ -203,7 +207,7 @@ class TracedArray:
         return self._known(bool, "a bool", hint)
 
     def __int__(self) -> int:
-        return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or pass this number as static")
+        return self._known(lambda a: int(a.reshape(())), "an int", "use x.astype(int), or a Python integer")
 
     def __float__(self) -> float:
         return self._known(
@@ -215,8 +219,8 @@ class TracedArray:
 
     def __index__(self) -> int:
         hint = (
-            "extents, and indices of lists, must be known while tracing: take them from x.shape, pass the number as "
-            "static, or make the largest array and take a part of it, as in np.zeros(n)[:k]"
+            "extents, and indices of lists, must be known while tracing: take them from x.shape, pass them as Python "
+            "integers, or make the largest array and take a part of it, as in np.zeros(n)[:k]"
         )
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 

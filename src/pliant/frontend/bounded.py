@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast, final
 
 import numpy as np
 
-from pliant.core.ir import Value, const
+from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
@@ -22,6 +22,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.needs import asked
 from pliant.frontend.sizes import Size, agreed, traced
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
@@ -45,6 +46,12 @@ class Bounded:
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
+        asked(*self.atoms)
+
+    @property
+    def atoms(self) -> Values:
+        """What its extents depend on."""
+        return tuple([atom for n in self.extents if isinstance(n, Size) for atom in n.atoms])
 
     # --- what it is
 
@@ -152,19 +159,22 @@ class Bounded:
 
     def _needs(self, what: str, hint: str) -> TracedValueError:
         message = f"{what} needs to know how many elements there are, which {self.text} has only at run time"
-        return TracedValueError(message, hint=hint).at(("needed here", here()), ("made here", self.origin))
+        error = TracedValueError(message, hint=hint)
+        return error.at(("needed here", here()), ("made here", self.origin)).needing(*self.atoms)
 
     def refused(self, what: str) -> UnsupportedError:
         """The error for what is not compiled for such arrays."""
         message = f"{what} of {self.text}, whose extents are known only at run time, is not supported"
-        return UnsupportedError(message, hint=HINT).at(("here", here()), ("made here", self.origin))
+        error = UnsupportedError(message, hint=HINT)
+        return error.at(("here", here()), ("made here", self.origin)).needing(*self.atoms)
 
     def returned(self) -> UnsupportedError:
         """The error for a result of unknown extents."""
-        return UnsupportedError(
+        error = UnsupportedError(
             f"{self.text} cannot be a result: its extents are known only at run time",
             hint="write it into an array of known size, as in y[:k] = ..., and return that; or return a reduction",
-        ).at(("made here", self.origin))
+        )
+        return error.at(("made here", self.origin)).needing(*self.atoms)
 
 
 def made_of(part: Part) -> Any:
@@ -179,6 +189,13 @@ def getitem(x: TracedArray, key: Any) -> Any:
     part = part_of(x, x.shape, key)
     assert part.whole.value is not None  # read now: an error of this slice shows this line, not that of its first use
     return made_of(part)
+
+
+def taken(x: TracedArray, key: Bounded) -> Any:
+    """`x[key]` where it is known only at run time how many indices there are."""
+    if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
+        raise key.refused("indexing by")
+    return Bounded(x[filled(key, 0)], (*key.extents, *x.shape[1:]))
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:

@@ -11,24 +11,33 @@ from __future__ import annotations
 import dis
 import functools
 import operator
+import random
 import types
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast, final
 
 import numpy as np
 
 from pliant.core.origin import CodeOrigin, at
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control import lists
 from pliant.frontend.control.builtins import BUILTINS
+from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.effects import changing, taken_back
+from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.iterators import is_known, plain
+from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.ordering import sort_in_place
+from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.switched import is_table, switched
+from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.draws import drawn_once
-from pliant.frontend.guards import MISSING, Box, Slot
+from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members
+from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
@@ -98,6 +107,9 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
     return trace.readers
 
 
+_COMMON: Final = random.random.__self__  # the generator whose methods are the functions of the module
+
+
 @final
 class Reader:
     """Reads attributes, items and elements for a trace: arrays as implicit arguments, functions
@@ -119,14 +131,17 @@ class Reader:
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         if kind is np.random.Generator or kind is np.random.RandomState:
-            raise drawn_once(name)
+            raise drawn_once(f"np.random.{name}")
         for base in kind.__mro__:
             found = base.__dict__.get(name)
             if _is(found, property) and _is(found.fget, types.FunctionType):
                 return instrument(found.fget, self.trace)(holder)
             if _is(found, types.MemberDescriptorType):
-                return self.known(getattr(holder, name), Slot(holder), name)
+                return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
+        method = lists.method(holder, name)
+        if method is not None:
+            return method
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and _is(holder, list):
@@ -144,23 +159,35 @@ class Reader:
                 return self.known(value, owner, name)
             if content is not MISSING:
                 break
-            if _is(owner, dict):
+            if _is(owner, dict) and id(holder) not in self.own:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, MISSING))
         return self.known(value, None, name)
 
     def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
         """`holder.get(key, default)`."""
+        if is_asked(holder, key):
+            return CALLS["choose"](
+                is_among(holder, key), lambda: self.item(self.values(holder), place_in(holder, key)), lambda: default
+            )
         if key in holder:
             return self.item(holder, key)
-        self.trace.roots.setdefault((id(holder), key), (holder, key, MISSING))
+        if id(holder) not in self.own:
+            self.trace.roots.setdefault((id(holder), key), (holder, key, MISSING))
         return default
+
+    def values(self, holder: dict[Any, Any]) -> list[Any]:
+        """What a dict holds, in the order of its keys, as a list that the function makes."""
+        self.counted(holder)
+        return self.born([self.item(holder, k) for k in holder])
 
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
-            return holder[key]
+            return holder[array_of_list(key)]
         if _is(holder, list | tuple) and is_table(holder, key):
             return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
+        if _is(holder, dict) and is_asked(holder, key):
+            return self.item(self.values(holder), place_among(list(holder), key))
         if _is(holder, dict | list | tuple):
             value = item(holder, key)
             if _is(key, slice | TracedArray) or _is(holder, tuple):
@@ -180,6 +207,7 @@ class Reader:
         if _is(write, types.FunctionType):
             instrument(write, self.trace)(holder, value)
         else:
+            inherit(holder, name, self.attribute)
             CALLS["assign"](value, holder, name)
 
     def known(self, value: Any, owner: Any, name: Any) -> Any:
@@ -199,6 +227,7 @@ class Reader:
         if not is_tracing() or isinstance(elements, TracedArray | str | range):
             return elements
         if _is(elements, dict):
+            whole(elements)
             self.counted(elements)
             owner: Any = None if id(elements) in self.own else elements
             changed = {k: self.known(v, owner, k) for k, v in elements.items()}
@@ -218,16 +247,18 @@ class Reader:
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""
-        if id(holder) in self.own:
-            return
-        if _is(holder, list):
+        if _is(holder, list | dict) and id(holder) not in self.own:
             self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
-            for n, value in enumerate(holder):
-                self.trace.roots.setdefault((id(holder), n), (holder, n, value))  # type: ignore[arg-type]
-        elif _is(holder, dict):
-            self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
-            for n, value in holder.items():
+            for _, n, value in entries_of(holder):
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
+
+    def compare(self, kinds: Sequence[str], first: Any, *others: Callable[[], Any]) -> Any:
+        """`first < a < b`; guards on what `first in container` depends on."""
+        if kinds[0] in ("In", "NotIn") and is_tracing():
+            container = others[0]()
+            note_members(self.trace, container, first, is_open=type(first) is TracedArray)
+            others = (lambda: container, *others[1:])
+        return CALLS["compare"](kinds, first, *others)
 
     def items(self, fn: Any, *args: Any, **options: Any) -> Any:
         """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
@@ -244,11 +275,17 @@ class Reader:
         """A function to be called, instrumented."""
         if not is_tracing():
             return fn
+        if getattr(fn, "__self__", None) is _COMMON:
+            raise drawn_once(f"random.{fn.__name__}")
         if _is(fn, type) and is_plain(fn):
-            return functools.partial(constructed, fn, self.trace)
+            return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         if type(fn) in _PLAIN:
-            return BUILTINS.get(fn) or taken_back(fn)
-        return callee(fn, self.trace)
+            return BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else making(fn, lists.knowing(taken_back(fn))))
+        made = callee(fn, self.trace)
+        if _is(fn, type | types.GenericAlias):
+            return making(fn, made)
+        is_others = _is(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
+        return making(fn, lists.knowing(fn)) if is_others else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`, by the instrumented methods of objects of the user."""
@@ -260,7 +297,7 @@ class Reader:
                     if made is not NotImplemented:
                         return made
         made = getattr(operator, _OPERATORS.get(name, name))(x, y)
-        return self.born(made) if name in ("add", "mul") else made  # of lists, a new one
+        return self.born(made) if name in _JOINING else made  # of lists, dicts and sets, a new one
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
@@ -272,6 +309,7 @@ class Reader:
 
 
 _OPERATORS: Final = {"and": "and_", "or": "or_"}
+_JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")
 
 
 def _kind_of(x: Any) -> Any:
@@ -283,27 +321,28 @@ def _is(x: Any, kind: Any) -> bool:
     return isinstance(x, kind)
 
 
+def _dispatches(fn: Any) -> bool:
+    """Whether a function is one of `functools.singledispatch`."""
+    return hasattr(fn, "dispatch") and hasattr(fn, "registry")
+
+
 def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
     if isinstance(fn, Maker | UfuncMaker):
         return fn
+    if _dispatches(fn):
+        return functools.partial(dispatched, fn, trace)
+    if isinstance(fn, np.vectorize) and callable(fn.pyfunc):
+        return functools.partial(vectorized, fn, callee(fn.pyfunc, trace))
     method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         return types.MethodType(instrument(method, trace), fn)
     return instrument(fn, trace)
 
 
-def constructed(kind: Any, trace: Trace, *args: Any, **options: Any) -> Any:
-    """A new object of a class of the user, whose `__init__` is instrumented."""
-    made = kind.__new__(kind)  # an abstract class refuses
-    CALLS["born"](made)
-    later = getattr(kind, "__post_init__", None)
-    if hasattr(kind, "__dataclass_fields__") and isinstance(later, types.FunctionType):
-        made.__dict__["__post_init__"] = types.MethodType(instrument(later, trace), made)
-    init: Any = kind.__init__
-    (instrument(init, trace) if isinstance(init, types.FunctionType) else init)(made, *args, **options)
-    made.__dict__.pop("__post_init__", None)
-    return made
+def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
+    """A call of a function of single dispatch, by the class of what x stands for."""
+    return callee(fn.dispatch(class_of(x)), trace)(x, *args, **options)
 
 
 def _of_element(value: Any, trace: Trace) -> Any:

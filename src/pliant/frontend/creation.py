@@ -19,6 +19,8 @@ from pliant.core.types import DTYPES
 from pliant.errors import DomainError, UnsupportedError
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
+from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.convert import (
     as_traced,
     broadcast_value,
@@ -158,6 +160,37 @@ def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def bounded_array(
+    object: Bounded, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0
+) -> Bounded:
+    """np.array of what has extents known only at run time."""
+    if ndmin > object.ndim or (order == "F" and object.ndim > 1):
+        raise object.refused("np.array with ndmin= or order=")
+    if not copy and (dtype is None or short(dtype) == object.whole.type.dtype):
+        return object
+    return Bounded(array(object.whole, dtype), object.extents)
+
+
+def bounded_asarray(a: Bounded, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Bounded:
+    """np.asarray of the same."""
+    return bounded_array(a, dtype, copy=copy, order=order)
+
+
+def bounded_stack(arrays: Bounded, axis: int = 0) -> Bounded:
+    """np.stack of a list of arrays, as the array that their list is."""
+    if axis != 0:
+        raise arrays.refused("np.stack along another axis than the first")
+    return bounded_array(arrays)
+
+
+BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
+    np.array: bounded_array,
+    np.asarray: bounded_asarray,
+    np.asanyarray: bounded_asarray,
+    np.stack: bounded_stack,
+}
+"""The same for arrays whose extents are known only at run time, as of lists of which that is so."""
+
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_known_shape(make) for make in (np.zeros, np.ones, np.empty)},
     **{make: of_known_extents(make) for make in (np.arange, np.eye, np.identity, np.tri, np.hanning, np.hamming)},
@@ -177,6 +210,10 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
 _DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
 
+ZEROS: Final[dict[Any, Callable[..., Any]]] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
+"""What makes arrays of any numbers, and what makes such that are the same at every call and in any memory."""
+
+
 @final
 class Maker:
     """A NumPy function as a traced function sees it."""
@@ -187,9 +224,12 @@ class Maker:
         self.function = function
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        function = self.function
         if not is_tracing():
-            return function(*args, **options)
+            return self.function(*args, **options)
+        function = ZEROS.get(self.function, self.function)
+        args = tuple([array_of_list(a) for a in args])
+        if type(args[0] if args else None) is Bounded and function in BOUNDED:
+            return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
                 # np.sum([x, y]): NumPy looks into no list
@@ -241,6 +281,7 @@ class UfuncMaker:
             return self.ufunc(*args, **options)
         if type(args[0] if args else None) is TracedArray and len(args) == 1:  # the usual case, fast
             return TracedArray.dispatch.ufunc(self.ufunc, "__call__", args, options)
+        args = tuple([array_of_list(a) for a in args])
         if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
             return adopt(self.ufunc(*args, **options))
         given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])

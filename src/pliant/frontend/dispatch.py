@@ -29,6 +29,7 @@ from pliant.frontend.functions import (
     REDUCTIONS,
     UFUNCS,
 )
+from pliant.frontend.integers import check_power
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
@@ -57,6 +58,10 @@ class Tables:
             if len(args) > which.nin or kwargs.get("out") is not None or not has_order(args):
                 return made
             return keep_order(made, which, args) if which.signature is None else later_order(made, which, args)
+        made = self._ufunc_method(which, method, args, dict(kwargs))
+        return later_order(made, getattr(which, method), args, kwargs) if has_order(args) else made
+
+    def _ufunc_method(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method == "reduce":
             return ufunc.reduce(REDUCTIONS, which, *args, **kwargs)
         if method == "outer":
@@ -76,6 +81,8 @@ class Tables:
 
     def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
+        if which is np.power:
+            check_power(*args)
         try:
             made = ufunc.quick(UFUNCS, which, args)
             if made is not None:

@@ -59,19 +59,19 @@ class RandomNamespace(types.ModuleType):
             return default_rng
         if name.startswith("__") or isinstance(getattr(np.random, name, None), type):
             return getattr(np.random, name)
-        raise drawn_once(name)
+        raise drawn_once(f"np.random.{name}")
 
 
 def default_rng(seed: Any = None) -> Draws:
     """`np.random.default_rng` of a seed that is known while tracing."""
     if seed is None or has_traced((seed,)) or isinstance(seed, np.ndarray | np.random.Generator):
-        raise drawn_once("default_rng", "give it a seed that is known while tracing, or ")
+        raise drawn_once("np.random.default_rng", "give it a seed that is known while tracing, or ")
     return Draws(np.random.default_rng(seed))
 
 
 def drawn_once(name: str, more: str = "") -> UnsupportedError:
     """The error of a draw that would be made while tracing."""
     return UnsupportedError(
-        f"np.random.{name} inside a traced function would draw once, not at every call",
+        f"{name} inside a traced function would draw once, not at every call",
         hint=f"{more}draw outside and pass the numbers as an argument",
     ).at(("here", here()))

@@ -37,9 +37,14 @@ def raised(make: Callable[[], Any], plainly: Callable[[], Any]) -> Any:
     return made
 
 
+def is_marked(error: BaseException) -> bool:
+    """Whether a `raise` of the user has made an exception."""
+    return hasattr(error, MARK)
+
+
 def is_raised(error: BaseException) -> bool:
-    """Whether a `raise` of the user has made an exception, which no handler of the user's may catch."""
-    return hasattr(error, MARK) and not current().outermost.handlers
+    """The same, where no handler of the user's may catch it."""
+    return is_marked(error) and not current().outermost.handlers
 
 
 def fail_if(condition: Value, error: BaseException) -> None:

@@ -14,6 +14,7 @@ from pliant.frontend.whose import LIBRARIES
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
+_KEYS: Final[Any] = type({0: 0}.keys())
 
 
 @final
@@ -57,6 +58,18 @@ class Guards:
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
 
+def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:
+    """Guards on what a dict, list or set that outlives the call holds, as far as `x in container` depends on it."""
+    holder: Any = container.mapping if _is(container, _KEYS) else container
+    if not _is(holder, list | dict | set) or id(holder) in trace.own:
+        return
+    if is_open or _is(holder, list):
+        trace.sizes.setdefault(id(holder), (holder, len(holder)))
+    members = entries_of(holder) if is_open else [] if _is(holder, list) else [(holder, x, _look(holder, x))]
+    for owner, name, value in members:
+        trace.roots.setdefault((id(owner), name), (owner, name, value))
+
+
 def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
     """The objects that outlive a call, by id: what names outside of the function hold, what it is given, and what
     these hold."""
@@ -64,7 +77,7 @@ def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
     queue = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or _is_module(owner)]]
     found = {id(x): x for x in queue}
     while queue and len(found) < REACH:
-        for _, _, value in _entries(queue.pop(0)):
+        for _, _, value in entries_of(queue.pop(0)):
             if id(value) not in found:
                 found[id(value)] = value
                 queue.append(value)
@@ -94,7 +107,7 @@ def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
     found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
     while queue and len(found) < REACH:
         holder = queue.pop(0)
-        for owner, name, value in _entries(holder):
+        for owner, name, value in entries_of(holder):
             found.append((owner, name, value))
             if id(value) not in seen_ids:
                 seen_ids.add(id(value))
@@ -110,8 +123,10 @@ def _containers(tree: Any) -> Iterator[int]:
             yield from _containers(part)
 
 
-def _entries(holder: Any) -> list[tuple[Any, Any, Any]]:
-    """(owner, key, value) of a mutable container's items or an object's attributes."""
+def entries_of(holder: Any) -> list[tuple[Any, Any, Any]]:
+    """(owner, key, value) of a mutable container's items or an object's attributes; True for what a set has."""
+    if _is(holder, set):
+        return [(holder, k, True) for k in holder]
     if _is(holder, dict):
         return [(holder, k, v) for k, v in holder.items()]
     if _is(holder, list | tuple):
@@ -134,6 +149,8 @@ def _look(owner: Any, name: Any) -> Any:
         return owner.content
     if isinstance(owner, Slot):
         return getattr(owner.content, name, MISSING)
+    if isinstance(owner, set):
+        return name in owner
     try:
         return owner[name]
     except (KeyError, IndexError):

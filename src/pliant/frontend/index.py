@@ -40,6 +40,8 @@ def getitem(x: TracedArray, key: Any) -> Any:
         window = static_window(known, x.type)
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
+    elif isinstance(key, bounded.Bounded):
+        return bounded.taken(x, key)
     else:
         part = selected(x, key, getitem)
         if part is not None:

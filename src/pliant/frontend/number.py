@@ -9,9 +9,9 @@ import numpy as np
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value, param
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import result_dtype
+from pliant.frontend.convert import as_traced, result_dtype
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 
@@ -61,3 +61,16 @@ def with_kind(value: Value, kind: Kind) -> TracedArray:
 def is_number(x: Any) -> bool:
     """Whether a leaf is traced: an array, or a number."""
     return isinstance(x, TracedArray | np.ndarray | np.generic | bool | int | float | complex)
+
+
+def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
+    """Whether a step sees no difference if it is given x as a wider kind."""
+    if kind.type.dtype == wide.type.dtype:
+        return True
+    known = as_traced(x).concrete
+    if known is None:
+        return kind.is_weak and kind.type.kind in "bi" and wide.type.dtype in ("i64", "f64", "c128")
+    if not (kind.is_weak or kind.is_scalar):
+        return False
+    dtype = np.dtype(DTYPES[wide.type.dtype])
+    return bool(np.asarray(known).astype(dtype) == known)

@@ -19,6 +19,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
+from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
@@ -181,7 +182,7 @@ class _Returned:
             raise m.refused("returning them")
         if isinstance(m, Unbound):
             raise m.refused(is_returned=True)
-        if isinstance(m, Bounded):
+        if isinstance(m, Bounded | Front):
             raise m.returned()
         if isinstance(m, At | AtIndexer):
             raise m.refused()

@@ -9,27 +9,25 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from pliant.core.build import abstract, free_values, is_closed
-from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Value, Values, param
-from pliant.core.origin import ParameterOrigin, at, here
+from pliant.core.build import free_values, is_closed
+from pliant.core.ir import Function, Value, param
+from pliant.core.origin import Origin, ParameterOrigin, at
 from pliant.core.types import DTYPES
-from pliant.errors import NumberRangeError, ReadOnlyError, TracedValueError, UnsupportedError
+from pliant.errors import NumberRangeError, PliantError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray
 from pliant.frontend.capture import callee
-from pliant.frontend.control.outside import nothing_left
+from pliant.frontend.control.outside import nothing_left, take_back
+from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
-from pliant.frontend.convert import as_traced
-from pliant.frontend.failures import exception, failed_in
+from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.guards import Guards, guards_of
-from pliant.frontend.order import Later
+from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
 from pliant.frontend.signature import WEAK, check_number, flatten, leaf_type, unflatten
-from pliant.frontend.strides import has_strides, order_of, settled
-from pliant.frontend.tracing import Storage, Trace, strides_of, tracing
+from pliant.frontend.tracing import Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens
 
 
@@ -54,6 +52,9 @@ class Program:
     packs: tuple[Pack, ...] = ()  # vectors that results are put together to
     failed: int | None = None  # the result that is the number of the exception that the function raises, or 0
     failures: tuple[tuple[BaseException, Any], ...] = field(default=(), repr=False)  # these, and where
+    known: tuple[int, ...] = ()  # leaves that are integers for whose values the program is made
+    values: tuple[Any, ...] = ()  # these
+    asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -72,6 +73,10 @@ class Program:
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Whether names outside are bound as they were, and arrays overlap as they did."""
         return self.guards.hold() and (not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups)
+
+    def is_for(self, leaves: Sequence[Any]) -> bool:
+        """Whether the arguments that are known are these."""
+        return all([leaves[i] == x for i, x in zip(self.known, self.values, strict=True)])
 
     def check_writes(self, leaves: Sequence[Any]) -> None:
         """Refuse, before anything runs, what could not be written, or computed, as NumPy would."""
@@ -148,12 +153,15 @@ class Program:
             replace_items(tree, unflatten(self.changed.structure, made))
 
 
-def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str]) -> Program:
+def trace_program(
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = ()
+) -> Program:
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
-    if it overlaps other arrays, the function is traced again with those as one storage."""
+    if it overlaps other arrays, the function is traced again with those as one storage.
+    known: leaves that are integers, for whose values the program is made; others are found to be."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    program = _trace_once(f, leaves, structure, names, groups, met)
+    program = _trace(f, leaves, structure, names, groups, met, known)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -162,29 +170,77 @@ def trace_program(f: Callable[..., Any], leaves: Sequence[Any], structure: Any, 
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
-        program = _trace_once(f, leaves, structure, names, groups, met)
+        program = _trace(f, leaves, structure, names, groups, met, program.known)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
 RETRACES: Final = 8  # each adds an array to a group
 
 
+def _trace(
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
+    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int],
+) -> Program:  # fmt: skip
+    """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
+    these known. An error of what was only guessed to need them is the first one."""
+    given = frozenset(known)
+    first: Exception | None = None
+    place: Origin | None = None
+    while True:
+        needs = Needs(given)
+        try:
+            program = _trace_lengths(f, leaves, structure, names, groups, met, needs)
+            numbers = tuple(sorted(given))
+            return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
+        except Exception as error:
+            if is_marked(error):  # a `raise` of the user
+                raise
+            more, is_sure = leaves_needed(error, needs)
+            if not more:
+                if first is None:
+                    raise
+                raise first from None
+            first = first or (None if is_sure else error)
+            place = place or next((origin for _, origin in getattr(error, "places", ())), None)
+            given |= more
+            take_back(needs.left)
+
+
+def _trace_lengths(
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
+    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs,
+) -> Program:  # fmt: skip
+    """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then."""
+    lengths = Lengths()
+    try:
+        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs)
+    except PliantError as error:
+        if not lengths.are_unknown:
+            raise
+        take_back(needs.left)
+        try:
+            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs)
+        except PliantError:
+            raise error from None
+
+
 def _trace_once(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...],
+    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs,
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
+        trace.lengths, trace.needs, needs.left = lengths, needs, trace.left
         shared = _enter_groups(trace, groups, leaves, met, names)
         given: list[Any] = []
         params: list[Value] = []
         numbers: list[int] = []
         for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
-            type_ = leaf_type(leaf, name)
+            type_ = None if i in needs.known else leaf_type(leaf, name)
             if type_ is None or i in shared:
                 given.append(leaf if type_ is None else TracedArray(*shared[i]))
                 continue
-            with at(ParameterOrigin((name,), getattr(f, "__code__", None))):
+            with at(ParameterOrigin.of(name, f)):
                 value = param(type_, name if name.isidentifier() else f"x{i}")
             is_array = kinds.is_array(leaf)
             is_writeable = not is_array or leaf.flags.writeable
@@ -192,9 +248,11 @@ def _trace_once(
             given.append(TracedArray(storage, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
             params.append(value)
             numbers.append(i)
+            if may_be_known(leaf):
+                needs.leaves[value] = i
         args, kwargs = unflatten(structure, given)
         with nothing_left(trace, [*given, getattr(f, "__self__", None)]):
-            made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
+            made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
         after = after_of((args, kwargs), structure, given)
         outputs = outputs_of(made, after.new)
         results = outputs.results
@@ -212,7 +270,7 @@ def _trace_once(
     watched = _watched(given, trace)
     return Program(
         fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
-        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, (args, kwargs)),
+        watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
     )  # fmt: skip
 
@@ -265,118 +323,3 @@ def _written(given: Sequence[Any], trace: Trace, results: list[Value]) -> tuple[
             written.append((storage.index if storage.index is not None else source, len(results)))
             results.append(storage.value)
     return tuple(written)
-
-
-@final
-@frozen
-class Closed:
-    """A function traced inside another trace, closed over what it reads from outside."""
-
-    fn: Function  # parameters: the active leaves, then one per free value
-    free: Values
-    leaves: tuple[Any, ...]  # of what it returned: traced arrays (for their kind), or static
-    structure: Any
-    failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
-
-    def rebuild(self, values: Sequence[Value]) -> Any:
-        """The returned tree, with `values` for its traced leaves, in the current trace."""
-        rest = iter(values)
-        made = [_like(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
-        return unflatten(self.structure, made)
-
-
-def _like(leaf: TracedArray, value: Value) -> TracedArray:
-    made = fresh(value, is_array=not (leaf.is_scalar or leaf.is_weak))
-    made.storage.strides = order_of(leaf)
-    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=leaf.is_weak and not value.shape)
-
-
-def trace_closed(
-    f: Callable[..., Any],
-    leaves: Sequence[Any],
-    structure: Any,
-    active: Sequence[bool],
-    types: Sequence[Any] | None = None,
-    parts: Sequence[Callable[[Any], Any]] | None = None,
-    *,
-    may_raise: bool = False,
-) -> Closed:
-    """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
-    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
-    may_raise: whether the caller looks at whether it raises."""
-    with tracing() as trace:
-        params: list[Value] = []
-        given: list[Any] = []
-        copies: list[tuple[TracedArray, Storage]] = []
-        for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
-            if not is_active:
-                given.append(leaf)
-                continue
-            with at(ParameterOrigin((_hint(leaf, i),), getattr(f, "__code__", None))):
-                value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
-            scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
-            order = Later(settled, parts[i] if parts else _itself, (leaf,)) if has_strides(leaf) else None
-            storage = Storage(trace, value, strides=order)
-            given.append(TracedArray(storage, is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
-            copies.append((leaf, given[-1].storage))
-            params.append(value)
-        args, kwargs = unflatten(structure, given)
-        made, made_structure = flatten(callee(f, trace)(*args, **kwargs))
-        made = [as_traced(m) if _is_numeric(m) else m for m in made]
-        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
-        results = tuple(m.value for m in made if type(m) is TracedArray)
-        number = failed_in(trace)
-        if number is not None and not may_raise:
-            raise _inside(trace)
-        fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
-        numbers = () if number is None else (number,)
-        free = free_values(Function(fn.name, fn.params, (*results, *numbers)), trace.scope.number)
-        _check_free(copies, free)
-    closed = abstract(fn.results, (*fn.params, *free), fn.name)
-    failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
-    return Closed(closed, free, tuple(made), made_structure, failing)
-
-
-def _inside(trace: Trace) -> UnsupportedError:
-    """The error of what is raised where nobody can look at it."""
-    error, place = trace.outermost.failures[-1]
-    return UnsupportedError(
-        f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
-        "called many times or in a branch",
-        hint="write a plain for, while or if, or return a value that says so",
-    ).at(("here", place))
-
-
-def _itself(x: Any) -> Any:
-    return x
-
-
-def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage]) -> None:
-    """UnsupportedError if a parameter was written that stands for the same memory as another leaf."""
-    for leaf, storage in copies:
-        if not storage.is_touched:
-            continue
-        leaf.storage.is_touched = True
-        if sum(leaf.storage is other for other in storages) > 1:
-            raise _local_write("an argument that shares memory with another one")
-
-
-def _check_free(copies: Sequence[tuple[TracedArray, Storage]], free: Values) -> None:
-    """UnsupportedError if a parameter was written whose memory is also read from the enclosing scope."""
-    if any(storage.is_touched and leaf.storage.value in free for leaf, storage in copies):
-        raise _local_write("an argument that is also read from the enclosing scope")
-
-
-def _local_write(what: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"a write, inside a derivative or a batch, to {what}",
-        hint="such writes are local, and would miss the other one: pass a copy",
-    ).at(("here", here()))
-
-
-def _is_numeric(x: Any) -> bool:
-    return isinstance(x, np.ndarray | np.generic | int | float | complex)
-
-
-def _hint(leaf: TracedArray, i: int) -> str:
-    return str(getattr(leaf.value.op, "hint", "")) or f"x{i}"

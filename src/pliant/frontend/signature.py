@@ -53,6 +53,15 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
 
 
+def pruned(tree: Any, like: Any) -> Any:
+    """A tree with None where another one of the same containers has it; the tree itself if it has others."""
+    leaves, structure = optree.tree_flatten(tree, none_is_leaf=True, namespace=NAMESPACE)
+    wanted, other = optree.tree_flatten(like, none_is_leaf=True, namespace=NAMESPACE)
+    if structure != other:
+        return tree
+    return unflatten(structure, [None if w is None else x for x, w in zip(leaves, wanted, strict=True)])
+
+
 def containers(structure: Any) -> str:
     """A structure in words of Python, as `(*, [*, *])`, where each `*` is an array or a number."""
     text = str(structure).removeprefix("PyTreeSpec(").removesuffix(")")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Value, const
+from pliant.core.ir import Const, Value, Values, const
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
@@ -20,7 +20,7 @@ from pliant.ops import compare
 from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
-from pliant.ops.rounding import floor_divide
+from pliant.ops.rounding import Remainder, floor_divide
 from pliant.ops.select import Select, select
 
 Range: TypeAlias = "tuple[int | None, int | None]"
@@ -77,6 +77,11 @@ class Size:
 
     def _term(self, atom: Value, factor: int) -> Value:
         return atom if factor == 1 else -atom if factor == -1 else atom * const(factor, INT)
+
+    @property
+    def atoms(self) -> Values:
+        """What it depends on."""
+        return tuple([atom for atom, _ in self.terms])
 
     @property
     def range(self) -> Range:
@@ -227,6 +232,9 @@ def range_of(value: Value, depth: int = DEPTH) -> Range:
             (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args)
             lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
             return max(lows, default=None), min(highs, default=None)
+        case Remainder():
+            limit = taken_apart(args[1], depth - 1).known or 0
+            return (0, limit - 1) if limit > 0 else (None, None)
         case Convert():
             unsigned = args[0].dtype[0] in "bu"
             return (0 if unsigned else None), None
@@ -309,11 +317,11 @@ class Run:
 
 def run_of(key: slice, n: Size) -> Run:
     """The positions that a slice names on an axis of extent n, as Python counts them."""
-    step = 1 if key.step is None else size_of(key.step).known
+    stride = Size(1) if key.step is None else size_of(key.step)
+    step = stride.known
     if not step:
-        raise UnsupportedError(
-            "the step of a slice is known only at run time", hint="pass it as a static argument, or use a mask"
-        ).at(("here", here()))
+        error = UnsupportedError("the step of a slice is known only at run time", hint="use a mask")
+        raise error.at(("here", here())).needing(*stride.atoms)
     given = [None if p is None else size_of(p) for p in (key.start, key.stop)]
     window = _window(given, n, step)
     if window is not None:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
-from pliant.frontend.control.syntax import THUNK
+from pliant.frontend.control.syntax import THUNK, is_pure
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
@@ -30,6 +30,7 @@ _NAME: Final = "__pliant_function__"
 _OVER_ELEMENTS: Final = {
     "sum",
     "list",
+    "dict",
     "tuple",
     "sorted",
     "any",
@@ -42,7 +43,9 @@ _OVER_ELEMENTS: Final = {
     "len",
 }
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
-_TRACED: Final = frozenset("min max any all len sum float int bool complex round next list tuple sorted".split())
+_TRACED: Final = frozenset(
+    "min max any all len sum float int bool complex round next list tuple sorted isinstance type".split()
+)
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
@@ -65,10 +68,11 @@ def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     if not any(_same(c, code) for c in codes.get(place, ())):
         return None
     owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
-    for node in definitions.get(place, ()):
-        if isinstance(node, ast.FunctionDef) or _extent(node.body) in set(code.co_positions()):
-            return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
-    return None
+    around = [n for n in definitions.get(place, ()) if isinstance(n, ast.FunctionDef) or _holds(n.body, code)]
+    if not around:
+        return None
+    node = max(around, key=lambda n: n.col_offset)  # the innermost of lambdas in one line
+    return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
 
 
 Place: TypeAlias = tuple[int, str]
@@ -97,9 +101,15 @@ def _file(
     return definitions, codes
 
 
-def _extent(node: ast.expr) -> tuple[int | None, ...]:
-    """A node's place as instructions have it."""
-    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+def _holds(body: ast.expr, code: types.CodeType) -> bool:
+    """Whether all instructions are of a lambda's body; those whose place has no extent begin or end a function."""
+    first, last = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    for line, end_line, column, end_column in code.co_positions():
+        start: Any = line, column
+        end: Any = end_line, end_column
+        if None not in (*start, *end) and start != end and not first <= start <= end <= last:
+            return False
+    return True
 
 
 def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str) -> types.CodeType | None:
@@ -193,7 +203,8 @@ class _Rewriter(ast.NodeTransformer):
             flat: list[ast.stmt] = []
             for made_of in statements:
                 flat += cast("list[ast.stmt]", made_of if isinstance(made_of, list) else [made_of])
-            made: Any = ast.FunctionDef(node.name, node.args, flat, [])  # type: ignore[union-attr]
+            received = _received(cast("ast.FunctionDef", node))
+            made: Any = ast.FunctionDef(node.name, node.args, received + flat, [])  # type: ignore[union-attr]
         else:
             made = ast.Lambda(node.args, self.visit(body))
         return ast.copy_location(made, node)
@@ -201,6 +212,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         self.generic_visit(node)
         node.returns = None
+        node.body[:0] = _received(node)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
@@ -252,13 +264,12 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return _call("born", node, node) if isinstance(node.ctx, ast.Load) else node
 
-    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+    def made(self, node: ast.expr) -> ast.expr:
+        """What makes a new container."""
         self.generic_visit(node)
         return _call("born", node, node)
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        self.generic_visit(node)
-        return _call("born", node, node)
+    visit_Dict = visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = made
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -296,6 +307,9 @@ class _Rewriter(ast.NodeTransformer):
             target.elts = [self.named(t, after) for t in target.elts]
         elif isinstance(target, ast.Starred):
             target.value = self.named(target.value, after)
+            if isinstance(target.value, ast.Name):  # a new list
+                made = _call("born", target, _name(target.value.id, target))
+                after.append(ast.copy_location(ast.Expr(made), target))
         elif after or isinstance(target, ast.Subscript | ast.Attribute):  # in their order: x[i], i = y, j
             name = reader_name(f"stored_{len(after)}")
             value = ast.copy_location(ast.Name(name, ast.Load()), target)
@@ -340,7 +354,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.target, ast.Name):
             self.generic_visit(node)
             return node
-        if not _is_pure(node.target):
+        if not is_pure(node.target):
             return self.updated(node, node.target)
         before: Any = ast.parse(ast.unparse(node.target), mode="eval").body  # a copy, to be loaded
         for part in ast.walk(before):
@@ -348,6 +362,12 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
         return ast.copy_location(ast.Expr(self.stored(made, node.target)), node)
+
+
+def _received(node: ast.FunctionDef) -> list[ast.stmt]:
+    """That `**options` of a function is a new dict."""
+    names = [a for a in (node.args.kwarg,) if a is not None]
+    return [ast.copy_location(ast.Expr(_call("born", a, _name(a.arg, a))), a) for a in names]
 
 
 def _call(reader: str, at: ast.AST, *args: ast.expr) -> ast.expr:
@@ -375,12 +395,3 @@ def _index(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Tuple):
         return ast.copy_location(ast.Tuple([_index(e) for e in node.elts], ast.Load()), node)
     return node
-
-
-def _is_pure(node: ast.expr) -> bool:
-    """Whether an expression may be evaluated twice."""
-    allowed = (
-        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp,
-        ast.operator, ast.unaryop, ast.expr_context,
-    )  # fmt: skip
-    return all(isinstance(n, allowed) for n in ast.walk(node))

@@ -242,8 +242,9 @@ def keep_order(made: Any, ufunc: Callable[..., Any], args: Sequence[Any]) -> Any
 
 
 def later_order(made: Any, call: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-    """What another function made, to be laid out as NumPy does it; views stay what they are."""
-    olds = [a.storage for a in _arrays(args)]
+    """What another function made, to be laid out as NumPy does it; views, and arrays that it filled, stay what they
+    are."""
+    olds = [a.storage for a in _arrays([*args, *(kwargs or {}).values()])]
     for number, m in enumerate(made if is_sequence(made) else (made,)):
         if type(m) is TracedArray and len(m.shape) > 1 and not m.lenses and not any(m.storage is s for s in olds):
             place = number if is_sequence(made) else None

@@ -72,6 +72,29 @@ class Storage:
 
 
 @final
+@dataclass
+class Lengths:
+    """Those of lists that conditions extend: whether they have to be known, and whether some were not; see
+    `control.fronts`."""
+
+    are_needed: bool = False
+    are_unknown: bool = False
+
+
+@final
+@dataclass
+class Needs:
+    """Which integer arguments are known, and what tells which others would have to be; see `needs`."""
+
+    known: frozenset[int] = frozenset()  # numbers of leaves
+    leaves: dict[Value, int] = field(default_factory=dict[Value, int])  # parameters of the others
+    same: dict[Value, Value] = field(default_factory=dict[Value, Value])  # parameters that stand for what is outside
+    made: set[Value] = field(default_factory=set[Value])  # parameters for arrays that the function makes
+    left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # of the last trace
+    asked: list[Value] = field(default_factory=list[Value])  # conditions, numbers of steps, extents
+
+
+@final
 @dataclass(eq=False)
 class Trace:
     """A function being traced: arrays that became implicit arguments, and writes so far."""
@@ -95,13 +118,17 @@ class Trace:
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
+    passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside
     is_region: bool = False  # a part of the function of the trace around it; see `control.region`
+    perhaps: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`
     failed: Storage | None = None  # the number of the exception that is raised; see `failures`
     failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
     handlers: int = 0  # of `try` statements that this is in
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
+    lengths: Lengths = field(default_factory=Lengths)
+    needs: Needs = field(default_factory=Needs)
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 
     @property
@@ -148,6 +175,7 @@ class Trace:
         if id(array) not in top.constants:
             frozen = array.copy()
             top.constants[id(array)] = (array, self.capture(frozen).value)
+            top.needs.made.add(top.constants[id(array)][1])
         return top.constants[id(array)][1]
 
     def undo(self) -> None:

@@ -25,6 +25,7 @@ from pliant.frontend.convert import (
 from pliant.frontend.kinds import as_tuple, is_traced
 from pliant.frontend.strides import has_order, keep_order
 from pliant.ops.compare import less
+from pliant.ops.elementwise import convert
 from pliant.ops.select import select
 
 Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the result dtypes
@@ -206,8 +207,9 @@ def _compared(builder: Builder, ufunc: np.ufunc, xs: list[TracedArray]) -> Value
         return answer(*(0 if n is None else int(n) for n in known))
     if "u64" not in [x.type.dtype for x in xs]:
         return builder(*(broadcast_value(value_of(x, "i64"), shape) for x in xs))
-    inside = builder(*(broadcast_value(value_of(x, "u64"), shape) for x in xs))
     (signed,) = [x for x in xs if x.type.kind == "i"]
+    values = [value_of(x, "i64" if x is signed else "u64") for x in xs]
+    inside = builder(*(broadcast_value(convert(v, "u64"), shape) for v in values))
     is_negative = less(broadcast_value(value_of(signed, "i64"), shape), 0)
     return select(is_negative, answer(*(-1 if x is signed else 0 for x in xs)), inside)
 

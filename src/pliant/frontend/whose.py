@@ -31,11 +31,11 @@ def is_librarys(module: types.ModuleType) -> bool:
 
 @cache
 def is_plain(kind: Any) -> bool:
-    """Whether a class is the user's, and all that there is of its objects is their `__dict__`."""
+    """Whether a class is the user's, and all that there is of its objects are attributes."""
     above = kind.__mro__[:-1]
     is_plain = kind.__new__ is object.__new__ and kind.__setattr__ is object.__setattr__
     is_plain = is_plain and kind.__getattribute__ is object.__getattribute__ and kind.__module__ != "builtins"
-    if not is_plain or any(["__slots__" in c.__dict__ or c.__module__ == "builtins" for c in above]):
+    if not is_plain or any([c.__module__ == "builtins" for c in above]):
         return False
     package = kind.__module__.partition(".")[0]
     return bool(above) and package not in LIBRARIES and package not in sys.stdlib_module_names

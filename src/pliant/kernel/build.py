@@ -13,7 +13,7 @@ from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
 from pliant.kernel.blocks import blocked
 from pliant.kernel.forward import read_in_time
-from pliant.kernel.fuse import Can, Fusion
+from pliant.kernel.fuse import Calls, Can, Fusion
 from pliant.kernel.ir import (
     Affine,
     Buffer,
@@ -43,6 +43,8 @@ from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
 from pliant.kernel.share import Homes, share
+from pliant.kernel.site import CALLED
+from pliant.kernel.spent import spent_rows
 from pliant.kernel.split import split
 from pliant.kernel.stacked import stacked
 from pliant.kernel.thin import thinned
@@ -58,7 +60,7 @@ from pliant.transforms.replace import replaced
 def build(
     fn: Function,
     can: Can,
-    calls: Can | None = None,
+    calls: Calls | None = None,
     *,
     sites: list[Site] | None = None,
     owned: Pairs = (),
@@ -67,33 +69,40 @@ def build(
     sharing: bool = True,
     ranges: Ranges | None = None,
     unread: Collection[int] = (),
+    is_inside: bool = False,
 ) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
-    `calls(…)`: whether it calls a library instead.
+    `calls(…)`: who computes it
+    matrix by matrix or row by row instead, or nothing.
 
     sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters. unread: results
-    of which nobody looks at the rest; see `unread_rests`.
+    of which nobody looks at the rest; see `unread_rests`. is_inside: whether it is a part of a loop or a branch, whose
+    memory is in its own table.
     """
 
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
-        return can(op, types) or (calls is not None and calls(op, types))
+        return can(op, types) or (calls is not None and calls(op, types) != "")
 
     fn = by_parts(together(by_lanes(stacked(thinned(expand(fn, has_code))))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
-    rests = unread_rests(fn)
+    rests, spent = unread_rests(fn), spent_rows(fn)
 
     def build_held(held: Function, pairs: Pairs) -> Program:
-        rows = rests.get(id(held), ())
-        return build(held, can, calls, sites=sites, owned=pairs, sharing=sharing, ranges=known, unread=rows)
+        rows, free = rests.get(id(held), ()), [*spent.get(id(held), ())]
+        return build(
+            held, can, calls, sites=sites, owned=pairs, free=free, sharing=sharing, ranges=known, unread=rows,
+            is_inside=True,
+        )  # fmt: skip
 
     fusion = Fusion(fn, can, calls, build_held, owned)
     leave(fusion.steps, spared(fn, unread))
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
-    host = tuple([out for step in fusion.steps if isinstance(step, Host) for out in step.outs if out])
+    called = [step for step in fusion.steps if isinstance(step, Host)]
+    host = () if is_inside else tuple([out for step in called for out in step.outs if out])
     program = Program(fn.name, params, results, fusion.steps, sites, host, tapes=tapes_made(fn))
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
@@ -119,10 +128,13 @@ def record(program: Program, fusion: Fusion, known: Ranges) -> None:
                 record_nest(step, fusion.buffers, program.sites, known)
             case Fill():
                 record_fill(step, fusion.buffers, program.sites, known)
-            case Routine() if not step.is_update:
+            case Routine() if not step.sorts:
                 step.site = len(program.sites)
                 op, origin = step.node.op, step.node.origin
                 program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))
+            case Host():
+                step.site = len(program.sites)
+                program.sites.append(Site(CALLED, 0, step.node.origin, step.node.op.name))
             case _:
                 pass
 

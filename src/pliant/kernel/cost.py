@@ -49,8 +49,8 @@ COSTLY: Final = 100
 
 BLOCK: Final = 1 << 16
 """Bytes that a block touches: what stays in the nearest caches."""
-LONGEST_ROW: Final = 1 << 19
-"""Bytes of a row that is a block by itself: what stays in the next ones."""
+LONGEST_ROW: Final = 1 << 21
+"""Bytes of a row that is a block by itself: what stays in a core's share of the last ones."""
 
 
 def is_kept(cost: int, bytes: int, readers: float, share: float) -> bool:

@@ -13,9 +13,14 @@ def describe(program: Program, notes: Sequence[str] = ()) -> str:
     for number, (step, note) in enumerate(zip(program.steps, notes or [""] * len(program.steps), strict=True)):
         first, *rest = lines_of(step, f"{number}:")
         lines += [f"{first}; {note}" if note else first, *rest]
-    host = [step for step in program.steps if isinstance(step, Host)]
-    lines.append(f"workspace: {program.arena} bytes, kept between calls; {len(host)} calls into Python")
+    lines.append(f"workspace: {program.arena} bytes, kept between calls; {calls_in(program)} calls into Python")
     return "\n".join(lines)
+
+
+def calls_in(program: Program) -> int:
+    """How many steps call Python, those of loops and branches included."""
+    inner = [part for step in program.steps if isinstance(step, Run) for part in step.parts]
+    return sum([isinstance(step, Host) for step in program.steps]) + sum(map(calls_in, inner))
 
 
 def lines_of(step: Step, label: str) -> list[str]:
@@ -39,8 +44,7 @@ def lines_of(step: Step, label: str) -> list[str]:
             added = " added" if step.start else ""
             return [f"{label} BLAS: {m}×{k} times {k}×{n}{added} → {step.out.type} {place_of(step.out)}"]
         case Routine():
-            library = "NumPy" if step.is_update else "LAPACK"
-            return [f"{label} {library}: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
+            return [f"{label} {step.by}: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
         case Run():
             made = ", ".join(str(b.type) for b in step.outs)
             inner = [line for part in step.parts for s in part.steps for line in lines_of(s, "-")]

@@ -34,6 +34,7 @@ from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
 Can: TypeAlias = Callable[[Op, tuple[Type, ...]], bool]
+Calls: TypeAlias = Callable[[Op, tuple[Type, ...]], str]
 
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
@@ -47,9 +48,9 @@ class Fusion:
     """The steps of a function, made in one walk over its nodes."""
 
     def __init__(
-        self, fn: Function, can: Can, calls: Can | None = None, build: Build | None = None, owned: Pairs = ()
+        self, fn: Function, can: Can, calls: Calls | None = None, build: Build | None = None, owned: Pairs = ()
     ) -> None:
-        self.can, self.calls, self.build = can, calls or _never, build
+        self.can, self.calls, self.build = can, calls or _nobody, build
         self.order = nodes(fn.results)
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
@@ -98,10 +99,10 @@ class Fusion:
         step = product_of(node, self.materialise, self.buffers) if self.can(op, types) else None
         if step:
             self.append(step, node, (step.out,), step.reads)
-        elif self.calls(op, types):
+        elif computer := self.calls(op, types):
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
-            self.append(Routine(node, args, outs, is_update=isinstance(op, Sort)), node, outs, args)
+            self.append(Routine(node, args, outs, computer, is_update=isinstance(op, Sort)), node, outs, args)
         elif not self.can(op, types) or len(node.types) != 1:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
@@ -369,8 +370,8 @@ def same(buffer: Buffer) -> Buffer:
     return made
 
 
-def _never(op: Op, types: tuple[Type, ...]) -> bool:
-    return False
+def _nobody(op: Op, types: tuple[Type, ...]) -> str:
+    return ""
 
 
 def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:

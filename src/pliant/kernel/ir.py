@@ -36,6 +36,7 @@ from pliant.kernel.scalars import (
     strides_of,
 )
 from pliant.kernel.site import OUT_OF_MEMORY, Site
+from pliant.ops.sort import Argsort, Sort
 
 if TYPE_CHECKING:
     from pliant.core.ir import Node, Value
@@ -148,11 +149,12 @@ class Product:
 @final
 @dataclass(eq=False)
 class Host:
-    """A primitive evaluated by its array rule, in Python."""
+    """A primitive evaluated by its array rule, in Python; inside a loop or a branch `site` is for what that raises."""
 
     node: Node
     args: tuple[Buffer, ...]
     outs: tuple[Buffer | None, ...]
+    site: int = -1
 
     @property
     def reads(self) -> set[Buffer]:
@@ -170,12 +172,13 @@ class Host:
 class Routine:
     """A primitive that the target computes by code of its own, matrix by matrix; `site` is for its failure.
 
-    is_update: the result begins as the first operand.
+    by: who computes it. is_update: the result begins as the first operand.
     """
 
     node: Node
     args: tuple[Buffer, ...]
     outs: tuple[Buffer, ...]
+    by: str
     site: int = -1
     is_update: bool = False
 
@@ -183,6 +186,11 @@ class Routine:
     def reads(self) -> set[Buffer]:
         """Buffers it reads."""
         return set(self.args)
+
+    @property
+    def sorts(self) -> bool:
+        """Whether it sorts rows, or orders them; it cannot fail."""
+        return isinstance(self.node.op, Sort | Argsort)
 
     @property
     def stack(self) -> tuple[int, ...]:

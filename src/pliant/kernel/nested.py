@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pliant.core.ir import Function, Node
+from pliant.core.ir import Function, Node, functions_of
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, is_small, origin_of, owners, roles_of
 from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
@@ -20,7 +20,7 @@ GUESS = 16  # steps of a loop whose end is not known
 
 
 def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build: Build) -> Run | None:
-    """The step of a loop or a branch; None if some part of it runs on the host."""
+    """The step of a loop or a branch; None if it holds one that has no native code."""
     match node.op:
         case Loop() as op if not op.has_folds:
             parts = (build(op.body, owners(op.body, op.carries)),)
@@ -40,7 +40,8 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
             carries, length, first = op.carries, None, op.saved - 1  # the tape stands for what was saved
         case _:
             return None
-    if any([isinstance(step, Host) for part in parts for step in part.steps]):
+    called = [step.node.op for part in parts for step in part.steps if isinstance(step, Host)]
+    if any([functions_of(op) for op in called]):
         return None
     size = max([part.arena for part in parts])
     roles, size = (None, size) if isinstance(node.op, Cond) else roles_of(parts[-1], carries, length, size)

@@ -86,6 +86,8 @@ class _Sharing:
 
     def donor(self, out: Buffer) -> Buffer | None:
         """A parameter that nobody needs after the call, in whose memory a result may lie."""
+        if not self.homes.must:
+            return None  # a loop has its rows, which it may write over, where it reads them
         fitting = [p for p in self.program.params if p in self.homes.free and p.type == out.type]
         for home in fitting:
             if home not in self.taken and out in self.maker and not self.enter(out, home):

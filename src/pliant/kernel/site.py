@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 OUT_OF_MEMORY: Final = -2
 """The axis of a site where there may be no more memory."""
 
+CALLED: Final = -3
+"""The axis of a site where Python is called, and may raise."""
+
 
 @final
 @frozen
 class Site:
-    """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, the
-    axis being OUT_OF_MEMORY, where there may be no more memory. A slice of `count` elements starts at the index,
+    """A place where an index is checked, for the error; or where a routine fails, for `failure`; or, by
+    its axis, where there may be no more memory, or Python raise. A slice of `count` elements starts at the index,
     and `extent` is that of its array."""
 
     axis: int

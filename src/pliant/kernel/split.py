@@ -14,6 +14,8 @@ from pliant.kernel.schedule import scalars
 
 ROOM: Final = 1 << 18
 """Bytes at most for what all parts add up, each for itself."""
+STACK: Final = 1 << 19
+"""Bytes at most of a block's room on a thread's stack; blocks of longer rows run one after the other."""
 LEAST: Final = 800_000
 """The least work of a nest in parts, in simple operations on one element: about 50 µs."""
 PART: Final = 50_000
@@ -38,7 +40,7 @@ def split(program: Program) -> None:
             step.split = split_of([step], step.vars, step.work)
         elif isinstance(step, Rows):
             step.split = split_of(step.nests, step.nests[0].vars[:1], step.work)
-        elif isinstance(step, Blocks) and step.work >= LEAST:
+        elif isinstance(step, Blocks) and step.work >= LEAST and step.room.type.size <= STACK:
             count = -(-step.rows.extent // step.size)  # blocks, which are apart
             size = -(-count // min(step.work // PART, MOST)) * step.size
             step.split = Split(step.rows, size, step.private) if size < step.rows.extent else None

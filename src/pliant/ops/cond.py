@@ -87,8 +87,8 @@ class Cond(Holder):
         slots = _slots([part.saved for part in parts])
         ahead = Cond(*(part.ahead(slots) for part in parts)).apply(*xs)
         ys, kept = ahead[: len(moved)], ahead[len(moved) :]
-        back = Cond(*(part.linear(slots) for part in parts)).apply(xs[0], *kept, *xs[1:], *present(dxs[1:]))
-        return ys, spread(back, moved)
+        back = Cond(*(part.linear(slots) for part in parts))
+        return ys, spread(back.of_read(xs[0], *kept, *xs[1:], *present(dxs[1:])), moved)
 
     def transpose(self, ct: Tangents | Value, condition: Value, *xs: Value | Type) -> Tangents:
         wanted = [isinstance(x, Type) for x in xs]
@@ -121,9 +121,13 @@ class Cond(Holder):
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""
         small = [replace(fn, results=pick(fn.results, used)) for fn in self.branches]
-        read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in small), strict=True)]
-        small = [replace(fn, params=pick(fn.params, read)) for fn in small]
-        return spread(Cond(*small).apply(xs[0], *pick(xs[1:], read)), used)
+        return spread(Cond(*small).of_read(*xs), used)
+
+    def of_read(self, condition: Value, *xs: Value) -> Values:
+        """The results, of branches that do not take what neither reads: a loop would keep it at each of its steps."""
+        read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in self.branches), strict=True)]
+        small = [replace(fn, params=pick(fn.params, read)) for fn in self.branches]
+        return Cond(*small).apply(condition, *pick(xs, read))
 
 
 @final

@@ -123,3 +123,10 @@ FOLDS: Final = {
     "all": simple("all", logical_and),
 }
 SMOOTH: Final = {"prod": FOLDS["prod"], "max": extremum("max", maximum), "min": extremum("min", minimum)}
+
+
+def combined(kind: str, x: Value | None, y: Value | None) -> Value | None:
+    """What a fold makes of two parts of its terms, of which it makes x and y; None stands for no terms."""
+    if x is None or y is None:
+        return y if x is None else x
+    return FOLDS["sum" if kind == "total" else kind].step((x,), y)[0]

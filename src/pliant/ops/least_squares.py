@@ -2,56 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from dataclasses import replace
+from typing import final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Namespace, Tangents, Value, Values
+from pliant.core.ir import Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
-from pliant.ops.base import sum_of
-from pliant.ops.matrix import Matrices, adjoint, products
+from pliant.ops.base import fit, sum_of
+from pliant.ops.compare import less
+from pliant.ops.matrix import Matrices, adjoint, products, quotient, scale_rows
+from pliant.ops.reduce import reduce_max
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
+from pliant.ops.spectral import svd
 
 
 @final
 @frozen
 class Lstsq(Matrices):
-    """The shortest x that minimises |a·x - b|: `t[…, m, n], t[…, m, k] → t[…, n, k]`. Linear in b.
+    """The shortest x that minimises |a·x - b|: `t[…, m, n], t[…, m, k] → t[…, n, k]`; of aᴴ if `adjoint`. Linear in b.
 
     Singular values up to `cutoff` times the largest count as 0. The derivative holds the rank fixed.
     Source: Golub and Pereyra, The differentiation of pseudo-inverses, 1973.
     """
 
     cutoff: float
+    adjoint: bool = False
 
     def infer(self, a: Type, b: Type) -> Type:
         lead, m, n = self.matrices(a, b)
+        m, n = (n, m) if self.adjoint else (m, n)
         if b.shape[-2] != m:
             raise ShapeError(f"{self.name}: {a} and {b} do not fit: a has {m} rows")
         return a.with_shape((*lead, n, b.shape[-1]))
 
-    def array(self, xp: Namespace, a: Any, b: Any) -> Any:
-        u, s, vh = xp.linalg.svd(a, full_matrices=False)
-        kept = s > self.cutoff * s[..., :1]
-        inverse = xp.astype(xp.where(kept, 1 / xp.where(kept, s, xp.ones_like(s)), xp.zeros_like(s)), a.dtype)
-        inner = xp.matmul(xp.conj(xp.swapaxes(u, -1, -2)), b)
-        return xp.matmul(xp.conj(xp.swapaxes(vh, -1, -2)), inverse[..., None] * inner)
+    def expand(self, a: Value, b: Value) -> Value:
+        # All that are made from one matrix, or from its adjoint, share its decomposition.
+        u, inverse, vh = _inverted(a, self.cutoff)
+        left, right = (u, adjoint(vh)) if self.adjoint else (adjoint(vh), u)
+        return products(left, scale_rows(inverse, products(adjoint(right), b)))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         # With p the pseudoinverse and r = b - a·x:
         # dx = p·(db - da·x) + p·pᴴ·daᴴ·r + (1 - p·a)·daᴴ·pᴴ·x.
         (a, b), (da, db) = xs, dxs
-        x = self(a, b)
+        x, back = self(a, b), replace(self, adjoint=not self.adjoint)
         terms = [] if db is None else [self(a, db)]
         if da is not None:
-            back = adjoint(a)
-            missed = products(adjoint(da), self(back, x))
-            terms.append(self(a, self(back, products(adjoint(da), b - products(a, x))) - products(da, x)))
-            terms.append(missed - self(a, products(a, missed)))
+            of, da = (adjoint(a), adjoint(da)) if self.adjoint else (a, da)
+            missed = products(adjoint(da), back(a, x))
+            terms.append(self(a, back(a, products(adjoint(da), b - products(of, x))) - products(da, x)))
+            terms.append(missed - self(a, products(of, missed)))
         return (x,), (sum_of(terms) if terms else None,)
 
     def transpose(self, ct: Value, a: Value | Type, b: Value | Type) -> Tangents:
         assert isinstance(a, Value)
-        return None, self(adjoint(a), ct)
+        return None, replace(self, adjoint=not self.adjoint)(a, ct)
 
 
 @final
@@ -68,8 +75,9 @@ class Pinv(Matrices):
         lead, m, n = self.matrices(a)
         return a.with_shape((*lead, n, m))
 
-    def array(self, xp: Namespace, a: Any) -> Any:
-        return xp.linalg.pinv(a, rtol=self.cutoff)
+    def expand(self, a: Value) -> Value:
+        u, inverse, vh = _inverted(a, self.cutoff)
+        return products(adjoint(vh), scale_rows(inverse, adjoint(u)))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
@@ -80,6 +88,16 @@ class Pinv(Matrices):
         tall = products(back, turned, p)
         moved = wide - products(wide, a, p) + tall - products(p, a, tall) - products(p, da, p)
         return (p,), (moved,)
+
+
+def _inverted(a: Value, cutoff: float) -> tuple[Value, Value, Value]:
+    """u, the reciprocals of singular values, and vh; in the place of those that count as 0, 0."""
+    u, s, vh = svd(a)
+    if not s.type.size:
+        return u, s, vh
+    last = s.type.rank - 1
+    limit = broadcast(cutoff * reduce_max(s, (last,)), s.shape, tuple(range(last)))
+    return u, quotient(fit(const(1, s.dtype), s.type), select(less(limit, s), s, 0)), vh
 
 
 def lstsq(a: Value, b: Value, *, cutoff: float) -> Value:

@@ -31,9 +31,10 @@ from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.reduce import reduce_max
-from pliant.ops.region import cut, read_with
+from pliant.ops.region import read_with
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, permute
+from pliant.ops.step_cut import WIDE, step_cut
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
@@ -124,7 +125,7 @@ class Loop(LoopForm):
             dys = pick(instantiate(ys, pushed), moved)
             free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
             stacked = {y: k for k, (y, kind) in enumerate(zip(ys, self.outs, strict=True)) if kind == "stack"}
-            saved = cut(read_with(dys, dps), {*free, *stacked})
+            saved = step_cut(read_with(dys, dps), {*free, *stacked}, self.kept_once(ys))
             found = {v for node in nodes(dys, stop=(*saved, *stacked)) for v in node.args}.union(dys)
             stacked = {y: k for y, k in stacked.items() if y in found and y not in free}
         saving = replace(self, outs=self.outs + ("stack",) * len(saved), body=replace(self.body, results=(*ys, *saved)))
@@ -140,6 +141,12 @@ class Loop(LoopForm):
         )
         made = linear.apply(*(x for _, x in given.values()), *pick(instantiate(xs, dxs), active))
         return results[: len(ys)], spread(made, moved)
+
+    def kept_once(self, ys: Values) -> list[tuple[Value, Value]]:
+        """Carries as a step finds and as it leaves them, of which one array holds both. ys: the results of the body."""
+        if "count" in self.ins and self.reverse:  # no step is known to be the first
+            return []
+        return [(p, ys[k]) for c, k in self.carries if (p := self.body.params[c]).type.size >= WIDE]
 
     def sources(self, ys: Values, saved: Values, xs: Sequence[Any], stacks: Values) -> dict[Value, tuple[In, Value]]:
         """Where a second loop finds what `ys` read: this loop's operands that are no carries, and
@@ -198,7 +205,8 @@ class Loop(LoopForm):
         if "carry" not in ins:
             return self.sources(ys, (), xs, ())
         free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
-        saved = cut(read_with(ys, pick(params, active)), free - set(pick(params, active)))
+        own = [(p, y) for p, y in self.kept_once(self.body.results) if not active[params.index(p)]]
+        saved = step_cut(read_with(ys, pick(params, active)), free - set(pick(params, active)), own)
         lasts = pick(self.body.results, [k == "last" for k in self.outs])
         kept = [not a for a, kind in zip(active, self.ins, strict=True) if kind == "carry"]
         results = (*pick(lasts, kept), *saved)

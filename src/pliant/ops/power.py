@@ -48,6 +48,8 @@ def slope(x: Value, n: Value) -> Value:
     """∂xⁿ/∂x = n·xⁿ⁻¹, which is 0 for n = 0 also where x = 0."""
     if isinstance(n.op, Const) and n.op.value == 2:
         return 2.0 * x
+    if isinstance(n.op, Const) and n.op.value == 3:
+        return 3.0 * (x * x)
     if isinstance(n.op, Const) and n.op.value != 0:
         return n * power(x, n.op.value - 1)
     return select(equal(n, 0), 0, n * power(x, n - 1.0))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast, final
 
-from pliant.core.ir import Function, Node, Op, Value
+from pliant.core.ir import Function, Node, Op, Value, Values
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Sub, sub
+from pliant.ops.index import ScatterAdd
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import ReduceSum, Reduction
 from pliant.ops.region import CHEAP
@@ -28,12 +29,13 @@ from pliant.ops.row_states import (
     thinned,
 )
 from pliant.ops.row_wise import row_of, row_op, rows_taken
-from pliant.ops.shape import Broadcast, Reshape, broadcast
+from pliant.ops.shape import Broadcast, Concatenate, Reshape, broadcast
 
 SMALLER: Final = 2  # how many times smaller than the rows what is kept of them must be
 LARGE: Final = 1 << 24  # bytes of rows that are not worth a slower loop
 NEAR: Final = 4096  # elements of a matrix that every step may multiply by
-MOST: Final = 8  # states that a step brings up to date; more take longer than rows that are stored
+MOST: Final = 10  # states that a step brings up to date; more take longer than rows that are stored
+FEW: Final = 3  # steps before which a row was made that is carried from then on
 WIDE: Final = 8  # elements of a row that are computed together
 
 
@@ -48,13 +50,33 @@ class Flow:
     sources: dict[Value, Value]  # arrays of rows, each with the row in the body
     after: set[Value]  # all that depends on the loop
     is_derived: bool
+    head: int = 0  # how many rows are made before the loop's
+    heads: dict[Value, Values] = field(default_factory=dict[Value, Values])  # what these are of
     made: dict[Key, RowFold] = field(default_factory=dict[Key, RowFold])  # row by row: the first that a step makes
     folds: dict[Value | Thin, RowFold] = field(default_factory=dict[Value | Thin, RowFold])
     reads: dict[Key, tuple[Read, ...]] = field(default_factory=dict[Key, "tuple[Read, ...]"])
     kept: dict[Value, None] = field(default_factory=dict[Value, None])  # rows that are needed as an array
     spans: dict[Value, range] = field(default_factory=dict[Value, range])  # which rows, where these are not all
     blocks: dict[Value, int] = field(default_factory=dict[Value, int])  # how many lie along axis 0, where not one
+    gone: list[Value] = field(default_factory=list[Value])  # rows that are needed only where they are made
     tags: dict[Value, Tag] = field(default_factory=dict[Value, Tag])
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.head + self.loop.length
+
+    @property
+    def steps(self) -> range:
+        """Which rows the steps make; the others are made before, and lie where the steps begin."""
+        first = 0 if self.loop.reverse else self.head
+        return range(first, first + self.loop.length)
+
+    @property
+    def before(self) -> list[tuple[int, int]]:
+        """The rows that are made before, in order: the place of each among them, and its number."""
+        found = [(place, place + self.loop.length if self.loop.reverse else place) for place in range(self.head)]
+        return found[::-1] if self.loop.reverse else found
 
     def rowed(self, value: Value) -> bool:
         """Whether a value is an array of rows of the loop."""
@@ -62,7 +84,7 @@ class Flow:
 
     def span(self, value: Value) -> range:
         """Which rows of the loop a value, or what is made of it, has."""
-        return self.spans.get(value, range(self.loop.length))
+        return self.spans.get(value, self.steps if value in self.sources else range(self.count))
 
     def follow(self, node: Node) -> None:
         """Look at what a node, later than the loop, does with the rows."""
@@ -101,8 +123,11 @@ class Flow:
         if found is not None:
             op, flags = found
             return self.note(node, op, span, flags)
-        value, count = node.values[0], self.loop.length
-        reads = self.read(node, span, (True,) * len(node.args))
+        value, count = node.values[0], self.count
+        if isinstance(node.op, Concatenate):
+            return self.is_preceded(node, span)
+        is_into = isinstance(node.op, ScatterAdd)  # an array that is no row
+        reads = self.read(node, span, [n > 0 or not is_into for n in range(len(node.args))])
         if reads is None:
             return False
         scan = scan_of(node, reverse=self.loop.reverse, is_derived=self.is_derived) if span == range(count) else None
@@ -115,14 +140,25 @@ class Flow:
             self.blocks[value] = value.shape[0] // count
             self.note(node, Reshape((self.blocks[value], *value.shape[1:])), span, (True,), reads)
         else:
-            fold = fold_of(node, reverse=self.loop.reverse)
-            fold = fold if fold is None or span == range(count) else fold.within(span, count)
+            fold = fold_of(node, span, count, reverse=self.loop.reverse)
             return fold is not None and self.is_folded(node, fold, reads)
+        return True
+
+    def is_preceded(self, node: Node, span: range) -> bool:
+        """Whether a node puts rows that were made before the loop to those of its steps."""
+        (*before, x) = node.args[::-1] if self.loop.reverse else node.args
+        if node.op != Concatenate(0) or not self.rowed(x) or not self.after.isdisjoint(before):
+            return False
+        if span != self.steps or node.types[0].shape[0] != self.count:
+            return False
+        value = node.values[0]
+        self.heads[value] = tuple(before[::-1] if self.loop.reverse else before)
+        self.made[value], self.reads[value] = RowFold(lambda i, rows, states: (rows[0],)), (Read(x, "row"),)
         return True
 
     def is_in_blocks(self, node: Node, block: int) -> bool:
         """The same where a step makes several rows, one after the other along axis 0."""
-        value, count = node.values[0], self.loop.length
+        value, count = node.values[0], self.count
         rows = value.shape[0] // count if value.shape and not value.shape[0] % count else 0
         reads = self.read(node, range(count), tuple([bool(a.shape) for a in node.args]), block)
         if reads is None:
@@ -135,7 +171,7 @@ class Flow:
             case Reduction() if 0 not in node.op.axes:
                 op = node.op
             case _:
-                fold = fold_of(node, reverse=self.loop.reverse, block=block)
+                fold = fold_of(node, range(count), count, reverse=self.loop.reverse, block=block)
                 return fold is not None and self.is_folded(node, fold, reads)
         if rows > 1 or not isinstance(op, Reshape):
             self.blocks[value] = rows
@@ -148,12 +184,14 @@ class Flow:
         if reads is None or self.is_better_later(node):
             return False
         self.made[value], self.reads[value] = RowFold(lambda i, rows, states: (row_of(op, rows),)), reads
-        if span != range(self.loop.length):
+        if span != range(self.count):
             self.spans[value] = span
         return True
 
     def is_folded(self, node: Node, fold: RowFold, reads: Reads) -> bool:
-        """Note a fold."""
+        """Note a fold; not one whose derivative says how elements that tie share it, if some are apart."""
+        if self.head and not self.is_derived and {"max", "min"}.intersection(fold.outs) and node.types[0].is_float:
+            return False
         self.folds[node.values[0]], self.reads[node.values[0]] = fold, reads
         return True
 
@@ -177,8 +215,9 @@ class Flow:
         """The row that was made some steps before; the row itself if none."""
         key = Late(value, by)
         if by and key not in self.made:
-            self.made[key] = late(self.row_type(value), by)
-            self.reads[key] = (Read(value, "row"),)
+            before = self.late(value, by - 1) if by <= FEW else value  # few are handed on from step to step
+            self.made[key] = late(self.row_type(value), 1 if by <= FEW else by)
+            self.reads[key] = (Read(before, "row"),)
         return key if by else value
 
     def row_type(self, value: Value) -> Type:
@@ -217,7 +256,7 @@ class Flow:
         (x, s), value = node.args, node.values[0]
         g = s.args[0] if isinstance(s.op, Broadcast) and 0 not in s.op.axes else s
         total, best = mean_of(g), extremum_of(g)
-        if (g is s and s.shape) or not x.type.is_float or x.type.kind == "c" or x in self.spans:
+        if (g is s and s.shape) or not x.type.is_float or x.type.kind == "c" or self.span(x) != range(self.count):
             return False
         if total is not None and total in self.folds and total.args[0] is x:
             self.made[value] = RowFold(lambda i, rows, states: (rows[0],))
@@ -251,13 +290,14 @@ class Flow:
             axes = cast("ReduceSum", tag.of.op).axes
             if not set(axes) <= {*node.op.axes}:
                 return False
-            fold = deviations(node, axes, self.loop.length, reverse=reverse, block=block)
+            fold = deviations(node, axes, self.count, reverse=reverse, block=block)
             return self.is_folded(node, fold, (Read(x, "row"),))
-        fold = fold_of(node, reverse=reverse, block=block) if tag.kind == "scaled" else None
+        every = range(self.count)
+        fold = fold_of(node, every, self.count, reverse=reverse, block=block) if tag.kind == "scaled" else None
         if fold is None or (tag.of.shape and not (isinstance(node.op, ReduceSum) and value.shape == tag.of.shape)):
             return False
         flags = (True,) * len(node.args)
-        reads = self.read(node, range(self.loop.length), flags, block)
+        reads = self.read(node, every, flags, block)
         if reads is None:
             return False
         change = Read(Shift(tag.of, True), "row")
@@ -268,8 +308,8 @@ class Flow:
     def close(self) -> bool:
         """Drop what is made of rows that are needed anyway; whether what is left is worth it."""
         self.keep([r for r in self.fn.results if self.rowed(r)])
-        gone = [s for s in self.sources if s not in self.kept]
-        reached = set[Key](gone)
+        self.gone = [s for s in self.sources if s not in self.kept]
+        reached = set[Key](self.gone)
         for key in (*self.made, *self.folds):
             if not reached.isdisjoint([r.key for r in self.reads[key]]):
                 reached.add(key)
@@ -281,7 +321,7 @@ class Flow:
         self.made = {v: op for v, op in self.made.items() if v in needed}
         self.thin(left)
         self.kept = dict.fromkeys([v for v in left if Thin(v) not in self.folds])
-        size = sum([s.type.bytes for s in gone if s in needed])
+        size = sum([s.type.bytes for s in self.gone if s in needed])
         is_slow = any(map(self.is_slow, [v for v in (*self.made, *self.folds) if isinstance(v, Value)]))
         held = [type for fold in (*self.made.values(), *self.folds.values()) for type in fold.states]
         stacked = [self.row_type(v).stacked(self.loop.length) for v in self.kept]
@@ -292,15 +332,15 @@ class Flow:
         """Have some of the rows that are kept written to an array of their own, where others are not."""
         for value in left:
             span = self.span(value)
-            if self.is_derived and len(span) * SMALLER <= self.loop.length:
-                self.folds[Thin(value)] = thinned(value.type.row, span, self.loop.length, reverse=self.loop.reverse)
+            if self.is_derived and len(span) * SMALLER <= self.count:
+                self.folds[Thin(value)] = thinned(value.type.row, span, self.count, reverse=self.loop.reverse)
                 self.reads[Thin(value)] = (Read(value, "row"),)
 
     def is_better_later(self, node: Node) -> bool:
         """Whether an operation is slower in the loop, and all rows that it reads are small."""
         rows, least = [a for a in node.args if self.rowed(a)], min([s.type.bytes for s in self.sources])
         return sum([a.type.bytes for a in rows]) * SMALLER <= least and _is_short(
-            node, node.types[0].size // self.loop.length
+            node, node.types[0].size // self.count
         )
 
     def is_slow(self, value: Value) -> bool:
@@ -309,7 +349,7 @@ class Flow:
             return _is_short(value.node, self.row_type(value).size)
         if isinstance(value.op, Dot):
             return value in self.made and max([a.type.size for a in value.args if not self.rowed(a)], default=0) > NEAR
-        is_smooth = value.op.name in ("reduce_prod", "reduce_max", "reduce_min") and value.type.is_float
+        is_smooth = value.op.name in ("reduce_max", "reduce_min") and value.type.is_float
         return is_smooth and not self.is_derived
 
 

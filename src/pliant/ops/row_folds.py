@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, final
 
 from pliant.core.frozen import frozen
@@ -13,6 +13,7 @@ from pliant.ops.compare import equal, greater, greater_equal, less, less_equal, 
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import add, convert, mul, sub
 from pliant.ops.folds import filled, start_of
+from pliant.ops.index import ScatterAdd
 from pliant.ops.loop_form import Out
 from pliant.ops.reduce import (
     ArgExtremum,
@@ -43,7 +44,8 @@ def last_of(results: Values, known: Values) -> Value:
 @final
 @frozen
 class RowFold:
-    """One fold. outs: what kinds of results it has; states: types of what it carries besides, with their starts.
+    """One fold. outs: what kinds of results it has; states: types of what it carries besides, with their starts:
+    numbers, or values of before the loop.
 
     step: (i, rows, states) → (terms of the results, states). end: (results, what is known later) → what the fold is.
     """
@@ -54,9 +56,12 @@ class RowFold:
     numbers: tuple[float, ...] = ()
     end: Callable[[Values, Values], Value] = last_of
     known: Values = ()
+    begin: Values = ()
 
-    def starts(self) -> list[Value]:
-        """What the states start from."""
+    def starts(self, env: Mapping[Value, Value]) -> list[Value]:
+        """What the states start from, given what values of before the loop have become."""
+        if self.begin:
+            return [env[x] for x in self.begin]
         return [filled(number, type) for number, type in zip(self.numbers, self.states, strict=True)]
 
     def within(self, span: range, count: int) -> RowFold | None:
@@ -94,22 +99,44 @@ def inside(i: Value, span: range, count: int) -> Value:
     return found
 
 
-def fold_of(node: Node, *, reverse: bool, block: int = 0) -> RowFold | None:
-    """What a node does with the rows of its operands as a fold; None if it is none. reverse: whether the last
-    row is made first. block: how many rows a step makes, if these lie along axis 0."""
+def fold_of(node: Node, span: range, count: int, *, reverse: bool, block: int = 0) -> RowFold | None:
+    """What a node does with the rows of its operands as a fold; None if it is none. span: which of the `count` rows
+    these are. reverse: whether the last row is made first. block: how many rows a step makes, if these lie along
+    axis 0."""
+    match node.op:
+        case Slice(length=length) as op if length[0] == 1 and not block:
+            return _row(op, node, span[op.start[0]], is_last=span[op.start[0]] == (0 if reverse else count - 1))
+        case _:
+            fold = _of_all(node, reverse=reverse, block=block)
+            return fold if fold is None or span == range(count) else fold.within(span, count)
+
+
+def _of_all(node: Node, *, reverse: bool, block: int) -> RowFold | None:
     match node.op:
         case Reduction() as op if 0 in op.axes and not (op.domain == "biuf" and node.args[0].type.kind == "b"):
             return _reduction(op, node, block)
         case ArgExtremum(axis=0) as op if not reverse:
             return _place(op, node, block)
-        case Slice(length=length) as op if length[0] == 1 and not block:
-            return _row(op, node, reverse=reverse)
+        case ScatterAdd(shared=0) if len(node.args) == 3 and not block:
+            return _added(node)
         case Dot(contract=((0, *xs), (0, *ys)), batch_axes=((), ())) if node.types[0].kind != "b":
-            is_one = any([len(a.shape) == 1 + len(xs) for a in node.args])  # else products are larger than the rows
+            is_one = any([len(a.shape) == 1 + len(xs) for a in node.args])  # else products are larger than a row
             axes = ((0, *xs), (0, *ys)) if block else (tuple([a - 1 for a in xs]), tuple([a - 1 for a in ys]))
-            return _products(axes, node.types[0]) if is_one else None
+            return _products(axes, node.types[0]) if is_one or block > 1 else None
         case _:
             return None
+
+
+def _added(node: Node) -> RowFold | None:
+    """Rows added to those of an array, at places that are no rows of the loop."""
+    x, places, _ = node.args
+    if places.type.rank != 1:
+        return None
+
+    def step(i: Value, rows: Sequence[Value], states: Sequence[Value]) -> Values:
+        return (ScatterAdd(0, unique=True)(states[0], rows[1], rows[2]),)
+
+    return RowFold(step, (), (x.type,), begin=(x,))
 
 
 def _products(axes: tuple[tuple[int, ...], tuple[int, ...]], type: Type) -> RowFold:
@@ -133,11 +160,9 @@ def _reduction(op: Reduction, node: Node, block: int) -> RowFold:
     return RowFold(step, (_sum(node.types[0]) if kind == "sum" else kind,))
 
 
-def _row(op: Slice, node: Node, *, reverse: bool) -> RowFold:
+def _row(op: Slice, node: Node, number: int, *, is_last: bool) -> RowFold:
     """One row, as it was made."""
-    count, number = node.args[0].shape[0], op.start[0]
     inner = Slice(op.start[1:], op.step[1:], op.length[1:])
-    is_last = number == (0 if reverse else count - 1)
 
     def step(i: Value, rows: Sequence[Value], states: Sequence[Value]) -> Values:
         made = row_of(inner, rows)

@@ -9,8 +9,9 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Node, Value
 from pliant.ops.base import Movement
 from pliant.ops.elementwise import Div, Mul, Neg
+from pliant.ops.folds import filled
 from pliant.ops.reduce import ReduceSum
-from pliant.ops.row_wise import among
+from pliant.ops.row_wise import among, row_at, taken
 from pliant.ops.select import Select, is_zero
 from pliant.ops.shape import reshape
 from pliant.ops.transcendental import Exp
@@ -74,13 +75,28 @@ class Read:
         assert isinstance(self.key, Value)
         return self.key
 
-    def given(self, env: dict[Value, Value], count: int) -> Value:
-        """The operand of a loop of `count` steps for what is read."""
+    def given(self, env: dict[Value, Value], steps: range, count: int) -> Value:
+        """The operand, for what is read, of a loop whose steps make these of `count` rows."""
         x = env[self.value]
         if self.kind == "whole":
             return x
+        x, rows = self.rows(x, count)
+        low, high = max(rows.start, steps.start), min(rows.stop, steps.stop)
+        part = taken(x, range(low - rows.start, high - rows.start))
+        return among(part, range(low - steps.start, high - steps.start), len(steps))
+
+    def row(self, env: dict[Value, Value], number: int, count: int) -> Value:
+        """What is read of it for one of `count` rows; zeros if it has none for that."""
+        x = env[self.value]
+        if self.kind == "whole":
+            return x
+        x, rows = self.rows(x, count)
+        return row_at(x, number - rows.start) if number in rows else filled(0, x.type.row)
+
+    def rows(self, x: Value, count: int) -> tuple[Value, range]:
+        """The rows of an array, in order, and which of `count` they are."""
         x = reshape(x, (count, self.block, *x.shape[1:])) if self.block else x
-        return among(x, self.span, count)
+        return (x, self.span) if self.span.step > 0 else (taken(x, range(len(self.span))[::-1]), self.span[::-1])
 
 
 Reads: TypeAlias = "tuple[Read, ...]"

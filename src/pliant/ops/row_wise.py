@@ -17,7 +17,7 @@ from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot
 from pliant.ops.folds import filled
 from pliant.ops.reduce import Reduction
-from pliant.ops.shape import Broadcast, Permute, Reshape, Slice, concatenate
+from pliant.ops.shape import Broadcast, Permute, Reshape, Slice, concatenate, reshape
 from pliant.transforms.vmap import batch_of
 
 WHOLE = (False,)  # an operand of which each row needs all
@@ -120,10 +120,13 @@ def taken(x: Value, rows: range) -> Value:
     return Slice((rows.start, *zeros), (rows.step, *ones), (len(rows), *rest))(x)
 
 
+def row_at(x: Value, place: int) -> Value:
+    """One of the rows."""
+    return reshape(taken(x, range(place, place + 1)), x.shape[1:])
+
+
 def among(x: Value, rows: range, count: int) -> Value:
     """An array of `count` rows, of which those of a span without gaps are the rows of x, and the others anything."""
-    if rows.step < 0:
-        x, rows = taken(x, range(len(rows))[::-1]), rows[::-1]
     before, after = rows.start, count - rows.stop
     parts = [filled(0, Type(x.dtype, (n, *x.shape[1:]))) if n else None for n in (before, after)]
     held = [part for part in (parts[0], x, parts[1]) if part is not None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 from pliant.core.build import hint_of, trace
 from pliant.core.ir import Const, Function, Node, Op, Value, Values, functions_of, map_functions, nodes
@@ -22,12 +22,12 @@ from pliant.ops.loop_form import In
 from pliant.ops.reduce import Reduction
 from pliant.ops.region import CHEAP, LONGEST
 from pliant.ops.row_flow import LARGE, NEAR, WIDE
-from pliant.ops.row_wise import row_of, row_op
+from pliant.ops.row_made import RowOp, row_made
+from pliant.ops.shape import Concatenate
 from pliant.transforms.replace import Env, replaced_in
 
+SMALL: Final = 16  # how many times larger what is made again is than what it may read that others have made
 ROOM: Final = 1 << 15  # bytes that are near the processor anyway
-
-RowOp: TypeAlias = "tuple[Op, tuple[bool, ...]]"
 
 
 def rows_inside(fn: Function) -> Function:
@@ -69,20 +69,25 @@ class Inward:
         wanted, moved, order = dict.fromkeys(rows), dict[Value, RowOp](), nodes(rows)
         for node in reversed(order):
             value = node.values[0]
-            found = row_op(node, self.loop.length) if value in wanted and value not in whole else None
+            found = row_made(node, self.loop.length) if value in wanted and value not in whole else None
             if found is None or not self.is_free(value, moved):
                 continue
             moved[value] = found
-            for a, is_row in zip(node.args, found[1], strict=True):
+            for a, is_row in found.reads:
                 if is_row:
                     wanted[a] = None
-                elif a in wanted:
+                elif a in wanted and not isinstance(node.op, Concatenate):
                     return False
                 else:
                     whole.add(a)
         self.ops = {v: moved[v] for node in order if (v := node.values[0]) in moved}
         saved = sum([a.type.bytes for a in dict.fromkeys(rows) if a in moved and self.is_alone(a)])
-        new = [a for v, (_, flags) in moved.items() for a, f in zip(v.args, flags, strict=True) if f and a not in moved]
+        new = [
+            a
+            for v, made in moved.items()
+            for a, is_row in made.reads
+            if a not in moved and (is_row or isinstance(v.op, Concatenate))
+        ]
         added = [a for a in dict.fromkeys(new) if a not in rows and isinstance(a.op, Elementwise | Movement)]
         gain = saved - sum([a.type.bytes for a in added])
         return gain > (LARGE if any([self.is_slow(v) for v in moved]) else ROOM)
@@ -99,11 +104,12 @@ class Inward:
         return self.is_cheap(value)
 
     def is_cheap(self, value: Value) -> bool:
-        """Whether a few operations make a value of arrays that are there: simple ones, if it is not large."""
+        """Whether a few operations make a value of what is there, arrays or what is much smaller: simple ones, if it is
+        not large."""
         todo, count = [value], 0
         while todo:
             v = todo.pop()
-            if not isinstance(v.op, Elementwise | Movement):
+            if not isinstance(v.op, Elementwise | Movement) or v.type.bytes * SMALL < value.type.bytes:
                 continue
             count += 1
             if count > LONGEST or not (v.type.bytes > LARGE or isinstance(v.op, Movement) or v.op.name in CHEAP):
@@ -113,12 +119,13 @@ class Inward:
 
     def is_slow(self, value: Value) -> bool:
         """Whether something takes longer inside the loop."""
+        if isinstance(value.op, Concatenate):
+            return value.type.row.size < WIDE
         if isinstance(value.op, Elementwise):
             return value.type.row.size < WIDE and value.op.name not in CHEAP
         if not isinstance(value.op, Dot):
             return False
-        flags = self.ops[value][1]
-        return max([a.type.size for a, is_row in zip(value.args, flags, strict=True) if not is_row], default=0) > NEAR
+        return max([a.type.size for a, is_row in self.ops[value].reads if not is_row], default=0) > NEAR
 
     def made(self, op: Op, env: Env) -> Values:
         """The results of the loop that makes them."""
@@ -127,8 +134,8 @@ class Inward:
         stay = [n for n, (a, kind) in enumerate(zip(args, ins, strict=True)) if kind != "each" or a not in self.ops]
         leaves = dict.fromkeys(
             (a, is_row)
-            for v, (_, flags) in self.ops.items()
-            for a, is_row in zip(v.args, flags, strict=True)
+            for made in self.ops.values()
+            for a, is_row in made.reads
             if a not in self.ops and not isinstance(a.op, Const)
         )
         step = self.step(op, stay, tuple(leaves))
@@ -138,7 +145,7 @@ class Inward:
         body = trace(step, params[0].type, *(params[n + 1].type for n in stay), *types, names=names)
         kinds = [*(op.ins[n] for n in stay), *kinds]
         given = [*(env[args[n]] for n in stay), *(env[a] for a, _ in leaves)]
-        return Loop(op.length, tuple(kinds), op.outs, body, op.reverse).apply(*given)
+        return Loop(op.length, tuple(kinds), op.outs, rows_inside(body), op.reverse).apply(*given)
 
     def step(self, op: Loop, stay: Sequence[int], leaves: Sequence[tuple[Value, bool]]) -> Callable[..., Values]:
         """The body: first what it is to make of rows, then what it was."""
@@ -146,11 +153,9 @@ class Inward:
         def run(i: Value, *xs: Value) -> Values:
             rows = dict(zip(leaves, xs[len(stay) :], strict=True))
             env = {(v, True): x for (v, is_row), x in rows.items() if is_row}
-            for v, (how, flags) in self.ops.items():
-                read = [
-                    env[a, True] if is_row else rows.get((a, False), a) for a, is_row in zip(v.args, flags, strict=True)
-                ]
-                env[v, True] = row_of(how, read)
+            for v, made in self.ops.items():
+                read = [env[a, True] if is_row else rows.get((a, False), a) for a, is_row in made.reads]
+                env[v, True] = made.how(i, read)
             given = dict(zip(stay, xs, strict=False))
             return op.body(i, *(given[n] if n in given else env[a, True] for n, a in enumerate(self.node.args)))
 

@@ -9,7 +9,8 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.ops.base import Linear, sum_of
-from pliant.ops.compare import less
+from pliant.ops.bits import logical_or
+from pliant.ops.compare import equal, less
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
 from pliant.ops.index import Gather, ScatterSet
@@ -17,18 +18,22 @@ from pliant.ops.matrix import (
     Matrices,
     Solver,
     adjoint,
+    diagonal_matrix,
     diagonals,
     eye,
     index_grid,
+    on_diagonal,
     products,
     quotient,
     real_part,
+    scale_columns,
     swap,
     trace_of,
     tril,
     triu,
 )
 from pliant.ops.reduce import reduce_prod, reduce_sum
+from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
 from pliant.ops.transcendental import Log
 from pliant.ops.triangular import TriangularSolve
@@ -187,17 +192,20 @@ class CofactorRate(Linear, Matrices):
         self.matrices(a, b, square=True)
         return b
 
-    def array(self, xp: Namespace, a: Any, b: Any) -> Any:
+    def expand(self, a: Value, b: Value) -> Value:
+        from pliant.ops.spectral import svd  # whose derivatives solve
+
         # With a = u·s·vh and m = uᴴ·b·vhᴴ, the cofactors of diag(s) + t·m change by m_jj at (i, i), for all
         # j ≠ i, and by -m_ji at (i, j), times the product of all singular values but s_i and s_j.
-        u, s, vh = xp.linalg.svd(a)
-        m = xp.matmul(xp.matmul(xp.conj(xp.swapaxes(u, -1, -2)), b), xp.conj(xp.swapaxes(vh, -1, -2)))
-        others = _products_of_others(xp, s)
-        on = xp.sum(others * xp.linalg.diagonal(m)[..., None, :], axis=-1)
-        is_diagonal = xp.eye(s.shape[-1], dtype=bool)
-        moved = xp.where(is_diagonal, on[..., :, None], -others * xp.swapaxes(m, -1, -2))
-        turned = xp.matmul(xp.matmul(xp.conj(u), moved), xp.conj(vh))
-        return xp.astype(turned * (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None], b.dtype)
+        u, s, vh = svd(a)
+        if not a.type.size:
+            return b
+        m = products(adjoint(u), b, adjoint(vh))
+        others = convert(_products_of_others(s), b.dtype)
+        on = reduce_sum(scale_columns(others, diagonals(m)), (a.type.rank - 1,))
+        moved = select(on_diagonal(a.shape), diagonal_matrix(on), -others * swap(m))
+        sign = det(u) * det(vh)
+        return broadcast(sign, a.shape, tuple(range(sign.type.rank))) * products(conj(u), moved, conj(vh))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, b), (da, db) = xs, dxs
@@ -215,18 +223,14 @@ class CofactorRate(Linear, Matrices):
         return None, conj(self(a, conj(ct)))  # second derivatives of a determinant are symmetric
 
 
-def _products_of_others(xp: Namespace, s: Any) -> Any:
+def _products_of_others(s: Value) -> Value:
     """The product of all of s but s_i and s_j at (i, j), 0 on the diagonal: `t[…, n] → t[…, n, n]`."""
-    n = s.shape[-1]
-    one = xp.ones_like(s[..., :1])
-    before = xp.concat((one, xp.cumulative_prod(s, axis=-1)), axis=-1)[..., :n]
-    after = xp.flip(xp.concat((one, xp.cumulative_prod(xp.flip(s, axis=-1), axis=-1)), axis=-1)[..., :n], axis=-1)
-    above = xp.triu(xp.ones((n, n), dtype=bool), k=1)
-    rows = xp.where(above, s[..., None, :], xp.ones_like(s[..., None, :]))
-    ones = xp.ones_like(rows[..., :1])
-    between = xp.concat((ones, xp.cumulative_prod(rows, axis=-1)), axis=-1)[..., :n]
-    upper = xp.where(above, before[..., :, None] * between * after[..., None, :], xp.zeros_like(rows))
-    return upper + xp.swapaxes(upper, -1, -2)
+    rank, n = s.type.rank, s.shape[-1]
+    shape = (*s.shape[:-1], n, n, n)
+    i, j, k = (broadcast(iota(n), shape, (axis,)) for axis in range(rank - 1, rank + 2))
+    every = broadcast(s, shape, (*range(rank - 1), rank + 1))
+    others = reduce_prod(select(logical_or(equal(i, k), equal(j, k)), 1, every), (rank + 1,))
+    return select(on_diagonal(others.shape), 0, others)
 
 
 def _traced(x: Value, y: Value) -> Value:

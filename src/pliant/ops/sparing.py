@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import final
 
@@ -10,14 +9,12 @@ from pliant.core import ir
 from pliant.core.build import expanded, hint_of, trace
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Node, Tangents, Value, Values
-from pliant.core.types import Type
-from pliant.errors import ShapeError
 from pliant.ops.compare import equal, maximum, minimum
-from pliant.ops.custom import Wrapper, pick, spread
+from pliant.ops.custom import pick, spread
 from pliant.ops.index import gather
 from pliant.ops.loop import Loop, groups
-from pliant.ops.loop_form import UFUNCS, In, Out
-from pliant.ops.paired import paired
+from pliant.ops.loop_form import In, Out
+from pliant.ops.loop_wrapper import Flags, LoopWrapper
 from pliant.ops.select import select
 from pliant.ops.snapshots import INDEX, Snapshots, number, repeats, repeats_of
 from pliant.transforms.jvp import instantiate
@@ -28,9 +25,8 @@ from pliant.transforms.vmap import vmap
 
 @final
 @frozen
-class Sparing(Wrapper):
-    """The results of a loop, of which no more than `states` states are kept for reverse mode. Results are
-    carries and stacks."""
+class Sparing(LoopWrapper):
+    """The results of a loop, of which no more than `states` states are kept for reverse mode."""
 
     body: Function
     states: int
@@ -39,23 +35,10 @@ class Sparing(Wrapper):
     outs: tuple[Out, ...]
     reverse: bool = False
 
-    @property
-    def loop(self) -> Loop:
-        """The loop itself."""
-        return Loop(self.length, self.ins, self.outs, self.body, self.reverse)
-
     @classmethod
     def of(cls, loop: Loop, states: int) -> Sparing:
         """A loop that keeps so many states."""
         return cls(loop.body, states, loop.length, loop.ins, loop.outs, loop.reverse)
-
-    def infer(self, *xs: Type) -> tuple[Type, ...]:
-        if any([k in UFUNCS for k in self.outs]):
-            raise ShapeError("sparing: expected results of kind last and stack")
-        return self.loop.infer(*xs)
-
-    def expand(self, *xs: Value) -> Values:
-        return self.loop.apply(*xs)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         types = [x.type.row if b else x.type for x, b in zip(xs, batched, strict=True)]
@@ -72,21 +55,9 @@ class Sparing(Wrapper):
 
     def linearize(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         """The results, and tangents that read the operands and what was kept on the way."""
-        active, moved = self.loop.spreading([d is not None for d in dxs], floats=True)
-        made = self.ahead(xs)
-        ys, count = made[: len(moved)], len(xs)
-        known, floats = (*xs, *made[len(moved) :]), pick(ys, moved)
-
-        def ahead(*args: Value) -> Values:
-            _, dys = self.jvp(args[:count], spread(args[len(known) :], active))
-            return instantiate(floats, pick(dys, moved))
-
-        def back(*args: Value) -> Values:
-            return self.back(args[:count], args[count : len(known)], args[len(known) :], (active, moved))
-
-        types, dtypes = [v.type for v in known], [x.type for x in pick(xs, active)]
-        functions = trace(ahead, *types, *dtypes), trace(back, *types, *(y.type for y in floats))
-        return ys, spread(paired(*functions, known, pick(instantiate(xs, dxs), active)), moved)
+        made, count = self.ahead(xs), len(self.outs)
+        ys = made[:count]
+        return ys, self.both_ways((ys, made[count:]), xs, dxs, self.jvp, self.back)
 
     # --- both ways
 
@@ -134,9 +105,8 @@ class Sparing(Wrapper):
         outs = (*self.outs, *as_out("last", first.values))
         return Loop(self.length, ins, outs, body, self.reverse).apply(*xs, *first.values)
 
-    def back(self, xs: Values, held: Values, cts: Values, flags: tuple[Sequence[bool], Sequence[bool]]) -> Values:
-        """Cotangents of the active operands, by a loop that goes back, and forward from a state kept where it must.
-        flags: which operands are active, and which results move."""
+    def back(self, xs: Values, held: Values, cts: Values, flags: Flags) -> Values:
+        """Cotangents of the active operands, by a loop that goes back, and forward from a state kept where it must."""
         active, moved = flags
         kinds, outs = pick(self.ins, active), pick(self.outs, moved)
         given, wholes = pick(xs, self.fixed), pick(xs, [kind == "each" for kind in self.ins])

@@ -128,9 +128,11 @@ class Svd(Matrices):
 
     `t[…, m, n] → t[…, m, k], real t[…, k], t[…, k, n]`, k = min(m, n); u and vh are square if `full`,
     and their extra vectors, which a does not determine, move as little as they can.
+    Raises LinAlgError if the iterations do not converge.
     Source: Wan and Zhang, Automatic differentiation for complex valued SVD, 2019.
     """
 
+    failure: ClassVar[str] = "SVD did not converge"
     full: bool = False
 
     def infer(self, a: Type) -> tuple[Type, Type, Type]:
@@ -191,6 +193,8 @@ def _over(x: Value, s: Value) -> Value:
 @final
 class SingularValues(Matrices):
     """The singular values of `Svd` alone: `t[…, m, n] → real t[…, min(m, n)]`."""
+
+    failure: ClassVar[str] = "SVD did not converge"
 
     def infer(self, a: Type) -> Type:
         return Svd().infer(a)[1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pliant.backends.calls import MISSED, Array, Call, Constant, Container, Given, Number, Result
-from pliant.backends.llvm import BACKEND
+from pliant.backends.llvm import BACKEND, jit
 from pliant.backends.llvm.entry import make_entry
 from pliant.core.build import trace
 from pliant.core.types import Type
@@ -206,3 +206,43 @@ def test_the_lean_entry_refuses_arrays_that_overlap():
     ):
         answer = made(x[first : first + 10], x[second : second + 10])
         assert (answer is MISSED) == meets
+
+
+def entry_of_many(count):
+    """An entry that takes and returns so many arrays, a row of them."""
+    run = compiled(lambda *vs: tuple([mul(v, 2.0) for v in vs]), *[VECTOR] * count)
+    arguments = Container(list, tuple([Array(n) for n in range(count)]))
+    results = Container(tuple, tuple([Result(n, "array") for n in range(count)]))
+    return run, Call((arguments,), results)
+
+
+def test_the_code_of_an_entry_is_linear_in_the_number_of_arrays(monkeypatch):
+    sizes = []
+
+    def noted(*args):
+        made = compiled_module(*args)
+        sizes.append(len(made))
+        return made
+
+    compiled_module = jit.compiled
+    calls = [entry_of_many(count) for count in (32, 128)]
+    monkeypatch.setattr(jit, "compiled", noted)
+    for run, call in calls:
+        make_entry(run, call)
+    few, many = sizes
+    assert many < 5 * few
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_an_entry_of_many_arrays_keeps_reference_counts(count):
+    entry = make_entry(*entry_of_many(count))
+    given = [np.full(10, float(n)) for n in range(count)]
+    wrong = [*given[:-1], given[-1].astype(np.float32)]
+    before = [sys.getrefcount(x) for x in (*given, *wrong)]
+    for _ in range(10):
+        assert entry(wrong) is MISSED
+        made = entry(given)
+        np.testing.assert_array_equal(made, [2 * x for x in given])
+        assert {sys.getrefcount(x) for x in made} == {3}  # of the tuple, of the loop and of the call
+        del made
+    assert [sys.getrefcount(x) for x in (*given, *wrong)] == before

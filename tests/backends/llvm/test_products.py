@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pliant
-from pliant.backends.llvm.compiler import assembly, can, has_routine
+from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.products import SHARED
 from pliant.kernel.verified import build_verified
 from pliant.pipeline import optimise
@@ -22,8 +22,8 @@ assert N**3 > SHARED
 
 def functions_for(f: Any, *args: Any) -> list[str]:
     """The functions of products in the code of a program."""
-    program = build_verified(optimise(pliant.trace(f, *args)), can, has_routine)
-    return re.findall(r"define internal void @(product_\w+)", assembly(program)[0])
+    program = build_verified(optimise(pliant.trace(f, *args)), can, routine_of)
+    return re.findall(r"define (?:internal|hidden) void @(product_\w+)", assembly(program)[0])
 
 
 def layers(x: Any, *weights: Any) -> Any:

@@ -7,28 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pliant
-from pliant.backends.llvm import BACKEND
-from pliant.core.build import trace
-from pliant.core.types import DTYPES, Type
-from pliant.kernel.ir import Host
 from pliant.ops.triangular import Qr
-
-RNG = np.random.default_rng(0)
-NAMES = {np.dtype(v): k for k, v in DTYPES.items()}
-FLOATS = ["float64", "float32", "complex128", "complex64"]
-
-
-def numbers(dtype, *shape):
-    x = RNG.standard_normal(shape)
-    return (x + 1j * RNG.standard_normal(shape) if dtype[0] == "c" else x).astype(dtype)
+from tests.backends.llvm.factored import FLOATS, native, numbers
 
 
 def native_qr(a, mode):
     """Q and R by loops in the program."""
-    fn = trace(lambda v: Qr(complete=mode == "complete").apply(v), Type(NAMES[a.dtype], a.shape))
-    compiled = BACKEND.compile(fn)
-    assert not [step for step in compiled.program.steps if isinstance(step, Host)]
-    return compiled([a])
+    return native(Qr(complete=mode == "complete"), a)
 
 
 def assert_as_numpy(a, mode="reduced", size=None):

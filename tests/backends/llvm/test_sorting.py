@@ -12,7 +12,7 @@ from pliant.backends.llvm import BACKEND, sorting
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Routine
-from pliant.ops.sort import Sort
+from pliant.ops.sort import Argsort, Sort
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -26,6 +26,32 @@ def test_rows_are_sorted_as_by_numpy(dtype: str, shape: tuple[int, ...]):
     before = x.copy()
     np.testing.assert_array_equal(compiled([x])[0], np.sort(x))
     np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0,), (1,), (33,), (3, 0), (4, 101), (2, 3, 17)])
+def test_rows_are_ordered_as_by_numpy_equal_elements_as_they_come(dtype: str, shape: tuple[int, ...]):
+    type = Type(dtype, shape)
+    compiled = BACKEND.compile(trace(Argsort(len(shape) - 1), type))
+    x = (np.random.default_rng(0).standard_normal(shape) * 5).astype(DTYPES[dtype])
+    if type.is_float and x.size > 3:
+        x.reshape(-1)[2] = np.nan
+    before = x.copy()
+    np.testing.assert_array_equal(compiled([x])[0], np.argsort(x, stable=True))
+    np.testing.assert_array_equal(x, before)
+    assert isinstance(compiled.program.steps[0], Routine)
+
+
+def test_sorts_in_loops_and_their_derivatives_call_no_python():
+    def medians(x: Any) -> Any:
+        made = np.zeros(8)
+        for i in range(8):
+            made[i] = np.sort(x[i : i + 5])[2] * np.argsort(x[i : i + 5])[0]
+        return np.sum(made**2)
+
+    x = np.random.default_rng(0).standard_normal(12)
+    assert "0 calls into Python" in str(pliant.explain(pliant.grad(medians), x))
+    assert pliant.jit(medians)(x) == pytest.approx(medians(x))
 
 
 def test_a_routine_that_does_not_sort_is_not_used(monkeypatch: pytest.MonkeyPatch):

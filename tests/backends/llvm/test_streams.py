@@ -13,7 +13,7 @@ import pytest
 
 import pliant
 from pliant.backends.llvm import streams
-from pliant.backends.llvm.compiler import assembly, can, has_routine
+from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.jit import host_target
 from pliant.frontend.program import trace_program
 from pliant.frontend.signature import flatten, leaf_names
@@ -48,7 +48,7 @@ def drawn(shape: int | tuple[int, ...], dtype: str) -> Any:
 def text_of(f: Any, *xs: Any) -> str:
     leaves, structure = flatten((xs, {}))
     program = trace_program(f, leaves, structure, leaf_names([f"x{i}" for i in range(len(xs))], (xs, {})))
-    return assembly(build(optimise(program.fn), can, has_routine, owned=program.pinned))[0]
+    return assembly(build(optimise(program.fn), can, routine_of, owned=program.pinned))[0]
 
 
 def is_past_caches(f: Any, *xs: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
 
 DTYPES = ("bool", "int8", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128")
@@ -40,6 +41,18 @@ def test_three_rounds_of_shuffles_turn_a_block_over(item: int):
 def test_a_transposed_array_beside_another(dtype: str, shape: tuple[int, int]):
     x, y = drawn(shape, dtype), drawn(shape[::-1], dtype)
     np.testing.assert_array_equal(pliant.jit(lambda x, y: np.where(y != 0, x.T, y))(x, y), np.where(y != 0, x.T, y))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
+def test_arrays_that_are_larger_than_caches(dtype: str):
+    x, y = drawn((1500, 1501), dtype), drawn((1501, 1500), dtype)
+    np.testing.assert_array_equal(pliant.jit(lambda x, y: np.where(y != 0, x.T, y))(x, y), np.where(y != 0, x.T, y))
+
+
+def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares():
+    near, far = (pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n))] * 2) for n in (300, 600))
+    assert "@turned_8" not in compiled(near, (), (), sharing=False)[1]
+    assert "@turned_8" in compiled(far, (), (), sharing=False)[1]
 
 
 def add_to_itself(x: Any, y: Any) -> Any:

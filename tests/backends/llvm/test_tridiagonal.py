@@ -7,27 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pliant
-from pliant.backends.llvm import BACKEND
-from pliant.core.build import trace
-from pliant.core.types import DTYPES, Type
-from pliant.kernel.ir import Host
 from pliant.ops.spectral import Eigh, Eigvalsh
-
-RNG = np.random.default_rng(0)
-NAMES = {np.dtype(v): k for k, v in DTYPES.items()}
-FLOATS = ["float64", "float32", "complex128", "complex64"]
-
-
-def numbers(dtype, *shape):
-    x = RNG.standard_normal(shape)
-    return (x + 1j * RNG.standard_normal(shape) if dtype[0] == "c" else x).astype(dtype)
-
-
-def native(op, a):
-    """The results of loops in the program."""
-    compiled = BACKEND.compile(trace(lambda v: op.apply(v), Type(NAMES[a.dtype], a.shape)))
-    assert not [step for step in compiled.program.steps if isinstance(step, Host)]
-    return compiled([a])
+from tests.backends.llvm.factored import FLOATS, native, numbers
 
 
 def hermitian(a):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,38 @@ def places_found_once(x: Any, n: int) -> Any:
     return np.array(counts), calls[0]
 
 
+def handlers_of_what_is_not_raised(x: Any, n: int) -> Any:
+    total, count = 0.0, 0
+    for i in range(8):
+        try:
+            total += x[i] * x[i + 1]
+        except (ValueError, ZeroDivisionError):
+            total = -1.0
+        except Exception:
+            count = -1
+        else:
+            count += 1
+        finally:
+            total *= 0.9
+    return total, count
+
+
+def handlers_of_what_is_raised_at_each_step(x: Any, n: int) -> Any:
+    total = 0.0
+    for v in x:
+        try:
+            if len(x) > 3:
+                raise KeyError("n")
+            total += 1.0
+        except KeyError:
+            total += v
+        with suppress(ValueError), np.errstate(all="ignore"):
+            total += np.log(abs(v))
+    return total
+
+
 EXITS = (
+    handlers_of_what_is_not_raised, handlers_of_what_is_raised_at_each_step,
     found_or_not, found_by_one_of_two_breaks, found_in_a_nest, found_before_others_go_on, bound_unless_the_step_breaks,
     found_in_a_few_steps, variables_of_comprehensions, index_after_a_triangle, places_found_once,
 )  # fmt: skip

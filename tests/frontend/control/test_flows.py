@@ -11,7 +11,7 @@ import optree
 import pytest
 
 import pliant
-from tests.frontend.control import flows_classes, flows_lists, flows_tables
+from tests.frontend.control import flows_classes, flows_fronts, flows_lists, flows_tables
 from tests.frontend.control.flows import FLOWS
 from tests.frontend.control.flows_exits import EXITS
 from tests.frontend.control.flows_grids import GRIDS
@@ -23,8 +23,9 @@ from tests.frontend.control.flows_orders import ORDERS
 
 STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
+    *flows_fronts.FRONTS, *flows_fronts.UNROLLED,
 ]  # fmt: skip
-UNROLLED = (*flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED)
+UNROLLED = (*flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED)
 PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}

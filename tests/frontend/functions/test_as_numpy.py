@@ -68,3 +68,47 @@ def test_a_wrong_axis_is_what_numpy_calls_it(f: Callable[..., Any]) -> None:
         f(GRID)
     with pytest.raises(np.exceptions.AxisError):
         pliant.jit(f)(GRID)
+
+
+@pytest.mark.parametrize("ufunc", [np.hypot, np.gcd, np.bitwise_xor, np.logaddexp2])
+@pytest.mark.parametrize("axis", [0, 1, (0, 1), ()])
+def test_a_reduction_over_one_element_begins_with_the_identity(ufunc: np.ufunc, axis: Any) -> None:
+    x = np.array([[-3, 2]] if ufunc in (np.gcd, np.bitwise_xor) else [[-1.5, 2.0]])
+    for y in (x, x[:, :1]):
+        wanted = ufunc.reduce(y, axis=axis)
+        assert_array_equal(pliant.jit(lambda y: ufunc.reduce(y, axis=axis))(y), wanted, strict=True)
+
+
+def test_the_slope_of_hypot_of_one_element_is_that_of_its_absolute_value() -> None:
+    assert_array_equal(
+        pliant.grad(lambda x: np.sum(np.hypot.reduce(x, axis=0)))(np.array([[-2.0, 3.0]])), [[-1.0, 1.0]]
+    )
+
+
+def test_bincount_of_nothing_counts() -> None:
+    def f(i: Any, w: Any) -> Any:
+        return np.bincount(i, w, minlength=3)
+
+    none = np.zeros(0, np.int64)
+    assert_array_equal(pliant.jit(f)(none, none * 1.0), f(none, none * 1.0), strict=True)
+
+
+def test_lines_of_no_elements() -> None:
+    def f(x: Any) -> Any:
+        return np.apply_along_axis(lambda r: r * r[::-1], 0, x)
+
+    x = np.zeros((0, 3, 2))
+    assert_array_equal(pliant.jit(f)(x), f(x), strict=True)
+
+
+def test_an_array_that_is_filled_keeps_its_order_in_memory() -> None:
+    def f(x: Any) -> Any:
+        y = np.clip(x, 0.0, 2.0, out=x.copy())
+        z = np.add.accumulate(x, axis=0, out=x.copy(order="F"))
+        flat = y.reshape(-1), z.reshape(-1)
+        flat[0][0], flat[1][1] = 7.0, 8.0
+        return y, z, *flat
+
+    for x in (GRID, GRID.T):
+        for got, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+            assert_array_equal(got, wanted, strict=True)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 
 from pliant.backends.calls import MISSED
+from pliant.backends.llvm.called import evaluated, raised
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, beyond, out_of_range
-from pliant.kernel.site import OUT_OF_MEMORY
-from pliant.transforms.evaluate import run
+from pliant.kernel.site import CALLED, OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from pliant.kernel.ir import Buffer, Host, Program
@@ -127,11 +127,7 @@ class Executable:
     def _host(self, step: Host, table: Any, held: list[Array]) -> None:
         """One primitive by its array rule; what it makes is kept until the call ends."""
         xs = [self._view(b, held) for b in step.args]
-        for x in xs:
-            x.flags.writeable = False  # an array rule must not write to our memory
-        with np.errstate(all="ignore"):  # as native code: no warning says where it comes from
-            results = run(step.node.op, np, xs)
-        for out, made in zip(step.outs, results, strict=True):
+        for out, made in zip(step.outs, evaluated(step.node.op, xs), strict=True):
             if out:
                 array = np.array(made, numpy_dtype(out.type), order="C", copy=True)
                 array = array.reshape(out.type.shape)
@@ -149,6 +145,8 @@ class Executable:
     def fail(self, code: int, index: int) -> None:
         """Raise the error that native code has noted: one more than the number of its site, and an index."""
         place = self.frame.sites[code - 1]
+        if place.axis == CALLED:
+            raise raised()
         if place.axis == OUT_OF_MEMORY:
             raise OutOfMemoryError(
                 "the derivative of a loop needs more memory than there is for what its steps keep",

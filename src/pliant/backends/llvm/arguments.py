@@ -10,12 +10,17 @@ import numpy as np
 
 from pliant.backends import layout
 from pliant.backends.calls import Array, Call, Constant, Container, Number, Part, Target
-from pliant.backends.llvm.lines import Lines, constant
+from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.numbers import python_number
+from pliant.backends.llvm.separate import in_order, separate
 from pliant.backends.llvm.strided import bounds
 from pliant.core.types import Type
 
-COMPARED: Final = (str, int, float, bool, complex, bytes, tuple, frozenset, range, MethodType)  # others by identity
+COMPARED: Final = (
+    str, int, float, bool, complex, bytes, tuple, frozenset, range, MethodType, np.bool_, np.int8, np.int16, np.int32,
+    np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+)  # fmt: skip
+"""Classes whose `==` tells; others are compared by identity."""
 
 
 @final
@@ -144,10 +149,14 @@ class Arguments:
 
     def separate(self) -> None:
         """Go on only if arrays that must lie apart share no byte."""
-        ends = {n: self.extent(n) for pair in self.call.apart for n in pair if n in self.objects}
+        numbers = dict.fromkeys([n for pair in self.call.apart for n in pair if n in self.objects])
+        ends = {n: self.extent(n) for n in numbers}
         spans = {n: span for n, span in ends.items() if span}
-        for i, j in self.call.apart:
-            if i in spans and j in spans:
+        pairs = [(i, j) for i, j in self.call.apart if i in spans and j in spans]
+        if found := in_order(pairs):
+            self.require_all_apart([spans[n] for n in found[0]], found[1])
+        else:
+            for i, j in pairs:
                 self.require_apart(spans[i], spans[j])
         done = list[tuple[str, str]]()
         for target, _, data in self.targets.values():
@@ -177,3 +186,9 @@ class Arguments:
         before = self.w.op(f"icmp ule ptr {a[1]}, {b[0]}")
         after = self.w.op(f"icmp ule ptr {b[1]}, {a[0]}")
         self.w.require(self.w.op(f"or i1 {before}, {after}"))
+
+    def require_all_apart(self, spans: Sequence[tuple[str, str]], watched: int) -> None:
+        """Go on only if the first ones share no byte with any."""
+        first, behind = (self.w.table(list(ends)) for ends in zip(*spans, strict=True))
+        given = f"ptr {first}, ptr {behind}, i64 {watched}, i64 {len(spans)}"
+        self.w.require_equal("i32", self.w.call_at("i32", address_of(separate()), given), "1")

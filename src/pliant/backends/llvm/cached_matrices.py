@@ -11,13 +11,14 @@ from pliant.backends.llvm.elimination import LARGEST, Loops, Slot, cofactor, det
 from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import WIDEST, Panel, Parts, conjugate, divisor, is_zero, parts_of
 from pliant.backends.llvm.reflections import qr
+from pliant.backends.llvm.singular import svd, svdvals
 from pliant.backends.llvm.tridiagonal import eigh, eigvalsh
 from pliant.backends.llvm.values import float_text, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize, real_dtype
 from pliant.kernel.ir import Affine, Routine, Var
 from pliant.ops.solve import Cofactor, Det, Lu
-from pliant.ops.spectral import Eigh, Eigvalsh
+from pliant.ops.spectral import Eigh, Eigvalsh, SingularValues, Svd
 from pliant.ops.triangular import Cholesky, Qr, TriangularSolve
 
 if TYPE_CHECKING:
@@ -25,14 +26,21 @@ if TYPE_CHECKING:
 
 
 LONGEST: Final = 512  # bytes of a row; of more vectors the loops take LLVM long, and LAPACK is as fast
+MOST_ROWS: Final[dict[type[Op], int]] = {SingularValues: 16}
+"""Rows and columns up to which the loops are as fast as LAPACK, if that is not for all."""
 
 
 def is_cached(op: Op, types: Sequence[Type]) -> bool:
     """Whether a primitive on matrices of these types is done by loops in the program."""
     if type(op) not in LOOPED:
         return False
-    most = min(LARGEST, LONGEST // itemsize(types[0].dtype))
+    most = min(MOST_ROWS.get(type(op), LARGEST), LONGEST // itemsize(types[0].dtype))
     return min(types[0].shape[-2:]) > 0 and max(types[0].shape[-2:]) <= most
+
+
+def is_in_vectors(op: Op, types: Sequence[Type]) -> bool:
+    """Whether LLVM finds no loop to make vectors of in the code of a primitive: all long ones are written in them."""
+    return type(op) in IN_VECTORS and is_cached(op, types)
 
 
 def _cholesky(e: Emitter, step: Routine, loops: Loops) -> list[str]:
@@ -153,6 +161,9 @@ LOOPED: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = 
     Eigvalsh: eigvalsh,
     Lu: lu,
     Qr: qr,
+    SingularValues: svdvals,
+    Svd: svd,
     TriangularSolve: _triangular_solve,
 }
 """Primitive → its code for one matrix; i1s that say that there is no answer."""
+IN_VECTORS: Final = (Eigh, Eigvalsh, Qr, SingularValues, Svd)

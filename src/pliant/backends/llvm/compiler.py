@@ -37,7 +37,7 @@ LONG_PROGRAM: Final = 20_000  # scalars; from here on LLVM optimises less
 
 def compiled(fn: Function, pinned: Pairs, free: Sequence[int], *, sharing: bool) -> tuple[Executable, str]:
     """Machine code for `fn`, and the LLVM IR that it was made from."""
-    program = build_verified(fn, can, has_routine, owned=pinned, free=free, sharing=sharing)
+    program = build_verified(fn, can, routine_of, owned=pinned, free=free, sharing=sharing)
     text, order = assembly(program)
     size = text.count("\n")
     code = Code(text, 0 if size > 8 * LONG_PROGRAM else 1 if size > LONG_PROGRAM else 2) if text else None
@@ -59,7 +59,7 @@ def executable(program: Program, code: Code | None, order: list[Segment | Host])
 
 def described(fn: Function, pinned: Pairs, arrays: Sequence[Any] | None) -> str:
     """The steps that `fn` becomes, their work, and what they write. arrays: arguments to time the steps with."""
-    program = build_verified(fn, can, has_routine, owned=pinned)
+    program = build_verified(fn, can, routine_of, owned=pinned)
     text, order = assembly(program, apart=True)
     lanes = lanes_of(optimised(text)) if text else {}
     seconds = None
@@ -70,7 +70,7 @@ def described(fn: Function, pinned: Pairs, arrays: Sequence[Any] | None) -> str:
 
 def memory(fn: Function, pinned: Pairs) -> tuple[str, str]:
     """The memory that `fn` takes, in words and as a picture, an SVG."""
-    program = build_verified(fn, can, has_routine, owned=pinned)
+    program = build_verified(fn, can, routine_of, owned=pinned)
     return memory_report(program), picture_of(plan_of(program), len(program.steps))
 
 
@@ -92,9 +92,9 @@ def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segmen
     return module.text(functions, target.triple, (target.cpu, target.features)), order
 
 
-def has_routine(op: Op, types: tuple[Type, ...]) -> bool:
-    """Whether a library computes a primitive on operands of these types."""
-    return lapack.has(op, types) or sorting.has(op, types)
+def routine_of(op: Op, types: tuple[Type, ...]) -> str:
+    """Who computes a primitive on operands of these types matrix by matrix, or row by row; empty if nobody does."""
+    return lapack.who_has(op, types) or ("NumPy" if sorting.has(op, types) else "")
 
 
 @lru_cache(maxsize=8192)

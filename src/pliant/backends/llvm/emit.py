@@ -31,13 +31,17 @@ from pliant.kernel.ir import (
     Within,
 )
 
+MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
+MOST_LINES = 1000  # that a loop becomes by that
+MOST_AROUND = 150  # that a loop around one that stays a loop becomes: there little is saved
 
 
 @final
 class Emitter(FunctionText):
     """Writes the control flow and the scalars of one LLVM function."""
 
+    staying: int = 0  # loops that were written, and are not unrolled
     is_inner: bool = False  # in a loop whose steps do not wait for each other
 
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
@@ -57,16 +61,23 @@ class Emitter(FunctionText):
         outer, start = self.env.get(var), len(self.lines) + self.module.repeated
         self.env[var] = self.reversed(var, name) if var in self.backward else name
         around, self.is_inner = self.is_inner, self.vectors > 0 and var.extent > UNROLLED
+        staying = self.staying
         body()
         self.is_inner = around
         following = self.op(f"add nuw nsw i64 {name}, 1")
         again = self.op(f"icmp ult i64 {following}, {end}")
         self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
-        if not wish and not bounds and var.extent <= UNROLLED:
+        lines = len(self.lines) + self.module.repeated - start
+        most = MOST_AROUND if self.staying > staying else MOST_LINES
+        if not wish and not bounds and var.extent <= UNROLLED and var.extent * lines <= most:
             wish = self.module.unrolled()
-            self.module.repeated += (var.extent - 1) * (len(self.lines) + self.module.repeated - start)
+            self.module.repeated += (var.extent - 1) * lines
+        else:
+            self.staying += 1
         if not wish and self.costly and not bounds and var.extent < MASKED:
             wish = self.module.masked()
+        if not wish and self.lanes and var.extent >= MANY * self.lanes:
+            wish = self.module.in_lanes(self.lanes)
         wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
         self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
         self.label(done)
@@ -196,8 +207,8 @@ class Emitter(FunctionText):
     def digit(self, s: Digit) -> str:
         """(index // divisor) % modulus."""
         x = self.affine(s.index)
-        x = self.op(f"udiv i64 {x}, {s.divisor}") if s.divisor > 1 else x
-        return self.op(f"urem i64 {x}, {s.modulus}") if s.modulus else x
+        x = self.place(f"udiv i64 {x}, {s.divisor}") if s.divisor > 1 else x
+        return self.place(f"urem i64 {x}, {s.modulus}") if s.modulus else x
 
     def within(self, s: Within) -> str:
         """Whether an index lies in a range with a step."""

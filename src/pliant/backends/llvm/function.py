@@ -33,6 +33,7 @@ class FunctionText:
         self.head: list[str] = []  # allocas and base pointers, at the top
         self.lines: list[str] = []
         self.block = "start"
+        self.places: dict[str, str] = {}  # what was computed of indices in this block
         self.bases: dict[tuple[int, int], str] = {}
         self.slots: dict[int, str] = {}
         self.values: dict[Scalar, Val] = {}
@@ -42,6 +43,7 @@ class FunctionText:
         self.can_fail = False  # a function called in this step reports errors
         self.backward: frozenset[Var] = frozenset()  # loops that run from their end, in this step
         self.vectors = 0  # that loops of this step compute at a time; 0: as LLVM likes
+        self.lanes = 0  # that their vectors have; 0: as LLVM likes
         self.costly = False  # loops of this step compute functions that take much longer than a mask
         self.ends: dict[Var, str] = {}  # loops that end before their extent, in this step
         self.part: dict[Var, tuple[str, str]] = {}  # where the loops begin and end that are run in part
@@ -66,6 +68,12 @@ class FunctionText:
         self.lines.append(f"  {name} = {text}")
         return name
 
+    def place(self, text: str) -> str:
+        """The value of an instruction that computes an index or an address, which a block needs once."""
+        if text not in self.places:
+            self.places[text] = self.op(text)
+        return self.places[text]
+
     def call(self, name: str, dtype: str, *args: str) -> str:
         """Call a function of libm, or an intrinsic, on floats of one dtype."""
         t = llvm_type(dtype)
@@ -86,6 +94,7 @@ class FunctionText:
         """Begin a basic block."""
         self.lines.append(f"{name}:")
         self.block = name
+        self.places.clear()
 
     def alloca(self, type: str) -> str:
         """A local variable; LLVM turns it into registers."""
@@ -154,7 +163,7 @@ class FunctionText:
             offset = offset * 2 + part
         index = self.affine(offset)
         base = self.base(buffer)
-        return base if index == "0" else self.op(f"getelementptr inbounds {memory}, ptr {base}, i64 {index}")
+        return base if index == "0" else self.place(f"getelementptr inbounds {memory}, ptr {base}, i64 {index}")
 
     def load(self, buffer: Buffer, offset: Affine) -> Val:
         """An element of a buffer."""
@@ -189,8 +198,8 @@ class FunctionText:
                 name = self.env[atom]
             else:
                 name = str(self.values[atom])
-            term = name if factor == 1 else self.op(f"mul nsw i64 {name}, {factor}")
-            total = self.op(f"add nsw i64 {total}, {term}") if total else term
+            term = name if factor == 1 else self.place(f"mul nsw i64 {name}, {factor}")
+            total = self.place(f"add nsw i64 {total}, {term}") if total else term
         if not total:
             return str(index.start)
-        return self.op(f"add nsw i64 {total}, {index.start}") if index.start else total
+        return self.place(f"add nsw i64 {total}, {index.start}") if index.start else total

@@ -61,8 +61,10 @@ class Guards:
     def element(self, line: list[str]) -> str:
         """What a list, which is long enough, has at an index."""
         w = self.w
-        index = w.op(f"ptrtoint ptr {line[1]} to i64")
-        w.require(w.op(f"icmp ult i64 {index}, {w.load('i64', line[0], layout.SIZE)}"))
+        index, size = w.op(f"ptrtoint ptr {line[1]} to i64"), w.load("i64", line[0], layout.SIZE)
+        from_end = w.op(f"add i64 {index}, {size}")
+        index = w.op(f"select i1 {w.op(f'icmp slt i64 {index}, 0')}, i64 {from_end}, i64 {index}")
+        w.require(w.op(f"icmp ult i64 {index}, {size}"))
         return w.load("ptr", w.op(f"getelementptr ptr, ptr {w.load('ptr', line[0], layout.LIST)}, i64 {index}"))
 
     def cell(self, line: list[str]) -> str:

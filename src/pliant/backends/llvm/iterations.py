@@ -125,7 +125,7 @@ class Iterations:
         j = self.moved(i, "1")
         a, b, c = self.d.get(i), self.beside.get(i), self.d.get(j)
         total, apart, twice = a + c, a - c, abs(b + b)
-        root = _length(abs(apart), twice)
+        root = length(abs(apart), twice)
         is_a = abs(a).is_("ogt", abs(c))
         large, small = is_a.where(a, c), is_a.where(c, a)
         is_negative = total.is_("olt", 0.0)
@@ -168,7 +168,7 @@ class Iterations:
         self.count.put(self.moved(self.count.get(), "1"))
         p, b = d.get(here), beside.get(self.of(here))
         g = (d.get(self.moved(here, way)) - p) / (b + b)
-        root = _length(g, g.like(1.0))
+        root = length(g, g.like(1.0))
         g = d.get(end) - p + b / (g + root.signed(g))
         one, zero = g.like(1.0), g.like(0.0)
         slots = {name: Variable(e, self.dtype, x) for name, x in (("g", g), ("s", one), ("c", one), ("p", zero))}
@@ -197,7 +197,7 @@ class Iterations:
         beside.put(self.of(here), slots["g"].get())
 
 
-def _length(x: Real, y: Real) -> Real:
+def length(x: Real, y: Real) -> Real:
     """√(x² + y²)."""
     u, v, unit = _in_range(x, y)
     return unit * _near(u, v)

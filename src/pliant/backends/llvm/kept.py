@@ -20,6 +20,7 @@ import numpy as np
 
 from pliant.backends.base import Pairs
 from pliant.backends.llvm.abi import Executable
+from pliant.backends.llvm.called import PREFIX
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import VERSIONS, Code, host_target
 from pliant.backends.store import PROGRAM, key_of, store
@@ -91,7 +92,7 @@ def keep(key: str, fn: Function, made: Executable, text: str) -> None:
     known = all([site.origin in origins for site in made.frame.sites])
     if kept is None or made.code is None or len(segments) < len(made.order) or not known or made.program.fault:
         return
-    if "inttoptr (i64" in text:  # an address, which is of this process only
+    if "inttoptr (i64" in text or f"@{PREFIX}" in text:  # what is of this process only
         return
     entry = {
         "code": made.code.key,
@@ -139,9 +140,8 @@ def _is_there(symbol: str) -> bool:
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
     if symbol in ("pliant_tape_more", "pliant_tape_back"):
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
-    if symbol.startswith("pliant_sort_"):
-        sorting, dtype = import_module("pliant.backends.llvm.sorting"), symbol.removeprefix("pliant_sort_")
-        return sorting.sorter(dtype) != 0 and sorting.sort_function(dtype) == symbol
+    if symbol.startswith(("pliant_sort_", "pliant_order_")):
+        return import_module("pliant.backends.llvm.sorting").function_named(symbol) == symbol
     blas = import_module("pliant.backends.llvm.blas")
     if symbol in ("pliant_blas_threads", "pliant_set_blas_threads"):
         return symbol in (blas.threads_of_blas() or ())

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 
-def has(op: Op, types: tuple[Type, ...]) -> bool:
-    """Whether there is a routine for a primitive on operands of these types."""
-    fits = all(t.dtype in LETTER and max(t.shape, default=0) < 2**31 for t in types)
-    return fits and (isinstance(op, Cholesky | TriangularSolve | Lu) or is_inside(op, types))
+def who_has(op: Op, types: tuple[Type, ...]) -> str:
+    """Who has code for a primitive on operands of these types: the program itself, LAPACK, or nobody."""
+    if not all(t.dtype in LETTER and max(t.shape, default=0) < 2**31 for t in types):
+        return ""
+    if is_inside(op, types):
+        return "in the program"
+    return "LAPACK" if isinstance(op, Cholesky | TriangularSolve | Lu) else ""
 
 
 def emit_routine(e: Emitter, step: Routine) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Final, final
 
 from pliant.backends.layout import TYPE
 from pliant.backends.llvm.capi import numpy_function, python_function
 from pliant.backends.llvm.jit import host_target
+
+FEW: Final = 8  # references that are local variables each
 
 
 @final
@@ -125,10 +127,35 @@ class Lines:
 
     def own(self, thing: str) -> str:
         """The place of a reference that is given back on the way out."""
-        place = self.local("ptr", "null")
+        place = f"%owned{len(self.owned)}"
         self.line(f"store ptr {thing}, ptr {place}")
         self.owned.append(place)
         return place
+
+    def give_back(self) -> None:
+        """Give back what is owned.
+
+        Many references lie in one array, which a loop walks: of variables LLVM would bring the value of each here
+        from each line that may fail, which is quadratic in their number.
+        """
+        count = len(self.owned)
+        if count <= FEW:
+            for place in self.owned:
+                self.head += [f"  {place} = alloca ptr", f"  store ptr null, ptr {place}"]
+                self.call("void", "Py_DecRef", f"ptr {self.load('ptr', place)}")
+            return
+        self.head.append(f"  %owned = alloca [{count} x ptr]")
+        self.head.append(f"  call void @llvm.memset.p0.i64(ptr %owned, i8 0, i64 {8 * count}, i1 false)")
+        self.head += [f"  {place} = getelementptr ptr, ptr %owned, i64 {n}" for n, place in enumerate(self.owned)]
+        counter, again, done = self.local("i64", "0"), self.label("again"), self.label("done")
+        self.begin(again)
+        number = self.load("i64", counter)
+        place = self.op(f"getelementptr ptr, ptr %owned, i64 {number}")
+        self.call("void", "Py_DecRef", f"ptr {self.load('ptr', place)}")
+        after = self.op(f"add nuw nsw i64 {number}, 1")
+        self.line(f"store i64 {after}, ptr {counter}")
+        self.line(f"br i1 {self.op(f'icmp ult i64 {after}, {count}')}, label %{again}, label %{done}")
+        self.begin(done)
 
     def finish(self, answer: str) -> None:
         """Leave with a new reference to the answer."""
@@ -142,14 +169,14 @@ class Lines:
         self.lines.append("leave:")
         for step in self.last:
             step()
-        for place in self.owned:
-            self.call("void", "Py_DecRef", f"ptr {self.load('ptr', place)}")
+        self.give_back()
         self.line(f"ret ptr {self.load('ptr', '%answer')}")
         return "\n".join(
             [
                 f'target triple = "{host_target().triple}"',
                 "declare void @free(ptr)",
                 "declare i32 @posix_memalign(ptr, i64, i64)",
+                "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
                 "define ptr @entry(ptr %self, ptr %args, i64 %count, ptr %names) {",
                 *self.head,
                 "  br label %start",

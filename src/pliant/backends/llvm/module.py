@@ -6,12 +6,15 @@ import struct
 from collections.abc import Callable
 from typing import Final, final
 
+from pliant.backends.llvm.jit import SECOND
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import definition, is_inlined
 from pliant.kernel.ir import Buffer
 
 WIDE: Final = "#0"
 """Attributes of functions whose loops are long: their vectors are as wide as the processor has them."""
+AT_ONCE: Final = 128
+"""Bytes that a formula with a branch computes at a time: several vectors, none of which waits for another."""
 NARROW: Final = "#1"
 """Attributes of functions whose loops are short: their vectors are no wider than 32 bytes."""
 
@@ -39,6 +42,7 @@ class Module:
         self.globals: list[str] = []
         self.constants: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
+        self.written: dict[str, tuple[str, str]] = {}  # functions of the second module: declaration and text
         self.domain = ""
         self.repeated = 0  # lines that will be there more than once, as loops are unrolled
 
@@ -55,7 +59,7 @@ class Module:
     def own_variants(self, symbol: str, name: str, type: str) -> str:
         """Vector variants of a formula with a branch, defined and kept."""
         found = list[str]()
-        for width in self.widths:
+        for width in sorted({*self.widths, AT_ONCE}):
             lanes = width // struct.calcsize("f" if type == "float" else "d")
             variant = f"{symbol}_{lanes}"
             self.helpers[variant] = self.definition(variant, name, type, lanes)
@@ -114,6 +118,14 @@ class Module:
             self.helpers[name] = write(name)
         return "@" + name
 
+    def in_vectors(self, name: str, declaration: str, write: Callable[[str], str]) -> str:
+        """The name of a function all of whose long loops are written in vectors, written once. declaration: `{0}` in it
+        is its name."""
+        if name not in self.written:
+            text = write(name).replace("define internal", "define hidden", 1)
+            self.written[name] = declaration.format("@" + name), text
+        return "@" + name
+
     def scope(self, number: int) -> str:
         """The n-th alias scope of a fresh domain for n = 0, of the latest one otherwise."""
         if number == 0:
@@ -132,13 +144,21 @@ class Module:
         """Metadata of a loop of which so many vectors are to be computed at a time."""
         return self.loop(['!"llvm.loop.interleave.count"', f"i32 {vectors}"])
 
+    def in_lanes(self, lanes: int) -> str:
+        """Metadata of a loop that is to compute so many steps as one vector, wider than the processor's."""
+        return self.loop(['!"llvm.loop.vectorize.width"', f"i32 {lanes}"], ['!"llvm.loop.interleave.count"', "i32 1"])
+
+    def one_by_one(self) -> str:
+        """Metadata of a loop that is to have no vectors."""
+        return self.loop(['!"llvm.loop.vectorize.enable"', "i1 false"])
+
     def masked(self) -> str:
         """Metadata of a loop that is to have no rest: its last vector is computed under a mask."""
         return self.loop(['!"llvm.loop.vectorize.predicate.enable"', "i1 true"])
 
-    def loop(self, wish: list[str]) -> str:
+    def loop(self, *wishes: list[str]) -> str:
         """Metadata of a loop."""
-        return self.add("distinct !{{{0}, " + self.tuple_of(wish) + "}}")
+        return self.add("distinct !{{{0}, " + ", ".join([self.tuple_of(wish) for wish in wishes]) + "}}")
 
     def add(self, text: str) -> str:
         """New metadata; `{0}` in it is its own name."""
@@ -166,16 +186,13 @@ class Module:
         own = [
             f'attributes {n} = {{ nounwind noinline {machine}="{bits}" }}' for n, bits in ((WIDE, 512), (NARROW, 256))
         ]
-        parts = [
-            f'target triple = "{triple}"',
-            kept,
-            *self.globals,
-            *self.declared.values(),
-            "",
-            *self.helpers.values(),
-            *functions,
-            *own,
-            *self.attributes,
-            *self.metadata,
-        ]
-        return "\n".join(parts) + "\n"
+        head, foot = [f'target triple = "{triple}"'], [*own, *self.attributes, *self.metadata]
+        declared = [*self.declared.values(), *[declaration for declaration, _ in self.written.values()]]
+        parts = [*head, kept, *self.globals, *declared, "", *self.helpers.values(), *functions, *foot, ""]
+        return "\n".join(parts) + (SECOND + "\n".join([*head, *self.second(), *foot, ""]) if self.written else "")
+
+    def second(self) -> list[str]:
+        """Functions written in vectors, and what they call."""
+        texts = [text for _, text in self.written.values()]
+        called = [text for name, text in self.helpers.items() if any([f"@{name}(" in written for written in texts])]
+        return [*self.declared.values(), *called, *texts]

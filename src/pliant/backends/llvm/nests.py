@@ -7,24 +7,23 @@ from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.emit import UNROLLED, Emitter
-from pliant.backends.llvm.math import LIBM, combine
-from pliant.backends.llvm.own import is_inlined
+from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
-from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles
-from pliant.backends.llvm.values import literal, llvm_type
+from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles, is_far
+from pliant.backends.llvm.values import literal
 from pliant.backends.llvm.width import count_functions
 from pliant.core.types import itemsize
-from pliant.kernel.ir import Affine, Apply, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
+from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
 MOST_TURNED = 4  # arrays whose tiles are turned over first
-FEW = 4  # formulas of which several vectors are computed at a time
-INTERLEAVED = 4  # vectors
+ADJACENT = 8  # elements; LLVM writes vectors to no place further from the next, but their elements one by one
 
 
 def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
@@ -55,8 +54,8 @@ def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmi
 def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows: Var | None) -> None:
     """The loops of nests that are prepared."""
     e.backward = nests[0].backward
-    e.vectors = 0 if any([emitter.folds for emitter in emitters]) else vectors_at_once(e, nests)
-    e.costly = any(map(count_functions, nests))
+    e.vectors = 0 if any([emitter.folds for emitter in emitters]) else vectors_at_once(e.module.own, nests)
+    e.costly, e.lanes = any(map(count_functions, nests)), lanes_at_once(e.module.own, nests)
     if rows is None and nests[0].delay:
         emitters[0].delayed(nests[0].delay)
     elif rows is None:
@@ -73,25 +72,9 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
         e.loop(rows, row)
         for emitter in emitters:
             emitter.end(0)
-    e.backward, e.vectors, e.costly = frozenset(), 0, False
+    e.backward, e.vectors, e.lanes, e.costly = frozenset(), 0, 0, False
     e.ends = {}
     settle(e)
-
-
-def vectors_at_once(e: Emitter, nests: list[Nest]) -> int:
-    """How many vectors the innermost loops of nests without folds compute at a time.
-
-    One, since LLVM takes longer for more; but several of a few formulas of our own. Each is a chain of twenty to forty
-    operations that wait for each other, and a processor does not look so far ahead that it sees the next chain.
-    """
-    inlined = [s for nest in nests for s in nest.body.body if isinstance(s, Apply) and is_formula(e, s)]
-    return INTERLEAVED if 1 <= len(inlined) <= FEW else 1
-
-
-def is_formula(e: Emitter, s: Apply) -> bool:
-    """Whether a scalar is a function that a formula of our own computes, in place."""
-    name = LIBM.get(s.op.name, "")
-    return (name, llvm_type(s.dtype)) in e.module.own and is_inlined(name)
 
 
 @final
@@ -229,9 +212,10 @@ class NestEmitter:
         if not any([abs(x.factor(inner)) > abs(x.factor(outer)) > 0 for x in loads]):
             return None
         least = min(outer.extent, inner.extent)
-        if self.streamed and least >= TILE:
+        turned = self.turned(level)
+        if least >= TILE and (self.streamed or is_far(turned, outer.extent * inner.extent)):
             return self.tiled
-        if least >= SIDE and fits(self.turned(level), self.levels, self.roots):
+        if least >= SIDE and fits(turned, self.levels, self.roots):
             return self.squared
         return self.tiled if least >= TILE else None
 
@@ -249,7 +233,14 @@ class NestEmitter:
         elif any([t.long for t in self.totals.values()]):
             e.blocked(loop, lambda: self.level(level + 1), self.flush)
         else:
-            e.loop(loop, lambda: self.level(level + 1), bounds)
+            wish = e.module.one_by_one() if self.is_scattered(loop) else ""
+            e.loop(loop, lambda: self.level(level + 1), bounds, wish)
+
+    def is_scattered(self, loop: Var) -> bool:
+        """Whether the innermost loop does little but write elements that lie far apart: no vector is written then."""
+        places = [root.offset.factor(loop) for root in self.roots if root.buffer]
+        is_long = loop.extent > UNROLLED and not self.folds and not self.e.costly
+        return is_long and all([abs(stride) > ADJACENT for stride in places])
 
     def tiled(self, level: int) -> None:
         """The two innermost loops in tiles. What is walked across is read from tiles that are turned over first."""

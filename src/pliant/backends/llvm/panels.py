@@ -137,6 +137,11 @@ def conjugate(e: Emitter, dtype: str, x: Parts) -> Parts:
     return x if len(x) == 1 else (x[0], e.op(f"fneg {llvm_type(dtype)} {x[1]}"))
 
 
+def conjugate_all(e: Emitter, kind: str, x: Parts) -> Parts:
+    """The conjugates of a vector."""
+    return x if len(x) == 1 else (x[0], e.op(f"fneg {kind} {x[1]}"))
+
+
 def size_of(e: Emitter, dtype: str, x: Parts) -> str:
     """LAPACK's measure of a number."""
     first, *others = [e.call(f"llvm.fabs.{real_dtype(dtype)}", real_dtype(dtype), part) for part in x]
@@ -269,35 +274,35 @@ class Panel:
             e.line(f"store <{len(mask)} x {t}> {whole}, ptr {e.address(buffer, at)}, align {BYTES[piece.dtype]}{meta}")
 
     def turn_in(self, buffer: Buffer, start: Affine) -> None:
-        """Read a square matrix transposed."""
+        """Read a matrix transposed."""
         self._clear()
-        meta = self.e.written.get(root_of(buffer), self.e.others)
+        wide, meta = buffer.type.shape[-1], self.e.written.get(root_of(buffer), self.e.others)
 
         def tile(row: Var, column: Var) -> None:
-            source = self.e.address(buffer, start + Affine(0, ((row, self.rows),)) + Affine(0, ((column, 1),)))
-            self._turn(source, self.rows, meta, self.at(self.e.env[column], self.e.env[row])[0], self.pitch, "")
+            source = self.e.address(buffer, start + Affine(0, ((row, wide),)) + Affine(0, ((column, 1),)))
+            self._turn(source, wide, meta, self.at(self.e.env[column], self.e.env[row])[0], self.pitch, "")
 
         def one(row: Var, column: Var) -> None:
-            x = self.e.load(buffer, start + Affine(0, ((row, self.rows),)) + Affine(0, ((column, 1),)))
+            x = self.e.load(buffer, start + Affine(0, ((row, wide),)) + Affine(0, ((column, 1),)))
             for part, place in zip(parts_of(x), self.at(self.e.env[column], self.e.env[row]), strict=True):
                 self.e.line(f"store {llvm_type(self.dtype)} {part}, ptr {place}")
 
-        self._squares(tile, one)
+        self._squares(buffer.type.shape[-2:], tile, one)
 
     def turn_out(self, buffer: Buffer, start: Affine) -> None:
-        """Write a square matrix transposed."""
-        meta = self.e.written.get(root_of(buffer), "")
+        """Write a matrix transposed."""
+        wide, meta = buffer.type.shape[-1], self.e.written.get(root_of(buffer), "")
 
         def tile(row: Var, column: Var) -> None:
-            target = self.e.address(buffer, start + Affine(0, ((row, self.rows),)) + Affine(0, ((column, 1),)))
-            self._turn(self.at(self.e.env[column], self.e.env[row])[0], self.pitch, "", target, self.rows, meta)
+            target = self.e.address(buffer, start + Affine(0, ((row, wide),)) + Affine(0, ((column, 1),)))
+            self._turn(self.at(self.e.env[column], self.e.env[row])[0], self.pitch, "", target, wide, meta)
 
         def one(row: Var, column: Var) -> None:
             x = self.get(self.e.env[column], self.e.env[row])
-            at = start + Affine(0, ((row, self.rows),)) + Affine(0, ((column, 1),))
+            at = start + Affine(0, ((row, wide),)) + Affine(0, ((column, 1),))
             self.e.store(buffer, at, (x[0], x[1]) if len(x) == 2 else x[0])
 
-        self._squares(tile, one)
+        self._squares(buffer.type.shape[-2:], tile, one)
 
     def _clear(self) -> None:
         """Fill what columns leave of the last vectors: operations on what happens to lie there may take long."""
@@ -309,27 +314,24 @@ class Panel:
         bounds, wish = ("0", str(self.rows)), self.e.module.not_unrolled()
         self.e.loop(row, lambda: ends.put_row(self.e.env[row], [zeros]), bounds, wish)
 
-    def _squares(self, tile: Callable[[Var, Var], None], one: Callable[[Var, Var], None]) -> None:
+    def _squares(
+        self, shape: tuple[int, ...], tile: Callable[[Var, Var], None], one: Callable[[Var, Var], None]
+    ) -> None:
         """Run a body for all squares; the last ones begin earlier. one: a body for each element, if there is none."""
-        e, wish = self.e, self.e.module.not_unrolled()
-        if self.rows < BLOCK or self.dtype[0] == "c":
-            i, j, bounds = Var(self.rows), Var(self.columns), ("0", str(self.rows))
-            e.loop(i, lambda: e.loop(j, lambda: one(i, j), bounds, wish), bounds, wish)
-            return
-        count, starts = -(-self.rows // BLOCK), (Var(self.rows), Var(self.rows))
-
-        def begin(start: Var, number: Var) -> None:
-            place = e.op(f"mul nuw nsw i64 {e.env[number]}, {BLOCK}")
-            e.env[start] = e.op(f"call i64 @llvm.umin.i64(i64 {place}, i64 {self.rows - BLOCK})")
+        e, wish, starts = self.e, self.e.module.not_unrolled(), [Var(n) for n in shape]
+        has_squares = min(shape) >= BLOCK and self.dtype[0] != "c"
+        steps = [Var(-(-n // BLOCK)) for n in shape] if has_squares else starts
 
         def square() -> None:
-            begin(starts[0], i)
-            begin(starts[1], j)
+            for start, number in zip(starts, steps, strict=True):
+                place = e.op(f"mul nuw nsw i64 {e.env[number]}, {BLOCK}")
+                e.env[start] = e.op(f"call i64 @llvm.umin.i64(i64 {place}, i64 {start.extent - BLOCK})")
             tile(*starts)
             del e.env[starts[0]], e.env[starts[1]]
 
-        i, j, bounds = Var(count), Var(count), ("0", str(count))
-        e.loop(i, lambda: e.loop(j, square, bounds, wish), bounds, wish)
+        i, j = steps
+        body = square if has_squares else lambda: one(i, j)
+        e.loop(i, lambda: e.loop(j, body, ("0", str(j.extent)), wish), ("0", str(i.extent)), wish)
 
     def _turn(self, source: str, apart: int, meta: str, target: str, wide: int, written: str) -> None:
         """Turn a square over. apart, wide: numbers from row to row of the source and the target."""

@@ -26,6 +26,11 @@ DEEPEST: Final = 64  # terms; with more, BLAS is as fast
 LARGEST: Final = 64  # rows or columns, whichever are fewer
 UNROLLED: Final = 8  # terms that need no loop
 SHARED: Final = 4096  # multiplications, beside which a call is nothing: such products have a function for all alike
+SHARED_FUNCTION: Final = (
+    "declare void {0}(ptr nocapture readonly, ptr nocapture readonly, ptr nocapture) "
+    "nounwind nofree nosync willreturn memory(argmem: readwrite)"
+)
+"""What LLVM finds out itself of a function whose code it sees."""
 TALLEST: Final = 8  # rows at a time
 REGISTERS: Final = {16: 8, 32: 12, 64: 24}  # vectors of the result, by their bytes
 
@@ -41,7 +46,12 @@ def emit_small(e: Emitter, step: Product, left: Affine, right: Affine, out: Affi
     if math.prod(step.sizes) < SHARED:
         emit_here(e, step, left, right, out)
         return
-    name = e.module.helper(shared_name(step), lambda name: shared_text(e.module, name, step))
+
+    def text(name: str) -> str:
+        return shared_text(e.module, name, step)
+
+    name, is_copied = shared_name(step), step.right.column != 1  # by a loop that LLVM makes vectors of
+    name = e.module.helper(name, text) if is_copied else e.module.in_vectors(name, SHARED_FUNCTION, text)
     memory = (step.left.buffer, left), (step.right.buffer, right), (step.out, out)
     places = ", ".join([f"ptr {e.address(buffer, at)}" for buffer, at in memory])
     e.call_for_effect(f"void {name}({places})")

@@ -211,16 +211,18 @@ def _product_of_all(e: Emitter, panel: Panel, taus: Panel, whole: Panel) -> None
 def identity(e: Emitter, panel: Panel) -> None:
     """Fill a panel with ones on its diagonal and zeros elsewhere."""
 
-    def row(i: str) -> None:
-        made = Row()
-        for piece in panel.pieces:
-            one = real(e, piece.dtype, 1.0).text
-            parts = (piece.zero,) * (2 if panel.dtype[0] == "c" else 1)
-            ones = (*piece.all((one,)), *parts[1:])
-            made.append(piece.chosen(piece.compared("eq", i), ones, parts))
-        panel.put_row(i, made)
+    over(e, 0, panel.rows, lambda i: panel.put_row(i, unit_row(panel, i)))
 
-    over(e, 0, panel.rows, row)
+
+def unit_row(panel: Panel, i: str) -> Row:
+    """Row i of the identity."""
+    made = Row()
+    for piece in panel.pieces:
+        one = real(panel.e, piece.dtype, 1.0).text
+        parts = (piece.zero,) * (2 if panel.dtype[0] == "c" else 1)
+        ones = (*piece.all((one,)), *parts[1:])
+        made.append(piece.chosen(piece.compared("eq", i), ones, parts))
+    return made
 
 
 def reflect(e: Emitter, rest: Panel, panel: Panel, j: str, tau: Parts) -> None:

@@ -14,35 +14,54 @@ from pliant.backends.llvm.jit import symbol
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine, Routine, Var
-from pliant.ops.sort import Sort
+from pliant.ops.sort import Argsort, Sort
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 ROUTINES_OF_DTYPE: Final = 365  # entry of NumPy's table of C functions: PyDataType_GetArrFuncs
 QUICKSORT: Final = 33  # entry of PyArray_ArrFuncs, after 21 casts and 12 others
+STABLE_ORDER: Final = QUICKSORT + 5  # after three that sort, and two that order
 SAMPLE: Final = 1001
 
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether a primitive sorts rows of a dtype for which there is a routine."""
-    return isinstance(op, Sort) and op.axis == types[0].rank - 1 and sorter(types[0].dtype) != 0
+    if not isinstance(op, Sort | Argsort) or op.axis != types[0].rank - 1:
+        return False
+    return (sorter if isinstance(op, Sort) else orderer)(types[0].dtype) != 0
 
 
 @lru_cache
 def sorter(dtype: str) -> int:
     """The address of NumPy's `int sort(void *start, intptr_t count, void *)`, or 0 if it is not found."""
-    if not 2 <= int(np.__version__.partition(".")[0]) < 3:
-        return 0
     descr = np.dtype(DTYPES[dtype])
-    routines = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(numpy_function(ROUTINES_OF_DTYPE))(id(descr))
-    found = ctypes.cast(routines, ctypes.POINTER(ctypes.c_void_p))[QUICKSORT] or 0
+    found = _entry(descr, QUICKSORT)
     return found if found and sorts(found, descr) else 0
 
 
-def sort_function(dtype: str) -> str:
-    """The name under which code finds NumPy's routine for a dtype, for which there is one."""
-    return symbol(f"pliant_sort_{dtype}", sorter(dtype))
+@lru_cache
+def orderer(dtype: str) -> int:
+    """The address of NumPy's `int argsort(void *start, intptr_t *order, intptr_t count, void *)`, which is stable, or 0
+    if it is not found."""
+    descr = np.dtype(DTYPES[dtype])
+    found = _entry(descr, STABLE_ORDER)
+    return found if found and orders(found, descr) else 0
+
+
+def _entry(descr: np.dtype[Any], number: int) -> int:
+    """An entry of NumPy's table of routines for a dtype, 0 if there is none."""
+    if not 2 <= int(np.__version__.partition(".")[0]) < 3:
+        return 0
+    routines = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(numpy_function(ROUTINES_OF_DTYPE))(id(descr))
+    return ctypes.cast(routines, ctypes.POINTER(ctypes.c_void_p))[number] or 0
+
+
+def function_named(name: str) -> str:
+    """The name under which code finds NumPy's routine, as `pliant_sort_f64`; empty if there is none."""
+    _, kind, dtype = name.split("_")
+    address = (sorter if kind == "sort" else orderer)(dtype)
+    return symbol(name, address) if address else ""
 
 
 def sorts(address: int, descr: np.dtype[Any]) -> bool:
@@ -55,16 +74,35 @@ def sorts(address: int, descr: np.dtype[Any]) -> bool:
     return np.array_equal(x, wanted)
 
 
+def orders(address: int, descr: np.dtype[Any]) -> bool:
+    """Whether a function orders as NumPy does, equal elements as they come."""
+    x = (np.arange(SAMPLE) * 7919 % 101).astype(descr)
+    order = np.arange(SAMPLE)
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)(address)(
+        x.ctypes.data, order.ctypes.data, SAMPLE, None
+    )
+    return np.array_equal(order, np.argsort(x, stable=True))
+
+
 def emit_sort(e: Emitter, step: Routine) -> None:
-    """One call for each row, in place: the result begins as the operand."""
-    (out,) = step.outs
+    """One call for each row: in place, the result begins as the operand; or of indices, which are made first."""
+    (x,), (out,) = step.args, step.outs
     *_, length = out.type.shape
     if not out.type.size:
         return
     e.begin_step([out])
     row = Var(math.prod(out.type.shape[:-1]))
     place = Affine(0, ((row, length),))
-    name = sort_function(out.type.dtype)
-    e.module.declared[name] = f"declare i32 @{name}(ptr, i64, ptr)"
-    e.nested((row,), lambda: e.call_for_effect(f"i32 @{name}(ptr {e.address(out, place)}, i64 {length}, ptr null)"))
+    kind, arrays = ("sort", (out,)) if step.is_update else ("order", (x, out))
+    name, column = function_named(f"pliant_{kind}_{x.type.dtype}"), Var(length)
+    index = Affine(0, ((column, 1),))
+
+    def call() -> None:
+        if not step.is_update:
+            e.nested((column,), lambda: e.store(out, place + index, e.affine(index)))
+        places = [f"ptr {e.address(b, place)}" for b in arrays]
+        e.call_for_effect(f"i32 @{name}({', '.join(places)}, i64 {length}, ptr null)")
+
+    e.module.declared[name] = f"declare i32 @{name}({'ptr, ' * len(arrays)}i64, ptr)"
+    e.nested((row,), call)
     e.end_step()

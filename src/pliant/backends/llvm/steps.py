@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pliant.backends.llvm.alike import Alike, alike
 from pliant.backends.llvm.blas import emit_product
 from pliant.backends.llvm.blocks import emit_blocks
+from pliant.backends.llvm.cached_matrices import is_in_vectors
+from pliant.backends.llvm.called import emit_call
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.lapack import emit_routine
@@ -51,23 +56,28 @@ def runs_of(steps: list[Step], *, apart: bool) -> list[list[Step] | Host]:
 
 def emit_segment(steps: list[Step], module: Module, name: str) -> list[str]:
     """Functions of bounded length, and one that calls them in turn."""
+    is_long = sum([length_of(step) + STEP for step in steps]) > LONGEST_FUNCTION
+    shared = alike(steps, module, name) if is_long else {}
     groups, length = list[list[Step]](), 0
     for step in steps:
-        size = length_of(step)
+        size = 0 if step in shared else length_of(step)
         if not groups or length + size > LONGEST_FUNCTION:
             groups.append([])
             length = 0
         length += size + STEP
         groups[-1].append(step)
-    parts = [emitted(group, module, f"{name}_{n}") for n, group in enumerate(groups)]
+    parts = [emitted(group, shared, module, f"{name}_{n}") for n, group in enumerate(groups)]
     return [*[part.text() for part in parts], called_in_turn(parts, name)]
 
 
-def emitted(steps: list[Step], module: Module, name: str) -> Emitter:
-    """One function for some steps."""
-    e = Emitter(module, name, is_narrow=is_narrow(steps, module.widths))
+def emitted(steps: list[Step], shared: Mapping[Step, Alike], module: Module, name: str) -> Emitter:
+    """One function for some steps, of which some are `shared`: functions of their own, for all that are alike."""
+    e = Emitter(module, name, is_narrow=is_narrow([step for step in steps if step not in shared], module.widths))
     for step in steps:
-        emit_step(e, step)
+        if step in shared:
+            shared[step].emit_call(e, lambda e, step=step: emit_step(e, step))
+        else:
+            emit_step(e, step)
     return e
 
 
@@ -116,8 +126,10 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Product():
             emit_product(e, step)
         case Routine():
-            if step.is_update:
+            if step.sorts:
                 emit_sort(e, step)
+            elif is_in_vectors(step.node.op, [a.type for a in step.args]):
+                emit_in_vectors(e, step)
             else:
                 emit_routine(e, step)
         case Run() if isinstance(step.node.op, Record):
@@ -129,7 +141,17 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Copy():
             copy(e, e.base(step.out), e.base(step.source), step.out.type.bytes)
         case Host():
-            raise AssertionError("host steps stand between segments")
+            emit_call(e, step)
+
+
+def emit_in_vectors(e: Emitter, step: Routine) -> None:
+    """A call of a function of its own for a routine that is written in vectors."""
+    inner = Emitter(e.module, f"{e.name}_{e.fresh('routine')[1:]}", is_narrow=is_narrow([step], e.module.widths))
+    emit_routine(inner, step)
+    name = e.module.in_vectors(inner.name, "declare void {0}(ptr, ptr) nounwind", lambda _: inner.text())
+    e.call_for_effect(f"void {name}(ptr %table, ptr %error)")
+    if inner.reports:
+        e.return_if_failed()
 
 
 __all__ = ["Product", "Segment", "emit_program"]

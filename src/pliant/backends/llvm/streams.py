@@ -92,7 +92,8 @@ def emit_pieces(
 
     def piece() -> None:
         at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[number]}, {size}')}")
-        e.loop(step, lambda: one(at), wish=e.module.at_once(e.vectors if e.costly else PIECE // LINE))
+        wish = e.module.in_lanes(e.lanes) if e.lanes else e.module.at_once(e.vectors if e.costly else PIECE // LINE)
+        e.loop(step, lambda: one(at), wish=wish)
         for root, (buffer, _) in held.items():
             move(e, address_at(e, loop, root, at), buffer)
 

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 TILE: Final = 64
-"""Steps of both loops in a tile."""
+"""Steps of the outer loop in a tile, and the least of both loops."""
+RUN: Final = 1024
+"""Bytes of a row of a tile: in shorter ones processors ask for too few lines of cache ahead."""
+FAR: Final = 1 << 21
+"""Bytes that are walked across from which on they do not stay at hand."""
 APART: Final = 8
 """Elements by which the rows of a tile are longer: a column of a power of two would lie in a few lines of cache."""
 TALL: Final = (1024, 128)
@@ -57,11 +61,18 @@ class Shape:
 def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
     """The shape of tiles. streamed: the roots that are written past the caches."""
     made = [itemsize(root.buffer.type.dtype) for root in streamed if root.buffer]
+    read = [itemsize(s.buffer.type.dtype) for s in turned]
     if not made:
-        return Shape(TILE, TILE, 0, TILE + APART)
-    item = min([*made, *[itemsize(s.buffer.type.dtype) for s in turned]])
+        wide = RUN // max(read, default=RUN // TILE)
+        return Shape(TILE, wide, 0, wide + APART)
+    item = min(made + read)
     tall, wide = [min(size // item, most) for size, most in (TALL, WIDE)]
     return Shape(tall, wide, LINE // made[0], wide + LINE // item)
+
+
+def is_far(turned: Sequence[Load], steps: int) -> bool:
+    """Whether what is walked across in so many steps is more than stays at hand."""
+    return any([steps * itemsize(s.buffer.type.dtype) >= FAR for s in turned])
 
 
 def emit_tiles(

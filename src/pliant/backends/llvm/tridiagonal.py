@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from pliant.backends.llvm.elimination import Slot, filled, over, steps
 from pliant.backends.llvm.iterations import Iterations
 from pliant.backends.llvm.lanes import place_of
-from pliant.backends.llvm.panels import Panel, Parts, conjugate
+from pliant.backends.llvm.panels import Panel, Parts, conjugate, conjugate_all
 from pliant.backends.llvm.reals import Array, Real, Variable, real
 from pliant.backends.llvm.reflections import (
     Reflection,
@@ -27,7 +27,7 @@ from pliant.backends.llvm.reflections import (
     times,
 )
 from pliant.core.types import real_dtype
-from pliant.kernel.ir import Affine, Routine, Var
+from pliant.kernel.ir import Affine, Buffer, Routine, Var
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -40,22 +40,24 @@ Loops: TypeAlias = Sequence[Var]
 
 def eigvalsh(e: Emitter, step: Routine, loops: Loops) -> list[str]:
     """The eigenvalues alone."""
-    values, failed, scale, _ = _decomposed(e, step, loops, has_vectors=False)
-    _write_values(e, step, loops, values, scale)
+    values, failed, scale = decomposed(filled(e, step.args[0], loops), None)
+    write_values(e, step.outs[0], loops, values, scale)
     return [failed]
 
 
 def eigh(e: Emitter, step: Routine, loops: Loops) -> list[str]:
     """Eigenvalues and vectors."""
-    values, failed, scale, vectors = _decomposed(e, step, loops, has_vectors=True)
-    assert vectors
-    _write_values(e, step, loops, values, scale)
+    panel = filled(e, step.args[0], loops)
+    vectors = Panel.new(e, panel.dtype, panel.rows, panel.rows)
+    values, failed, scale = decomposed(panel, vectors)
+    write_values(e, step.outs[0], loops, values, scale)
     vectors.turn_out(step.outs[1], place_of(step.outs[1], loops))
     return [failed]
 
 
-def _write_values(e: Emitter, step: Routine, loops: Loops, values: Array, scale: Real) -> None:
-    out, every = step.outs[0], Var(step.outs[0].type.shape[-1])
+def write_values(e: Emitter, out: Buffer, loops: Loops, values: Array, scale: Real) -> None:
+    """Write numbers, but for a scale."""
+    every = Var(out.type.shape[-1])
 
     def one() -> None:
         value = values.get(e.env[every]) * scale
@@ -64,21 +66,21 @@ def _write_values(e: Emitter, step: Routine, loops: Loops, values: Array, scale:
     e.loop(every, one, ("0", str(every.extent)), e.module.not_unrolled())
 
 
-def _decomposed(e: Emitter, step: Routine, loops: Loops, *, has_vectors: bool) -> tuple[Array, str, Real, Panel | None]:
-    """The eigenvalues, but for a scale; whether they have not been found; and the vectors in rows."""
-    a = step.args[0]
-    panel = filled(e, a, loops)
-    n, dtype = panel.rows, real_dtype(panel.dtype)
+def decomposed(panel: Panel, vectors: Panel | None) -> tuple[Array, str, Real]:
+    """The eigenvalues of a matrix, but for a scale; whether they have not been found; and that scale.
+
+    Only the lower triangle of the matrix is read, and all of it is written over. vectors: where they go, in rows.
+    """
+    e, n, dtype = panel.e, panel.rows, real_dtype(panel.dtype)
     scale = _completed(e, panel)
     diagonal, beside = Array(e, dtype, n), Array(e, dtype, n, before=1)
-    vectors = Panel.new(e, panel.dtype, n, n) if has_vectors else None
     if vectors:
         identity(e, vectors)
     steps(e, panel, n - 1, Reduction(e, panel, diagonal, beside, vectors).step)
     diagonal.put(str(n - 1), real(e, dtype, panel.get(str(n - 1), n - 1)[0]))
     failed = Iterations(e, diagonal, beside, n, vectors).run() if n > 1 else "false"
-    _sort(e, diagonal, n, vectors)
-    return diagonal, failed, scale, vectors
+    sort(e, diagonal, n, [vectors] if vectors else [], "olt")
+    return diagonal, failed, scale
 
 
 def _completed(e: Emitter, panel: Panel) -> Real:
@@ -214,30 +216,25 @@ class Reduction:
         over(self.e, below, panel.rows, add)
 
 
-def conjugate_all(e: Emitter, kind: str, x: Parts) -> Parts:
-    """The conjugates of a vector."""
-    return x if len(x) == 1 else (x[0], e.op(f"fneg {kind} {x[1]}"))
+def sort(e: Emitter, values: Array, n: int, vectors: Sequence[Panel], before: str) -> None:
+    """Bring the values, and the rows of panels with them, in the order of a comparison."""
 
-
-def _sort(e: Emitter, values: Array, n: int, vectors: Panel | None) -> None:
-    """Bring the values, and the vectors with them, in ascending order."""
-
-    def least(i: str) -> None:
+    def first(i: str) -> None:
         at = Slot.new(e, "i64", i)
 
         def look(j: str) -> None:
-            smaller = values.get(j).is_("olt", values.get(at.get())).text
-            at.put(e.op(f"select i1 {smaller}, i64 {j}, i64 {at.get()}"))
+            is_before = values.get(j).is_(before, values.get(at.get())).text
+            at.put(e.op(f"select i1 {is_before}, i64 {j}, i64 {at.get()}"))
 
         over(e, e.op(f"add nuw nsw i64 {i}, 1"), n, look)
         j = at.get()
         x, y = values.get(i), values.get(j)
         values.put(i, y)
         values.put(j, x)
-        if vectors:
-            above, below = vectors.row(i), vectors.row(j)
-            vectors.put_row(i, below)
-            vectors.put_row(j, above)
+        for panel in vectors:
+            above, below = panel.row(i), panel.row(j)
+            panel.put_row(i, below)
+            panel.put_row(j, above)
 
     if n > 1:
-        over(e, 0, n - 1, least)
+        over(e, 0, n - 1, first)

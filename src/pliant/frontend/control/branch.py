@@ -4,7 +4,7 @@ is known while tracing, else a `cond` of both blocks."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast, final
@@ -12,13 +12,16 @@ from typing import Any, Final, cast, final
 from pliant.core.origin import here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
 from pliant.frontend.control.partly import partly_bound, settle
+from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
-from pliant.frontend.control.signals import FELL, Signal
+from pliant.frontend.control.signals import FELL, Signal, before_the_end
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised
+from pliant.frontend.needs import needing
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_not
 
@@ -27,7 +30,7 @@ Block = Callable[[], Any]
 
 def is_open(test: Any) -> bool:
     """Whether a condition is a traced number without a value."""
-    if growth_of(test) is not None:
+    if growth_of(test) is not None or front_of(test) is not None:
         raise test[0].refused()
     return type(test) is TracedArray and test.concrete is None and is_tracing() and test.size == 1
 
@@ -46,6 +49,15 @@ def branch(
     cells = cells_of(names, then, otherwise, rest)
     if rest is None:
         return joined(test, then, otherwise, cells)
+    with needing(test.value):
+        return _with_rest(test, then, otherwise, rest, names, jumps, cells)
+
+
+def _with_rest(
+    test: Any, then: Block | None, otherwise: Block | None, rest: Block, names: Sequence[str], jumps: int,
+    cells: Sequence[Place],
+) -> Signal | None:  # fmt: skip
+    """A branch by a traced condition, and what follows."""
     first, second = (otherwise, then) if jumps == 2 else (then, otherwise)
     left = trial(first, cells)
     later: Block = partial(_followed, second, rest, names)
@@ -81,12 +93,13 @@ def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) 
 
 
 def _one_of(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool) -> Any:
-    one, two = trial(then, cells), trial(otherwise, cells)
-    if isinstance(one, Raised):
-        return _one_raises(test, one, otherwise, is_then=True)
-    if isinstance(two, Raised):
-        return _one_raises(test, two, then, is_then=False)
-    return Join(value_of_test(test), one, two).finish(is_signal=is_signal)
+    with needing(test.value):
+        one, two = trial(then, cells), trial(otherwise, cells)
+        if isinstance(one, Raised):
+            return _one_raises(test, one, otherwise, is_then=True)
+        if isinstance(two, Raised):
+            return _one_raises(test, two, then, is_then=False)
+        return Join(value_of_test(test), one, two).finish(is_signal=is_signal)
 
 
 def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> Signal | None:
@@ -103,7 +116,7 @@ def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> S
         settle(partly, (FELL,))
         return rest()
 
-    return joined(fell, run, lambda: signal, list(dict.fromkeys([*cells_of(names, rest), *partly])))
+    return joined(fell, run, lambda: before_the_end(signal), list(dict.fromkeys([*cells_of(names, rest), *partly])))
 
 
 def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place]) -> Any:
@@ -120,9 +133,12 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     except Exception as error:
         if is_raised(error):
             return Raised(error)
+        is_deep, said = isinstance(error, RecursionError), f": {error}" if str(error) else ""
         raise UnsupportedError(
-            f"{type(error).__name__} is raised under a condition that is known only at run time: {error}",
-            hint="return a value that says so, or check it before the call",
+            f"{type(error).__name__} is raised under a condition that is known only at run time{said}",
+            hint="a function may call itself as often as is known while tracing; write a while loop"
+            if is_deep
+            else "return a value that says so, or check it before the call",
         ).at(("here", here())) from error
 
 
@@ -176,10 +192,13 @@ def _is_in(x: Any, container: Any) -> Any:
     """`x in container`."""
     if type(container) is TracedArray and container.concrete is None:
         return (container == x).any()
+    if front_of(container) is not None:
+        return (array_of_list(container) == x).any()
     if isinstance(container, range) and is_open(x):
         up = container if container.step > 0 else container[::-1]
         return both(up.start <= x, lambda: both(x < up.stop, lambda: (x - up.start) % up.step == 0))
-    is_listed = isinstance(container, list | tuple | set | frozenset)
+    whole(container)
+    is_listed = isinstance(container, list | tuple | set | frozenset | dict | KeysView)
     elements: list[Any] = [*cast("Any", container)] if is_listed else []
     if not elements or not any(map(is_open, (x, *elements))):
         return x in container

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import itertools
 import operator
@@ -15,6 +16,7 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import both, choose, either, is_open, negated
+from pliant.frontend.control.classes import class_of, is_instance
 from pliant.frontend.control.comprehension import (
     FOLDS,
     VALUE,
@@ -33,8 +35,11 @@ from pliant.frontend.control.comprehension import (
     walk,
 )
 from pliant.frontend.control.effects import advanced, store
-from pliant.frontend.control.growth import growth_of, length
+from pliant.frontend.control.fronts import front_of
+from pliant.frontend.control.handlers import Suppressed
+from pliant.frontend.control.items import Mapped
 from pliant.frontend.control.iterators import iterated
+from pliant.frontend.control.lists import asked, first_of, length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import ordered
 from pliant.frontend.control.region import born
@@ -59,18 +64,22 @@ def _chosen(
     key: Callable[[Any], Any] | None,
     default: dict[str, Any],
 ) -> Any:
+    if default and front_of(args[0]) is not None:
+        return choose(asked(args[0]), lambda: _chosen(plain, less, args, key, {}), lambda: default["default"])
     if len(args) == 1 and key is None and is_long(args[0]):
-        growth = growth_of(args[0])
-        first = () if growth is None or not growth.before else (growth.before[0],)
-        return folded(plain, over(args[0]), *first)
+        return folded(plain, over(args[0]), *first_of(args[0], plain.__name__))
+    if key is not None and front_of(args[0]) is not None:
+        (first,) = first_of(args[0], plain.__name__)
+        pairs = Mapped(args[0], lambda x: (x, key(x)))
+        return reduction(lambda b, x: _better(precedes(x[1], b[1], less), x, b), pairs, (first, key(first)))[0]
     items = list(args[0]) if len(args) == 1 else list(args)
     keys = items if key is None else [key(item) for item in items]
     if not any([type(part) is TracedArray for k in keys for part in as_tuple(k)]):
         return plain(items, key=key, **default)
-    best = items[0], keys[0]
+    chosen = items[0], keys[0]
     for found in zip(items[1:], keys[1:], strict=True):
-        best = _better(precedes(found[1], best[1], less), found, best)
-    return best[0]
+        chosen = _better(precedes(found[1], chosen[1], less), found, chosen)
+    return chosen[0]
 
 
 def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -190,12 +199,15 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.all: every,
     builtins.len: length,
     builtins.sum: total,
+    builtins.isinstance: is_instance,
+    builtins.type: class_of,
     builtins.list: every_one,
     builtins.tuple: _tuple,
     builtins.sorted: ordered,
     functools.reduce: _reduction,
     itertools.accumulate: _accumulated,
     builtins.next: advanced,
+    contextlib.suppress: Suppressed,
     np.ndenumerate: _places,
     **{kind: _maker(kind) for kind in _SCALARS},
     **NUMBERS,

@@ -24,6 +24,7 @@ from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
+from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
 from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.tracing import is_tracing
@@ -45,9 +46,16 @@ def is_long(elements: Any) -> bool:
     return steps is None or not steps.is_static or steps.count > FEW
 
 
+def is_open_ended(elements: Any) -> bool:
+    """Whether it is known only at run time how many elements there are."""
+    steps = steps_of(elements)
+    return steps is not None and not steps.is_static
+
+
 def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
     """A list comprehension of so many clauses."""
-    if not is_long(elements):
+    is_short = isinstance(elements, list | tuple) and len(cast("list[Any]", elements)) <= FEW
+    if not is_tracing() or not (is_short or has_steps(elements)):
         return born(list(generated(depth, elements, clause)))
     out = born(list[Any]())
     walk(depth, elements, clause, partial(_append, out))
@@ -161,7 +169,8 @@ def over(elements: Any) -> Callable[[Use], None]:
 
 def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
-    if not isinstance(elements, Mapped) or not is_long(elements):
+    whole(elements)
+    if not is_long(elements) or (not isinstance(elements, Mapped) and not is_open_ended(elements)):
         return list(elements)
     out = born(list[Any]())
     over(elements)(partial(_append, out))

@@ -8,6 +8,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes
 from pliant.frontend.control.region import Place, place_of
 
 DEPTH = 3  # of objects in objects
@@ -37,7 +38,7 @@ def _contents(x: Any) -> list[tuple[Place | None, Any]]:
         case ModuleType() | type():
             return []
         case _:
-            return [(place_of("attribute", x, n), v) for n, v in getattr(x, "__dict__", {}).items()]
+            return [(place_of("attribute", x, n), v) for n, v in attributes(x).items()]
 
 
 def _placeless(values: Any) -> list[tuple[Place | None, Any]]:

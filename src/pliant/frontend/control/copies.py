@@ -17,8 +17,8 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.control.objects import containers
 from pliant.frontend.tracing import Trace, current
 
-OUTSIDE = "pliant.frontend.program"
-"""The module that calls the function that is traced."""
+OUTSIDE = ("pliant.frontend.program", "pliant.frontend.closed")
+"""The modules that call the function that is traced."""
 
 
 class Same(NamedTuple):
@@ -90,7 +90,7 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
         return []
     found = {id(x): x for x in _related(holder)}
     visible = {id(x): name for name, x in _visible() if found.get(id(x)) is x}
-    scopes = _scopes(current())
+    scopes = scopes_of(current())
     direct = [s for s in known[id(holder)][1] if id(s.holder) in visible and s.condition.node.scope in scopes]
     reached = {id(s.holder) for s in direct} if is_item else set[int]()
     name = next((name for number, name in visible.items() if number not in reached), None)
@@ -103,7 +103,7 @@ def seen_too(holder: Any, *, is_item: bool) -> list[Same]:
     return direct
 
 
-def _scopes(trace: Trace | None) -> set[int]:
+def scopes_of(trace: Trace | None) -> set[int]:
     """The numbers of the traces whose values can be used."""
     found = set[int]()
     while trace is not None:
@@ -119,7 +119,7 @@ def _lists(tree: Any) -> list[Any]:
 def _visible() -> Iterator[tuple[str, Any]]:
     """The lists and dicts that the function that is traced can see, or what it was called by, and by what name."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and frame.f_globals.get("__name__") != OUTSIDE:
+    while frame is not None and frame.f_globals.get("__name__") not in OUTSIDE:
         if not str(frame.f_globals.get("__name__")).startswith("pliant."):  # code that is executed may have none
             for name, held in frame.f_locals.items():
                 for x in _lists(held):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import slots_of
+from pliant.frontend.control import lists
 from pliant.frontend.control.branch import choose
 from pliant.frontend.control.copies import Same, seen_too
+from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
+from pliant.frontend.control.keyed import is_asked, new_key, place_among
 from pliant.frontend.control.objects import is_kept
+from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.tables import written
 from pliant.frontend.tracing import Storage, current, is_tracing
@@ -28,6 +33,8 @@ CHANGING_MODULES: Final = frozenset(("_heapq", "_bisect"))
 
 CONTAINERS: Final = (list, dict, set, deque)
 
+_PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore[reportUnknownMemberType]
+
 
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
@@ -37,6 +44,10 @@ def store(value: Any, holder: Any, key: Any) -> None:
         if row is not None and not _is_slice(key) and write(row, key, value):
             return
         written_apart(holder)
+    front = front_of(holder)
+    if front is not None:
+        lists.put(holder, front, key, value)
+        return
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
         elements = written(holder, key, value)
         if elements is not None:
@@ -44,18 +55,38 @@ def store(value: Any, holder: Any, key: Any) -> None:
             note(place_of("whole", holder))
             holder[:] = elements
             return
-    if kind is dict:
+    is_table = _is_table(kind)
+    if is_table and is_asked(holder, key):
+        _put(holder, key, value)
+        return
+    if is_table:
         hash(key)  # of a traced number there is none: an error at the user's line, not of the place
+    if type(holder) is TracedArray:
+        key, value = array_of_list(key), array_of_list(value)
     others: list[Same] = []
     if type(holder) is not TracedArray and is_tracing():
-        others = seen_too(holder, is_item=key in holder if kind is dict else isinstance(key, int))
-        if kind is dict or (kind is list and isinstance(key, int)):
+        others = seen_too(holder, is_item=key in holder if is_table else isinstance(key, int))
+        if is_table or (kind is list and isinstance(key, int)):
             note(_item(holder, key))
         elif isinstance(holder, CONTAINERS):
             note(place_of("whole", holder))
     cast("Any", holder)[key] = value
     for other in others:
         _store_if(other, key, value)
+
+
+def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:
+    """Write to a dict at a traced key that is one of its keys: each value is the new one, or that from before."""
+    place_among([*holder], key, new_key([*holder]))
+    seen_too(holder, is_item=False)
+    for k, before in holder.items():
+        note(_item(holder, k))
+        holder[k] = choose(key == k, lambda: value, lambda before=before: before)
+
+
+def _is_table(kind: Any) -> bool:
+    """Whether a class is a dict's, and puts nothing but the item."""
+    return issubclass(kind, dict) and kind.__setitem__ in _PLAIN  # type: ignore[reportUnknownMemberType]
 
 
 def _store_if(other: Same, key: Any, value: Any) -> None:
@@ -69,7 +100,7 @@ def _store_if(other: Same, key: Any, value: Any) -> None:
 
 
 def _item(holder: Any, key: Any) -> Place:
-    return place_of("item", holder, key if type(holder) is dict else key % max(len(holder), 1))
+    return place_of("item", holder, key if isinstance(holder, dict) else key % max(len(holder), 1))
 
 
 def _is_slice(key: Any) -> bool:
@@ -78,20 +109,23 @@ def _is_slice(key: Any) -> bool:
 
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
-    if type(holder) is not TracedArray and is_tracing():
+    kind = cast("Any", type(holder))
+    if kind is not TracedArray and is_tracing():
         if is_kept(holder):
             raise UnsupportedError(
                 f"attribute {name!r} is set of an object that is one of two by a condition known only at run time, or "
                 "that may be",
                 hint="make a new object with the attribute, or set it before",
             ).at(("here", here()))
-        if hasattr(holder, "__dict__"):
+        if hasattr(holder, "__dict__") or name in slots_of(kind):
             note(place_of("attribute", holder, name))
     setattr(holder, name, value)
 
 
 def changing(holder: Any, name: str) -> None:
-    """A method that changes a container is about to be called."""
+    """A method that changes a container, or looks at all of it, is about to be called."""
+    if name in ASKING:
+        whole(holder)
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         seen_too(holder, is_item=False)
         note(place_of("whole", holder))
@@ -137,20 +171,6 @@ def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:
     """A function is run that binds names of the function around it; they are free in `function`."""
     for place in cells_of(names, function):
         note_name(place)
-
-
-def attempted() -> None:
-    """A `try` statement is about to be run: it could hide from a loop that its body cannot be one."""
-    if in_loop():
-        raise only_once("a try statement is run")
-    if is_tracing():
-        current().outermost.handlers += 1
-
-
-def handled() -> None:
-    """The end of a `try` statement."""
-    if is_tracing():
-        current().outermost.handlers -= 1
 
 
 def only_once(what: str) -> UnsupportedError:

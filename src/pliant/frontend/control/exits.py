@@ -13,6 +13,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.contents import traced_contents
 from pliant.frontend.control.copies import Together
 from pliant.frontend.control.either import Either, either, is_other
+from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
@@ -103,7 +104,7 @@ class Exit:
                 for storage in bases(leaf):
                     self.users[id(storage)] = self.users.get(id(storage), 0) + 1
         made = [x for content in contents for x in containers(content) if in_region(self.region.born)(x)]
-        objects = [id(x) for x in made if type(x) not in (list, dict) and not is_kept(x)]
+        objects = [id(x) for x in made if not isinstance(x, list | dict) and not is_kept(x)]
         if len(set(objects)) < len(objects):
             raise NotInductive("two names are bound to an object that a step makes")
 
@@ -139,7 +140,7 @@ class Exit:
             parts.append(made)
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
 
-    def changed(self, table: Table) -> tuple[Place, Recipe]:
+    def changed(self, table: Table | Filling) -> tuple[Place, Recipe]:
         """How to make what a list holds whose elements the steps change."""
         first = len(self.carries)
         ends = table.parts(table.place.get())
@@ -218,6 +219,7 @@ class Exit:
             made = Unbound(
                 f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",
                 "give it a value before the loop that has the same type",
+                needs=(value_of(self.plan.ran, "bool"),),
             )
             return lambda _: made
         return self.recipe(content)

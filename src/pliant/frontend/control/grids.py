@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Any, cast, final
 
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.control import lists
+from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import item as plain_item
+from pliant.frontend.control.perhaps import begin
 from pliant.frontend.control.region import born, note, place_of
 from pliant.frontend.control.tables import held, nested_kind, numbers
 from pliant.frontend.control.unbound import Unbound
@@ -29,10 +32,14 @@ class Row:
 
 
 def item(holder: Any, key: Any) -> Any:
-    """`holder[key]` of a list or tuple."""
+    """`holder[key]` of a list, a tuple or a dict."""
+    begin(holder, key)
     row = row_of(holder)
     if row is not None and cast("Any", type(key)) is not slice:
         return element(row, key)
+    front = front_of(holder)
+    if front is not None:
+        return lists.item(holder, front, key)
     is_open = type(key) is TracedArray and key.concrete is None and not key.shape
     found = row_at(holder, key) if is_open and cast("Any", type(holder)) is list else None
     return plain_item(holder, key) if found is None else found

@@ -25,7 +25,7 @@ from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
-from pliant.frontend.sizes import Size, size_of, traced
+from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import Storage
 from pliant.ops.index import gather
 from pliant.ops.shape import concatenate, reshape
@@ -140,7 +140,7 @@ class Growth:
         self.is_read = True
         assert self.element is not None
         pairs = zip(self.arrays, self.element.kinds, strict=True)
-        return unflatten(self.element.structure, [_read(gather(a, i.value), kind) for a, kind in pairs])
+        return unflatten(self.element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs])
 
 
 def item(holder: Any, key: Any) -> Any:
@@ -157,7 +157,7 @@ def item(holder: Any, key: Any) -> Any:
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
-    read = [_read(as_traced([*part])[key].value, kind) for part, kind in zip(parts, element.kinds, strict=True)]
+    read = [read_element(as_traced([*part])[key].value, kind) for part, kind in zip(parts, element.kinds, strict=True)]
     made = unflatten(element.structure, read)
     if has_objects:
         keep([made, *holder])
@@ -171,18 +171,24 @@ def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element
         leaves, structure = flatten(x, opened)
         if not leaves or not all([is_number(leaf) for leaf in leaves]):
             return None
-        kinds = tuple([kind_of(as_traced(leaf)) for leaf in leaves])
-        found = found or Element(structure, kinds)
-        if found.structure != structure:
+        element = Element(structure, tuple([kind_of(as_traced(leaf)) for leaf in leaves]))
+        found = merged(found or element, element)
+        if found is None:
             return None
-        pairs = [(a, a.joined(b)) for a, b in zip(found.kinds, kinds, strict=True)]
-        if any([k is None or (k.type.dtype != a.type.dtype and not a.is_weak) for a, k in pairs]):
-            return None
-        found = Element(structure, tuple([k for _, k in pairs if k is not None]))
     return found
 
 
-def _read(value: Value, kind: Kind) -> TracedArray:
+def merged(found: Element, other: Element) -> Element | None:
+    """What elements of two forms have in common; None if they are not alike."""
+    if found.structure != other.structure:
+        return None
+    pairs = [(a, a.joined(b)) for a, b in zip(found.kinds, other.kinds, strict=True)]
+    if any([k is None or (k.type.dtype != a.type.dtype and not a.is_weak) for a, k in pairs]):
+        return None
+    return Element(found.structure, tuple([k for _, k in pairs if k is not None]))
+
+
+def read_element(value: Value, kind: Kind) -> TracedArray:
     """An element that was read: a copy, which must not be written."""
     made = with_kind(value, kind)
     made.storage.writeable = False
@@ -208,9 +214,3 @@ def growth_of(x: Any) -> Growth | None:
     """How a list grows in the loop being traced; None for anything else."""
     kind = cast("Any", type(x))
     return x[0].growth if kind is list and x and type(x[0]) is Prefix else None
-
-
-def length(x: Any) -> Any:
-    """`len`."""
-    growth = growth_of(x)
-    return len(x) if growth is None else traced(growth.length)

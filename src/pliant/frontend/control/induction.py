@@ -12,12 +12,14 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from pliant.core.types import DTYPES
+from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or
 from pliant.frontend.control.exits import Exit, bases
+from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
@@ -28,7 +30,7 @@ from pliant.frontend.control.tables import Table, arrays_in, like, nested, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.convert import as_traced
-from pliant.frontend.number import Kind, is_number, kind_of
+from pliant.frontend.number import Kind, is_exact, is_number, kind_of
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import is_static
@@ -48,6 +50,12 @@ def captured(plan: Plan) -> Captured:
     for _ in range(ROUNDS):
         try:
             found = _tried(plan)
+        except (NotInductive, PliantError):
+            if plan.fills or not plan.growths:
+                raise
+            plan.fills = True
+            plan.growths.clear()
+            continue
         except Longer as error:
             if not plan.is_static and not plan.has_swaps:
                 _exchange(plan, error.storages)
@@ -112,6 +120,7 @@ class Round:
                     place.set(MISSING)
             signal = self.plan.step(self.heads.index, j)
         extra = self.plan.finish(signal)
+        self.plan.may_end = bool(possible_of(signal) & {BREAK, RETURN})
         return None if self.changed() else Exit(self.plan, self.region, self.heads).captured(signal, extra)
 
     def changed(self) -> bool:
@@ -120,7 +129,9 @@ class Round:
         before = dict(plan.plans), list(plan.storages), self.lists(), set(plan.copied)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents]
         for place, content in self.region.effects.items():
-            if place in plan.plans or place in plan.bound or self.grows(place, content) or self.changes(place, content):
+            if place in plan.plans or place in plan.bound:
+                continue
+            if self.fills(place, content) or self.grows(place, content) or self.changes(place, content):
                 continue
             if place.kind in ("whole", "rows") or content is MISSING:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
@@ -169,10 +180,31 @@ class Round:
             for other in [p for p in found if p.number in gone]:
                 found.pop(other)
 
-    def lists(self) -> list[tuple[Place, Element | None]]:
-        """The lists that grow or change, and what their elements have in common."""
-        changing = [(place, table.element) for place, table in self.plan.tables.items()]
-        return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *changing]
+    def lists(self) -> list[tuple[Place, Element | Table | Filling | None]]:
+        """The lists that grow or change, and what is known of their elements."""
+        return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *self.plan.tables.items()]
+
+    def fills(self, place: Place, content: Any) -> bool:
+        """Whether it is known only at run time how many elements a list has after a step; the plan says then how many
+        there may be."""
+        holder: Any = place.holder
+        if place.kind != "whole" or type(holder) is not list:
+            return False
+        now: list[Any] = [*cast("Any", holder)]
+        table = self.plan.tables.get(place)
+        known = table if isinstance(table, Filling) else None
+        is_open = self.plan.may_end or self.plan.fills or not self.plan.is_static
+        is_other = is_open and (place in self.plan.growths or len(now) != len(content))
+        if known is None and not is_other and not has_front([*now, *content]):
+            return False
+        if self.plan.growths.pop(place, None) is not None:
+            return True
+        made = Filling.of(place, self.before(place, content), self.heads, known)
+        if made is None:
+            raise NotInductive("a list gets elements that are not alike, or as many as nothing bounds")
+        if known is None or not made.is_like(known):
+            self.plan.tables[place] = made
+        return True
 
     def changes(self, place: Place, content: Any) -> bool:
         """Whether a step changes the elements of a list that arrays can hold; the plan says then what they are."""
@@ -352,19 +384,6 @@ def growth(old: Any, new: Any) -> int | None:
     if not (x.is_weak and y.is_weak and x.type.dtype == y.type.dtype == "i64"):
         return None
     return (size_of(y) - size_of(x)).known
-
-
-def is_exact(x: Any, kind: Kind, wide: Kind) -> bool:
-    """Whether a step sees no difference if it is given x as a wider kind."""
-    if kind.type.dtype == wide.type.dtype:
-        return True
-    known = as_traced(x).concrete
-    if known is None:
-        return kind.is_weak and kind.type.kind in "bi" and wide.type.dtype in ("i64", "f64", "c128")
-    if not (kind.is_weak or kind.is_scalar):
-        return False
-    dtype = np.dtype(DTYPES[wide.type.dtype])
-    return bool(np.asarray(known).astype(dtype) == known)
 
 
 def _text(x: Any) -> str:

@@ -8,17 +8,18 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Value, const
+from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of
-from pliant.frontend.sizes import note_range, size_of, traced
+from pliant.frontend.sizes import Size, larger, note_range, size_of, traced
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.compare import equal
 
@@ -34,11 +35,20 @@ class Range:
     stop: Any
     step: Any
 
+    @property
+    def open(self) -> Values:
+        """What of it is not known."""
+        return tuple([b.value for b in (self.start, self.stop, self.step) if type(b) is TracedArray])
+
     def __iter__(self) -> Iterator[Any]:
-        raise TracedValueError(
-            "Python needs the number of steps here, but a bound of this range is known only at run time",
-            hint="iterate with a for statement over range(...)",
-        ).at(("needed here", here()))
+        raise (
+            TracedValueError(
+                "Python needs the number of steps here, but a bound of this range is known only at run time",
+                hint="iterate with a for statement over range(...)",
+            )
+            .at(("needed here", here()))
+            .needing(*self.open)
+        )
 
 
 @final
@@ -126,6 +136,9 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
+    front = front_of(elements)
+    if front is not None:
+        return Steps(traced(front.length), lambda k: front.read(larger(size_of(k), Size(0))))
     growth = growth_of(elements)
     if growth is not None:
         return Steps(traced(growth.first), lambda k: growth.read(size_of(k))) if growth.is_counted else None

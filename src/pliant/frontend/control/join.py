@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, cast, final
+from typing import Any, cast, final
 
 from pliant.core import ir
-from pliant.core.ir import Const, Value, Values
+from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.fronts import Form, has_front
+from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
@@ -24,9 +25,9 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
+from pliant.frontend.view import is_static
 from pliant.ops.cond import Cond
 
-Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the results of the cond
 PLAIN = (str, bytes, bool, int, float, complex, slice, range, tuple)
 
 
@@ -39,6 +40,7 @@ class Join:
         self.pairs: tuple[list[Value], list[Value]] = ([], [])
         self.partners: dict[int, tuple[Any, Any, int]] = {}  # allocations of the blocks, by id
         self.stores: dict[tuple[Storage, ...], Storage] = {}  # made of the results, by those of the blocks
+        self.zeros: dict[Storage, Storage] = {}  # by the allocations that they are in place of
         self.where = here()
 
     def slot(self, one: Value, two: Value) -> int:
@@ -102,14 +104,17 @@ class Join:
 
     def unbound(self, message: str, hint: str) -> Recipe:
         """A name whose use is an error."""
-        made = Unbound(message, hint, self.where)
+        made = Unbound(message, hint, self.where, (self.condition,))
         return lambda _: made
 
     def differs(self, a: Any, b: Any, what: str) -> Recipe:
         """A name that cannot be both."""
+        hint = "make both branches leave the same kind of object"
+        if type(a) is type(b) is list:
+            hint = "change one list in both branches, as by .clear() and .append(x)"
         return self.unbound(
             f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
-            "at run time", "make both branches leave the same kind of object",
+            "at run time", hint,
         )  # fmt: skip
 
     def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
@@ -168,7 +173,7 @@ class Join:
         """A name that shares memory with others in one branch, and with no other or less in the other."""
         return Unbound(
             f"{what} shares memory with other names after one branch, but not so after the other",
-            "copy it in both branches", self.where,
+            "copy it in both branches", self.where, (self.condition,),
         )  # fmt: skip
 
     def store(self, made: tuple[Storage, ...], result: Value) -> Storage:
@@ -212,13 +217,12 @@ class Join:
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
-        recipes = [self.left(p) for p in places]
-        if is_lone:
-            final = self.lone(one.result, 0)
-        elif is_signal:
+        if all(map(_is_over, (one, two))):  # what is returned comes first: hardly anybody looks at the names
             final = self.signal(one.result, two.result)
+            recipes = [self.left(p) for p in places]
         else:
-            final = self.joined(one.result, two.result, "the result")
+            recipes = [self.left(p) for p in places]
+            final = self.result(is_signal=is_signal, is_lone=is_lone)
         results = self.apply()
         for storage, n in zip(written, stores, strict=True):
             storage.write(results[n])
@@ -226,17 +230,24 @@ class Join:
             put(place, recipe(results))
         return final(results)
 
+    def result(self, *, is_signal: bool, is_lone: bool) -> Recipe:
+        """How to make what the blocks returned."""
+        one, two = self.sides
+        if is_lone:
+            return self.lone(one.result, 0)
+        return self.signal(one.result, two.result) if is_signal else self.joined(one.result, two.result, "the result")
+
     def left(self, place: Place) -> Recipe:
         """How to make what is at a place. After a return nobody reads what the other block has bound."""
         contents = [content(side, place) for side in self.sides]
         for n, side in enumerate(self.sides):
-            is_returned = isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
-            if contents[n] is MISSING and is_returned:
+            if contents[n] is MISSING and _is_over(side):
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return self.held(contents, place)
-        if place.kind in ("whole", "rows") and _are_lists(contents):
-            made = self.listed(contents, place)
+        if place.kind in ("whole", "rows") and all([isinstance(c, list) for c in contents]):
+            is_filled = len(contents[0]) != len(contents[1]) or any(map(has_front, contents))
+            made = self.filled(contents) if is_filled else self.listed(contents, place)
             if made is not None:
                 return made
         return self.joined(contents[0], contents[1], place.text)
@@ -274,6 +285,17 @@ class Join:
         slots = [self.slot(one, two) for one, two in zip(*sides, strict=True)]
         return lambda results: table.after([results[n] for n in slots])
 
+    def filled(self, contents: Sequence[list[Any]]) -> Recipe | None:
+        """A list of which it is known only at run time how many elements it has; None if these are not alike."""
+        form, sides = Form.of(*contents), list[list[Value]]()
+        if form is None:
+            return None
+        for side, elements in zip(self.sides, contents, strict=True):
+            with side.region.inside():
+                sides.append(form.values(elements))
+        slots = [self.slot(one, two) for one, two in zip(*sides, strict=True)]
+        return lambda results: [form.front([results[n] for n in slots])]
+
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""
         possible = possible_of(one) | possible_of(two)
@@ -295,15 +317,20 @@ class Join:
         if x is MISSING:
             return lambda _: MISSING
         leaves, structure = flattened(self.sides[side], x)
-        zeros: list[Any] = []
-        for leaf in leaves:
-            if not is_number(leaf):
-                zeros.append(leaf)
-                continue
-            with self.sides[1 - side].region.inside():
-                zeros.append(with_kind(ir.operators.zeros(as_traced(leaf).type), kind_of(as_traced(leaf))))
-        other = unflatten(structure, zeros)
+        other = unflatten(structure, [self.nothing(as_traced(a), side) if is_number(a) else a for a in leaves])
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+    def nothing(self, x: TracedArray, side: int) -> TracedArray:
+        """Zeros in place of an array that only one of the blocks made; views of one array as views of one."""
+        if not is_mutable(x) or not self.sides[side].region.owns(x.storage) or not is_static(x.lenses):
+            with self.sides[1 - side].region.inside():
+                return with_kind(ir.operators.zeros(x.type), kind_of(x))
+        made = self.zeros.get(x.storage)
+        if made is None:
+            whole = TracedArray(x.storage)
+            with self.sides[1 - side].region.inside():
+                made = self.zeros[x.storage] = with_kind(ir.operators.zeros(whole.type), kind_of(whole)).storage
+        return TracedArray(made, x.lenses)
 
 
 def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
@@ -314,9 +341,9 @@ def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list
         return flatten(x, opened)
 
 
-def _are_lists(contents: Sequence[Any]) -> bool:
-    """Whether two containers are lists of one length."""
-    return all([isinstance(c, list) for c in contents]) and len(contents[0]) == len(contents[1])
+def _is_over(side: Outcome) -> bool:
+    """Whether a block ends with the end of the function."""
+    return isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
 
 
 def _same(x: Any, _: Values) -> Any:
@@ -347,34 +374,6 @@ def put(place: Place, made: Any) -> None:
     place.set(made)
 
 
-def moved(lens: Any, number: int, slot: Callable[[Value], int]) -> Recipe:
-    """How to make a lens outside of the trace that made it: its values become results."""
-    if not is_dataclass(lens):
-        return lambda _: lens
-    changed: dict[str, Callable[[Values], Any]] = {}
-    for field in fields(lens):
-        part = getattr(lens, field.name)
-        if isinstance(part, Value) or (isinstance(part, tuple) and any(isinstance(p, Value) for p in _all(part))):
-            changed[field.name] = _moved(part, number, slot)
-    return lambda results: (
-        replace(cast("Any", lens), **{k: c(results) for k, c in changed.items()}) if changed else lens
-    )
-
-
-def _all(part: Any) -> Sequence[Any]:
-    return part
-
-
-def _moved(part: Any, number: int, slot: Callable[[Value], int]) -> Callable[[Values], Any]:
-    if isinstance(part, tuple):
-        parts = [_moved(p, number, slot) for p in _all(part)]
-        return lambda results: tuple([p(results) for p in parts])
-    if not isinstance(part, Value) or part.node.scope != number or isinstance(part.op, Const):
-        return lambda _: part
-    n = slot(part)
-    return lambda results: results[n]
-
-
 def is_mutable(x: TracedArray) -> bool:
     """Whether an array can be written: not NumPy's scalars and Python's numbers."""
     return not (x.is_scalar or x.is_weak)
@@ -385,4 +384,4 @@ def _text(x: Any) -> str:
         return str(x.type)
     if x is None or isinstance(x, bool | int | float | str):
         return repr(x)
-    return type(x).__name__
+    return f"a list of {len(cast('Any', x))}" if isinstance(x, list) else type(x).__name__

@@ -24,6 +24,7 @@ from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on
+from pliant.frontend.needs import needing
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
@@ -256,7 +257,8 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
 
 def _dynamic(site: Site, steps: Steps) -> Signal | None:
     """A loop whose number of steps is known only at run time."""
-    found = _required(_plan(site, steps, 0), site)
+    with needing(steps.count.value):
+        found = _required(_plan(site, steps, 0), site)
     report(site.code, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
     high = size_of(steps.count).range[1]
     if high is None or possible_of(found.signal) & {BREAK, RETURN}:
@@ -303,7 +305,7 @@ def _conditional(site: Site, test: Block, holds: Any, *, is_first: bool) -> Capt
     plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True
     try:
-        found = _required(plan, site) if is_required else captured(plan)
+        found = _needed(plan, site, holds) if is_required else captured(plan)
     except NotInductive as error:
         report(site.code, Report(site.where, "unrolled", None, error.reason), depth())
         return None
@@ -320,6 +322,12 @@ def _as_bool(holds: Any) -> Any:
     return holds if is_open(holds) else bool(holds)
 
 
+def _needed(plan: Plan, site: Site, holds: Any) -> Captured:
+    """The step of a `while` whose condition is open."""
+    with needing(holds.value):
+        return _required(plan, site)
+
+
 def _required(plan: Plan, site: Site) -> Captured:
     """The step of a loop that cannot be unrolled."""
     try:
@@ -332,7 +340,7 @@ def _unending(site: Site, reason: str) -> UnsupportedError:
     """The error of a loop that is none of the program and cannot be unrolled."""
     return UnsupportedError(
         f"how many steps this loop has is known only at run time, and {reason}",
-        hint="keep the state of one type and shape; arrays that grow need a bound: allocate, and count",
+        hint="keep the state of one type and shape; lists that grow need a bound: for _ in range(most), and a break",
     ).at(("in this loop", site.where))
 
 

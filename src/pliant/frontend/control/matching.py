@@ -1,4 +1,5 @@
-"""`match` statements as `if` statements, where the patterns are values, alternatives, names, and sequences of these.
+"""`match` statements as `if` statements, where the patterns are values, alternatives, names, and sequences and
+objects of these.
 
 match k % 3:                     subject = k % 3
     case 0 | 1: a                if subject == 0 or subject == 1: a
@@ -14,9 +15,10 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Final, cast, final
 
-from pliant.frontend.control.syntax import calling, placed
+from pliant.frontend.control.syntax import calling, placed, runtime
 
 SUBJECT: Final = "__pliant_subject_"
+_ARE_THERE: Final = (runtime("fits"), runtime("is_of"))
 
 
 @final
@@ -55,8 +57,8 @@ class Matches(ast.NodeTransformer):
 
 
 def is_simple(pattern: ast.pattern, *, binds: bool = True) -> bool:
-    """Whether a pattern is made of values, sequences of known length, what fits all, and alternatives that bind no
-    names."""
+    """Whether a pattern is made of values, sequences of known length, objects, what fits all, and alternatives that
+    bind no names."""
     match pattern:
         case ast.MatchOr(patterns):
             return all([is_simple(p, binds=False) for p in patterns])
@@ -64,6 +66,8 @@ def is_simple(pattern: ast.pattern, *, binds: bool = True) -> bool:
             return (binds or name is None) and (inner is None or is_simple(inner, binds=binds))
         case ast.MatchSequence(patterns):
             return all([is_simple(p, binds=binds) for p in patterns])
+        case ast.MatchClass(_, patterns, _, named):
+            return all([is_simple(p, binds=binds) for p in (*patterns, *named)])
         case _:
             return isinstance(pattern, ast.MatchValue | ast.MatchSingleton)
 
@@ -90,17 +94,35 @@ def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
                 bound = [placed(ast.Tuple([bind], ast.Load()), pattern)]  # which is true
             return [*bound, *(_tests(inner, subject) if inner is not None else [])]
         case ast.MatchSequence(patterns):
-            count = placed(ast.Constant(len(patterns)), pattern)
-            parts = [_tests(p, _element(subject, n, p)) for n, p in enumerate(patterns)]
-            tests = [test for part in parts for test in part]
-            return [calling("fits", pattern, subject, count), *sorted(tests, key=_is_open)]
+            elements = [_element(subject, n, p) for n, p in enumerate(patterns)]
+            fits = calling("fits", pattern, subject, _constant(len(patterns), pattern))
+            return [fits, *_of_parts(patterns, elements)]
+        case ast.MatchClass(kind, patterns, names, named):
+            places = [_constant(place, pattern) for place in (*range(len(patterns)), *names)]
+            parts = [calling("part", pattern, subject, kind, place) for place in places]
+            count = _constant(len(patterns), pattern)
+            is_of = calling("is_of", pattern, subject, kind, count, *places[len(patterns) :])
+            return [is_of, *_of_parts([*patterns, *named], parts)]
         case _:
             raise AssertionError(pattern)
 
 
-def _is_open(test: ast.expr) -> bool:
-    """Whether a condition is more than that names are bound."""
-    return not isinstance(test, ast.Tuple)
+def _of_parts(patterns: Sequence[ast.pattern], parts: Sequence[ast.expr]) -> list[ast.expr]:
+    tests = [test for p, part in zip(patterns, parts, strict=True) for test in _tests(p, part)]
+    return sorted(tests, key=_turn)
+
+
+def _constant(value: Any, at: ast.AST) -> ast.expr:
+    return placed(ast.Constant(value), at)
+
+
+def _turn(test: ast.expr) -> int:
+    """What comes first: whether there are such parts, then names are bound, then what may be known only at run time."""
+    match test:
+        case ast.Call(ast.Name(name)) if name in _ARE_THERE:
+            return 0
+        case _:
+            return 1 if isinstance(test, ast.Tuple) else 2
 
 
 def _element(subject: ast.expr, n: int, at: ast.AST) -> ast.expr:

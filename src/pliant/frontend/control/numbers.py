@@ -89,9 +89,8 @@ def _refused(plain: Any, instead: str) -> Callable[..., Any]:
 
     def made(*args: Any, **options: Any) -> Any:
         for x in filter(is_open, args):
-            raise UnsupportedError(f"math.{plain.__name__} of a traced number {x.type}", hint=f"use {instead}").at(
-                ("here", here())
-            )
+            message = f"math.{plain.__name__} of a traced number {x.type}"
+            raise UnsupportedError(message, hint=f"use {instead}").at(("here", here())).needing(x.value)
         return plain(*args, **options)
 
     return made

@@ -10,12 +10,14 @@ there is of them. Where one may be two by a condition, it is a copy, and none of
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core.frozen import frozen
 from pliant.frontend import signature
+from pliant.frontend.attributes import attributes
 from pliant.frontend.control.region import born
 from pliant.frontend.tracing import current, thread
 from pliant.frontend.whose import is_plain
@@ -52,11 +54,6 @@ class Structure:
     def is_leaf(self) -> bool:
         """Whether the tree is one leaf."""
         return False
-
-
-def attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an object."""
-    return x.__dict__
 
 
 def flatten(tree: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
@@ -109,10 +106,10 @@ def in_region(made: dict[int, Any]) -> Opened:
 def containers(tree: Any) -> Iterator[Any]:
     """The lists, dicts and objects of a tree that can be changed."""
     kind = cast("Any", type(tree))
-    if kind in (list, tuple, dict):
+    if kind in (list, tuple, dict, OrderedDict, defaultdict):
         if kind is not tuple:
             yield tree
-        parts: list[Any] = [*(tree.values() if kind is dict else tree)]
+        parts: list[Any] = [*(tree if kind in (list, tuple) else tree.values())]
         for part in parts:
             yield from containers(part)
     elif is_plain(kind) and is_own(tree):
@@ -124,7 +121,7 @@ def containers(tree: Any) -> Iterator[Any]:
 def keep(tree: Any) -> None:
     """From now on the objects of a tree cannot be changed: there are copies of them."""
     kept = current().outermost.kept
-    kept.update({id(x): x for x in containers(tree) if type(x) not in (list, dict)})
+    kept.update({id(x): x for x in containers(tree) if not isinstance(x, list | dict)})
 
 
 def is_kept(x: Any) -> bool:

@@ -11,6 +11,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.comprehension import every_one
 from pliant.frontend.control.effects import changing
+from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import element_of
 from pliant.frontend.control.items import Mapped
 from pliant.frontend.control.objects import flatten
@@ -26,6 +27,9 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     """`sorted`: equal ones stay in their order. Order and elements are traced if a key is."""
     if not is_tracing():
         return sorted(elements, key=key, reverse=reverse)
+    front = front_of(elements)
+    if front is not None:
+        raise front.refused("sorting")
     items = list(elements)
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
     by = _columns(keys)

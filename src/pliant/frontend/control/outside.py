@@ -35,6 +35,12 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
         raise
 
 
+def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
+    """Undo what a trace did outside, for another one of the same function."""
+    for place, (before, _) in reversed(left.items()):
+        place.set(before)
+
+
 def _check(trace: Trace, outside: set[int]) -> None:
     for place, (_, origin) in trace.left.items():
         if id(place.holder) not in outside or id(place.holder) in trace.own:

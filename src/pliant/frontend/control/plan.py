@@ -12,16 +12,18 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.attributes import attributes
+from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
-from pliant.frontend.control.objects import attributes, containers, flatten, flatten_like, unflatten
+from pliant.frontend.control.objects import containers, flatten, flatten_like, unflatten
 from pliant.frontend.control.region import Place, Region, born, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.sizes import note_range, size_of
+from pliant.frontend.sizes import Size, note_range, size_of
 from pliant.frontend.tracing import Storage
 
 Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's results
@@ -123,11 +125,13 @@ class Plan:
     ran: Any = True  # whether there is a step, if that is known only at run time
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
+    may_end: bool = False  # whether a step may be the last one, as far as steps were traced
+    fills: bool = False  # whether lists that grow are arrays with a count, as a step needs all of their elements
     has_swaps: bool = False  # names exchange arrays in a loop whose steps are counted at run time
     plans: dict[Place, Tree | None] = field(default_factory=dict[Place, Any])
     storages: list[Storage] = field(default_factory=list[Storage])
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
-    tables: dict[Place, Table] = field(default_factory=dict[Place, Table])
+    tables: dict[Place, Table | Filling] = field(default_factory=dict[Place, Table | Filling])
     copied: set[Place] = field(default_factory=set[Place])  # names of arrays that lists have copies of
 
     @property
@@ -153,11 +157,23 @@ class Heads:
         self.made: list[tuple[Any, Any]] = []  # containers and objects in place of others, and what they hold
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
         self.index = param(Type("i64"), "i")
-        length = plan.length
-        if length is None and plan.count is not None:
-            high = size_of(plan.count).range[1]
-            length = None if high is None else max(high, 1)
-        note_range(fresh(self.index), 0, None if length is None else length - 1)
+        high = self.most.range[1] if self.most is not None else None
+        note_range(fresh(self.index), 0, None if high is None else max(high, 1) - 1)
+
+    @property
+    def least(self) -> Size:
+        """How many steps are taken to their end."""
+        most = self.most
+        return Size(0) if most is None or self.plan.may_end or not self.plan.is_static else most
+
+    @property
+    def most(self) -> Size | None:
+        """How many steps there are; at most, if that is known only at run time. None if nothing bounds it."""
+        length = self.plan.length
+        count = None if self.plan.count is None else size_of(self.plan.count) if length is None else Size(length)
+        if count is None or count.range[1] is None:
+            return None
+        return count if count.is_at_least(0) else Size(max(count.range[1], 0))
 
     def enter(self) -> None:
         """Bind the state to parameters."""
@@ -182,7 +198,7 @@ class Heads:
         for growth in self.plan.growths.values():
             growth.enter(self.index, self.plan.length)
         for table in self.plan.tables.values():
-            table.enter()
+            table.enter(self.index)
 
     def leaves_of(self, place: Place) -> list[Any]:
         """The leaves of what a step is given."""

@@ -14,6 +14,7 @@ from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values
 from pliant.core.origin import here
 from pliant.core.scope import scope
+from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
 
@@ -42,14 +43,12 @@ class Place:
             return self.holder.copy() if hasattr(self.holder, "copy") else self.holder  # a tuple cannot be changed
         if self.kind == "rows":
             return [row.copy() for row in self.holder]
+        if self.kind == "attribute":
+            return attributes(self.holder).get(self.key, MISSING)
         try:
-            return self.items()[self.key]
+            return self.holder[self.key]
         except (KeyError, IndexError):
             return MISSING
-
-    def items(self) -> Any:
-        """The container that it is an item of."""
-        return self.holder.__dict__ if self.kind == "attribute" else self.holder
 
     def set(self, content: Any) -> None:
         """Put something there, or take it away."""
@@ -64,8 +63,12 @@ class Place:
         elif self.kind == "whole" and hasattr(self.holder, "clear"):
             self.holder.clear()
             getattr(self.holder, "extend" if isinstance(self.holder, list | deque) else "update")(content)
+        elif content is MISSING:
+            (drop_attribute if self.kind == "attribute" else _drop_item)(self.holder, self.key)
+        elif self.kind == "attribute":
+            put_attribute(self.holder, self.key, content)
         else:
-            _put(self.items(), self.key, content)
+            self.holder[self.key] = content
 
     @property
     def text(self) -> str:
@@ -75,11 +78,8 @@ class Place:
         return {"name": str(self.key), "attribute": f".{self.key}"}.get(self.kind, f"the {type(self.holder).__name__}")
 
 
-def _put(holder: Any, key: Any, content: Any) -> None:
-    if content is MISSING:
-        holder.pop(key, None)
-    else:
-        holder[key] = content
+def _drop_item(holder: dict[Any, Any], key: Any) -> None:
+    holder.pop(key, None)
 
 
 def place_of(kind: str, holder: Any, key: Any = None) -> Place:
@@ -195,6 +195,14 @@ def born(container: T) -> T:
     if _regions.stack:
         _regions.stack[-1].born[id(container)] = container
     return container
+
+
+def is_conditional(container: Any) -> bool:
+    """Whether a condition decides if this part of the function is run, in which the container was not made."""
+    for region in reversed(_regions.stack):
+        if not region.is_loop or id(container) in region.born:
+            return id(container) not in region.born
+    return False
 
 
 def in_loop() -> bool:

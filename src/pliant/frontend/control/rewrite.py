@@ -17,9 +17,10 @@ from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
 from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
-from pliant.frontend.control.matching import Matches
 from pliant.frontend.control.names import Function, Loop
+from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
+    asking,
     calling,
     definition,
     made_local,
@@ -31,12 +32,13 @@ from pliant.frontend.control.syntax import (
     thunk,
     without_numbers,
 )  # fmt: skip
-from pliant.frontend.control.walrus import Walruses, binds
+from pliant.frontend.control.walrus import binds
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "extended", "listed", "reduced", "searched", "fits", "rebinds", "raised", "handled",
+    "born", "extended", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds", "raised",
+    "handled", "caught",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -49,8 +51,7 @@ _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 
 def controlled(node: Function) -> Function:
     """A function's definition with its loops and branches, and those of the functions inside, as calls."""
-    Matches().visit(node)
-    Walruses().visit(node)
+    simplify(node)
     names.mark_comprehensions(node)
     return _Statements(node, None).function()
 
@@ -154,7 +155,7 @@ class _Statements:
         if isinstance(node, ast.If):
             bound = strings(names.bound([*node.body, *node.orelse, *rest]), node)
             jumps = names.has_jump(node.body) + 2 * names.has_jump(node.orelse)
-            test = self.expression(node.test)
+            test = self.expression(asking(node.test))
             blocks = [self.made(part, node, loop) for part in (node.body, node.orelse, rest)]
             return calling("branch", node, test, *blocks, bound, ast.Constant(jumps))
         is_left = names.has_jump([node])
@@ -241,7 +242,7 @@ class _Statements:
         (statement,) = body
         assert isinstance(statement, ast.Return)
         assert statement.value is not None
-        statement.value = self.expression(statement.value)
+        statement.value = self.expression(asking(statement.value))
         return [statement]
 
     # --- other statements
@@ -263,6 +264,8 @@ class _Statements:
         if isinstance(node, ast.Try) and not all(map(_is_arithmetic, node.handlers)):
             guard = [placed(ast.Expr(calling("attempted", node)), node)]
             node.finalbody.insert(0, placed(ast.Expr(calling("handled", node)), node))
+            for handler in node.handlers:
+                handler.body.insert(0, placed(ast.Expr(calling("caught", handler)), handler))
         if isinstance(node, ast.Raise) and node.exc is not None and may_wait(node.exc):
             node.exc = calling("raised", node.exc, thunk(node.exc), thunk(without_numbers(node.exc)))
         if isinstance(node, ast.For | ast.While):
@@ -327,10 +330,13 @@ class _Expressions(ast.NodeTransformer):
         return made
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            node.operand = asking(node.operand)
         self.generic_visit(node)
         return calling("negated", node, node.operand) if isinstance(node.op, ast.Not) else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
+        node.test = asking(node.test)
         self.generic_visit(node)
         if not may_wait(node.body) or not may_wait(node.orelse):
             return node
@@ -354,7 +360,7 @@ class _Expressions(ast.NodeTransformer):
         made = self.visit(node.elt)
         whole: Any = None
         for clause in reversed(node.generators):
-            tests = [self.visit(test) for test in clause.ifs] or [placed(ast.Constant(True), node)]
+            tests = [self.visit(asking(test)) for test in clause.ifs] or [placed(ast.Constant(True), node)]
             test = tests.pop()
             for other in reversed(tests):
                 test = calling("both", node, other, thunk(test))

@@ -6,9 +6,12 @@ from typing import Any, Final
 
 from pliant.frontend.control.branch import both, branch, choose, compare, either, follow, negated
 from pliant.frontend.control.builtins import reduced, searched
+from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
-from pliant.frontend.control.effects import assign, attempted, extended, handled, rebinds, store
+from pliant.frontend.control.effects import assign, extended, rebinds, store
+from pliant.frontend.control.handlers import attempted, caught, handled
 from pliant.frontend.control.iterators import iterated
+from pliant.frontend.control.lists import asked
 from pliant.frontend.control.loops import loop, repeat
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.region import born
@@ -19,6 +22,7 @@ CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
-    "born": born, "extended": extended, "listed": listed, "reduced": reduced, "searched": searched, "fits": fits,
-    "rebinds": rebinds, "raised": raised, "handled": handled,
+    "born": born, "asked": asked, "extended": extended, "listed": listed, "reduced": reduced, "searched": searched,
+    "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
+    "caught": caught,
 }  # fmt: skip

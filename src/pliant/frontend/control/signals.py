@@ -92,6 +92,14 @@ def without(signal: Signal | None, code: int) -> Signal | None:
     return Signal(possible, with_kind(new, CODE), signal.result)
 
 
+def before_the_end(signal: Signal | None) -> Signal | None:
+    """A signal of a block that was not run to its end."""
+    if signal is None or FELL not in signal.possible:
+        return signal
+    possible = signal.possible - {FELL}
+    return Signal(possible, next(iter(possible)) if len(possible) == 1 else signal.code, signal.result)
+
+
 def settled(signal: Signal | None) -> Signal | None:
     """A signal that must be known while tracing."""
     if signal is None or signal.is_known:

@@ -8,6 +8,7 @@ from typing import Any
 from pliant.core.ir import const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import choose
+from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.growth import Prefix
 from pliant.frontend.control.signals import CODE
 from pliant.frontend.control.unbound import Unbound
@@ -28,7 +29,7 @@ def is_table(functions: Any, key: Any) -> bool:
 
 
 def _is_function(x: Any) -> bool:
-    return callable(x) and type(x) not in (Prefix, Unbound)  # which answer any use with an error
+    return callable(x) and type(x) not in (Prefix, Front, Unbound)  # which answer any use with an error
 
 
 def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, *args: Any, **options: Any) -> Any:

@@ -28,11 +28,32 @@ def may_wait(node: ast.expr) -> bool:
     return not any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
 
 
+def is_pure(node: ast.expr) -> bool:
+    """Whether an expression may be evaluated twice."""
+    allowed = (
+        ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp,
+        ast.operator, ast.unaryop, ast.expr_context,
+    )  # fmt: skip
+    return all(isinstance(n, allowed) for n in ast.walk(node))
+
+
 def thunk(node: ast.expr, *names: str) -> ast.expr:
     """`lambda *names: node`, marked as one that is not the user's."""
     given = [placed(ast.arg(name), node) for name in (*names, THUNK)]
     args = ast.arguments([], given, None, [], [], None, [placed(ast.Constant(None), node)])
     return placed(ast.Lambda(args, node), node)
+
+
+def asking(node: ast.expr) -> ast.expr:
+    """An expression that is asked for its truth only: what may be a list is asked whether it has elements."""
+    match node:
+        case ast.BoolOp():
+            node.values = [asking(value) for value in node.values]
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return calling("asked", node, node)
+        case _:
+            pass
+    return node
 
 
 def without_numbers(node: ast.expr) -> ast.expr:

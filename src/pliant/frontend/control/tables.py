@@ -173,8 +173,8 @@ class Table:
         """Whether it is a list of lists."""
         return self.place.kind == "rows"
 
-    def enter(self) -> None:
-        """Put the elements of parameters into the list."""
+    def enter(self, index: Value) -> None:
+        """Put the elements of parameters into the list, whatever the number of the step is."""
         types = [kind.type for kind in self.element.kinds]
         if self.is_grid:
             types = [types[0].stacked(len(self.before[0]))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, TypeVar, final
 
+from pliant.core.ir import Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 
@@ -33,30 +34,30 @@ def refusing(kind: type[T]) -> type[T]:
 @refusing
 class Unbound:
     """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`:
-    see `partly`."""
+    see `partly`. `needs`: what would have to be known for it to have one."""
 
-    __slots__ = ("_hint", "_message", "_place", "value", "ways")
+    __slots__ = ("_hint", "_message", "_needs", "_place", "value", "ways")
 
-    def __init__(self, message: str, hint: str, place: Origin | None = None) -> None:
-        self._message, self._hint, self._place = message, hint, place or here()
+    def __init__(self, message: str, hint: str, place: Origin | None = None, needs: Values = ()) -> None:
+        self._message, self._hint, self._place, self._needs = message, hint, place or here(), needs
         self.ways: frozenset[int] = frozenset()
         self.value: Any = None
 
     def held(self, ways: frozenset[int], value: Any) -> Unbound:
         """The same, but with a value in some ways."""
-        made = Unbound(self._message, self._hint, self._place)
+        made = Unbound(self._message, self._hint, self._place, self._needs)
         made.ways, made.value = ways, value
         return made
 
     def plain(self) -> Unbound:
         """The same without a value in any way."""
-        return Unbound(self._message, self._hint, self._place)
+        return Unbound(self._message, self._hint, self._place, self._needs)
 
     def refused(self, what: str = "", *, is_returned: bool = False) -> UnboundError:
         """The error of its use, here."""
         left = "left so here", self._place
         places = (left,) if is_returned else (("used here", here()), left)
-        return UnboundError(self._message, hint=self._hint).at(*places)
+        return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
     def __repr__(self) -> str:
         return "<unbound>"

@@ -102,7 +102,9 @@ def known(x: Any, what: str) -> Any:
         return type(x)(known(v, what) for v in x)
     if isinstance(x, TracedArray):
         if x.concrete is None:
-            raise unsupported(f"{what} must be known while tracing, got {x.type}", "pass it as a static number")
+            message = f"{what} must be known while tracing, got {x.type}"
+            hint = "take it from x.shape, or pass it as an argument that is a Python integer"
+            raise unsupported(message, hint).needing(x.value)
         return x.concrete[()]
     if isinstance(x, np.ndarray):
         return known(as_traced(x), what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, short, value_of
 from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import known, refuse, xp
+from pliant.frontend.view import is_static, look
 
 
 def _like(number: float) -> Callable[..., Any]:
@@ -96,9 +98,21 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """np.may_share_memory: whether both are views of one array."""
-    return as_traced(a).storage is as_traced(b).storage
+def _sharing(question: Callable[..., bool]) -> Callable[..., bool]:
+    """np.shares_memory or np.may_share_memory: asked of the same views of an empty array; views at traced places may
+    be the same."""
+
+    def answered(a: Any, b: Any, max_work: Any = None) -> bool:
+        x, y = as_traced(a), as_traced(b)
+        if x.storage is not y.storage or 0 in (*x.shape, *y.shape):
+            return False
+        if not (is_static(x.lenses) and is_static(y.lenses)):
+            return True
+        whole = x.storage.value
+        memory = np.empty(whole.shape, DTYPES[whole.dtype])
+        return question(look(memory, x.lenses), look(memory, y.lenses), max_work)
+
+    return answered
 
 
 def _of_shape(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,10 +137,19 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
     return y if dtype is None else y.astype(dtype)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
-    """np.geomspace between traced positive ends."""
-    low, high = xp.log(start), xp.log(stop)
-    y = xp.exp(linspace(low, high, num, endpoint))
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """np.geomspace between traced ends of one sign, or complex ones."""
+    first, last = (as_traced(v) for v in (start, stop))
+    wide = np.complex128 if "c" in (first.type.kind, last.type.kind) else np.float64
+    first, last = first.astype(wide), last.astype(wide)
+    sign = xp.sign(first)
+    low, high = first / sign, last / sign
+    y = xp.exp(linspace(xp.log(low), xp.log(high), num, endpoint))
+    if num:  # the ends are not off by a rounding
+        y[0] = low
+    if num > 1 and endpoint:
+        y[-1] = high
+    y = xp.moveaxis(y * sign, 0, axis)
     return y if dtype is None else y.astype(dtype)
 
 
@@ -134,7 +157,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     """np.apply_along_axis: one call for each line."""
     x = xp.moveaxis(as_traced(arr), axis, -1)
     lead = x.shape[:-1]
-    rows = xp.reshape(x, (-1, x.shape[-1]))
+    rows = xp.reshape(x, (math.prod(lead), x.shape[-1]))
     made = [as_traced(func1d(rows[i], *args, **kwargs)) for i in range(rows.shape[0])]
     stacked = xp.stack(made)
     back = xp.reshape(stacked, (*lead, *stacked.shape[1:]))
@@ -167,8 +190,8 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.min_scalar_type: min_scalar_type,
     np.iscomplexobj: iscomplexobj,
     np.isrealobj: isrealobj,
-    np.may_share_memory: may_share_memory,
-    np.shares_memory: may_share_memory,
+    np.may_share_memory: _sharing(np.may_share_memory),
+    np.shares_memory: _sharing(np.shares_memory),
     np.tril_indices_from: _of_shape(np.tril_indices_from),
     np.triu_indices_from: _of_shape(np.triu_indices_from),
     np.diag_indices_from: _of_shape(np.diag_indices_from),

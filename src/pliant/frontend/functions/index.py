@@ -296,7 +296,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: s
     """np.ravel_multi_index; indices out of range are not noticed while mode="raise"."""
     extents = tuple(known(dims, "dims="))
     total: Any = 0
-    pairs = list(zip([as_traced(i) for i in multi_index], extents, strict=True))
+    pairs = list(zip([fresh(int_value(i)) for i in multi_index], extents, strict=True))
     for i, n in pairs if order == "C" else reversed(pairs):
         total = total * n + in_mode(i, n, mode)
     return total

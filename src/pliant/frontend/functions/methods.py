@@ -132,7 +132,7 @@ def _check_view(x: TracedArray, old: int, new: int) -> None:
 
 def setflags(x: TracedArray, write: Any = None, align: Any = None, uic: Any = None) -> None:
     """ndarray.setflags: only `write=True` on what is writeable changes nothing."""
-    if write is False or not x.storage.writeable:
+    if write is False or (write and not x.storage.writeable):
         raise ReadOnlyError("setflags is not supported in a traced function", hint="leave the flags as they are").at(
             ("here", here())
         )

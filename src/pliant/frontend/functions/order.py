@@ -193,8 +193,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
             "give minlength=: the result then has just that many bins",
         )
     places = as_traced(x)
-    total = fresh_concrete(np.zeros(n, np.int64 if weights is None else np.float64))
-    xp.add.at(total, places, 1 if weights is None else as_traced(weights))
+    is_count = weights is None or not places.size  # NumPy does not look at the weights of nothing
+    total = fresh_concrete(np.zeros(n, np.int64 if is_count else np.float64))
+    xp.add.at(total, places, 1 if is_count else as_traced(weights))
     return total
 
 

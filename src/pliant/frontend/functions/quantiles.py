@@ -117,6 +117,8 @@ def _quantile(
     fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
     if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
         raise DomainError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
+    if name.startswith("nan") and 0 in x.shape:  # there are no axes of q then
+        return xp.nanmean(x, axis, out=out, keepdims=keepdims)
     line = _sorted_front(x, axes) if weights is None else _front(x, axes)
     if weights is not None:
         given = _front(_weights(weights, x, axis, axes, method), axes)

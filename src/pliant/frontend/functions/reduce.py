@@ -315,6 +315,8 @@ def tree(ufunc: np.ufunc) -> Callable[..., Any]:
                 made = combine(slice_axis(y, at, 0, half), slice_axis(y, at, half, half))
                 y = concatenate((made, slice_axis(y, at, n - 1, 1)), at) if n % 2 else made
             y = reshape(y, y.type.without((at,)).shape)
+        if neutral is not None and math.prod([x.shape[at] for at in axes]) == 1:  # NumPy begins with it: |x| of hypot
+            y = combine(y, broadcast_value(neutral, y.shape))
         if is_given(initial):
             y = combine(y, broadcast_value(value_of(initial, y.dtype), y.shape))
         return store_out(kept(y, shape, axes, keepdims), out, casting="unsafe")

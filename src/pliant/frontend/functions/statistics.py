@@ -28,7 +28,6 @@ from pliant.ops import reduce as folds
 from pliant.ops.length import length
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
-from pliant.ops.shape import reshape as reshape_value
 
 
 def variance(x: Value, axes: tuple[int, ...], ddof: Any, where: Any = True, mean: Any = None) -> Value:
@@ -37,11 +36,11 @@ def variance(x: Value, axes: tuple[int, ...], ddof: Any, where: Any = True, mean
     if mean is None:
         total = folds.reduce_sum(masked(x, where, 0), axes)
         center = elementwise.div(total, elementwise.convert(count, x.dtype))
+        rest = tuple(a for a in range(x.type.rank) if a not in axes)
+        center = center if not center.shape else broadcast(center, x.shape, rest)
     else:
-        given = value_of(mean, x.dtype)
-        center = reshape_value(given, x.type.without(axes).shape)
-    rest = tuple(a for a in range(x.type.rank) if a not in axes)
-    away = elementwise.sub(x, center if not center.shape else broadcast(center, x.shape, rest))
+        center = broadcast_value(value_of(mean, x.dtype), x.shape)
+    away = elementwise.sub(x, center)
     total = folds.reduce_sum(masked(squared_size(away), where, 0), axes)
     left = elementwise.sub(elementwise.convert(count, total.dtype), value_of(ddof, total.dtype))
     return elementwise.div(total, compare.maximum(left, const(0, total.dtype)))

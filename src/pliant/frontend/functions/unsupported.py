@@ -12,7 +12,6 @@ from pliant.frontend.functions.common import refuse
 _SIZE = "the size of the result would depend on the numbers"
 _UNIQUE = f"{_SIZE}: np.sort(x) and comparing neighbours keeps the shape"
 _WHERE = f"{_SIZE}: use np.where(condition, x, y), or sums with where=condition"
-_HISTOGRAM = "np.searchsorted(edges, x) numbers the bins, np.bincount(..., minlength=n) counts them"
 _SETS = f"{_SIZE}: np.isin(x, y) tells which elements are in both"
 _FILES = "write the result to a file after the call"
 
@@ -30,8 +29,6 @@ HINTS: dict[Callable[..., Any], str] = {
     np.intersect1d: _SETS,
     np.setdiff1d: _SETS,
     np.setxor1d: _SETS,
-    np.histogram2d: _HISTOGRAM,
-    np.histogramdd: _HISTOGRAM,
     np.polymul: "NumPy leaves out leading zeros, so the size would depend on the numbers: np.convolve keeps them",
     np.polydiv: f"{_SIZE}: leading zeros of the remainder are left out",
     np.roots: "use np.linalg.eigvals of the companion matrix",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import final
 
@@ -37,12 +38,17 @@ class Carry:
     operand: int
 
 
-def check_run(step: Run, effects: Sequence[Effect]) -> None:
-    """The parts of a step do to memory what the step needs, given what each does by itself."""
+def check_run(step: Run, effects: Sequence[Effect]) -> list[Buffer]:
+    """The parts of a step do to memory what the step needs, given what each does by itself. Returns the operands that
+    are lost: a step may write over the row that it is given."""
+    lost = list[Buffer]()
     match step.node.op:
         case Loop() as op:
             carries = [Carry(p, r, p - 1) for p, r in op.carries]
-            _check_loop(step, step.parts[0], effects[0], carries, None if "count" in op.ins else op.length)
+            rows = [n for n, a in enumerate(step.args) if op.ins[n] == "each" and step.args.count(a) == 1]
+            lost = [step.args[n] for n in rows if n + 1 in effects[0].clobbered]
+            effect = replace(effects[0], clobbered=effects[0].clobbered - {n + 1 for n in rows})
+            _check_loop(step, step.parts[0], effect, carries, None if "count" in op.ins else op.length)
         case WhileLoop() | Record() as op:
             test, body = effects
             if test.clobbered or test.places != (None,):
@@ -57,6 +63,7 @@ def check_run(step: Run, effects: Sequence[Effect]) -> None:
             raise fault(step.outs[0], f"is made by {step.node.op.name}, which the verifier does not know")
     if step.scratch.type.bytes < max([part.arena for part in step.parts]):
         raise fault(step.scratch, "is too small for what its parts keep")
+    return lost
 
 
 def _check_loop(step: Run, body: Program, effect: Effect, carries: list[Carry], length: int | None) -> None:
@@ -83,7 +90,7 @@ def _check_loop(step: Run, body: Program, effect: Effect, carries: list[Carry], 
 
 
 def _check_spared(step: Run, effect: Effect, carried: set[int], results: set[int]) -> None:
-    """Only what a loop carries is written over, and only by what is carried on."""
+    """Of what the next step reads only what a loop carries is written over, and only by what is carried on."""
     for n in effect.clobbered - carried:
         raise fault(step.parts[-1].params[n], "is overwritten by a step of a loop, though the next one reads it")
     for r, place in enumerate(effect.places):

@@ -198,7 +198,7 @@ class _Walk:
         """A loop or a branch: what it holds is checked by itself, then how its parts are given memory."""
         for buffer in step.args:
             self.need(buffer)
-        check_run(step, [effect_of(part) for part in step.parts])
+        self.put_nothing(check_run(step, [effect_of(part) for part in step.parts]))
         self.put(*step.outs)
         self.put_nothing([step.scratch])
 

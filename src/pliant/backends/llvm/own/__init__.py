@@ -29,7 +29,7 @@ FASTER: Final = frozenset(
         ("tanh", "float"),
         ("atanh", "double"),
         ("atanh", "float"),
-        ("expm1", "float"),
+        *[(name, type) for name in ("exp2", "expm1", "cosh", "log1p") for type in ("double", "float")],
         ("asinh", "double"),
         ("acosh", "double"),
         ("sin", "double"),
@@ -42,8 +42,8 @@ FASTER: Final = frozenset(
 
 FASTER_IF_WIDE: Final = frozenset(
     [
-        *[(name, type) for name in ("exp2", "log1p", "cosh", "atan") for type in ("double", "float")],
-        ("expm1", "double"),
+        ("atan", "double"),
+        ("atan", "float"),
         ("log", "double"),
         ("sinh", "double"),
         ("asin", "float"),

@@ -20,15 +20,16 @@ def whole(b: Body, x: Num) -> Num:
     return (x + b.format.rounder) - b.format.rounder
 
 
-def scaled(b: Body, x: Num, rounded: Num) -> Num:
-    """x·2ᵏ, also where 2ᵏ is no normal number. rounded: k + the format's rounder."""
+def scaled(b: Body, x: Num, rounded: Num, factor: Num | None = None) -> Num:
+    """(1 + x)·2ᵏ, or (1 + x·factor)·2ᵏ, also where 2ᵏ is no normal number. rounded: k + the format's rounder."""
     f = b.format
     start = b.num(f.rounder).bits()
     if b.has_scale:
-        return b.scaled(x, rounded.bits() - start)
+        return b.scaled(b.fma(x, factor, 1.0) if factor else x + 1.0, rounded.bits() - start)
     twice = (rounded.bits() - start) + 2 * f.bias  # k, and the biases of two exponents
     half = twice >> 1
-    return (x * (half << f.fraction).num()) * ((twice - half) << f.fraction).num()
+    first, second = ((part << f.fraction).num() for part in (half, twice - half))
+    return (b.fma(x * first, factor, first) if factor else b.fma(x, first, first)) * second
 
 
 def limits(b: Body) -> tuple[float, float]:
@@ -54,7 +55,7 @@ def bounded(b: Body, x: Num) -> Num:
 def exp(b: Body, x: Num, less: int = 0) -> Num:
     """eˣ/2ⁿ for n = `less`."""
     rounded, _, r = reduced(b, bounded(b, x))
-    p = b.fma(r, b.fma(r, b.polynomial(EXP, r), 1.0), 1.0)
+    p = b.fma(r * r, b.polynomial(EXP, r), r)
     return scaled(b, p, rounded - float(less) if less else rounded)
 
 
@@ -64,7 +65,7 @@ def exp2(b: Body, x: Num) -> Num:
     x = x.at_least(low).at_most(high)
     rounded = x + b.format.rounder
     r = x - (rounded - b.format.rounder)
-    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), rounded)
+    return scaled(b, r, rounded, b.polynomial(EXP2, r))
 
 
 def near_one(b: Body, x: Num) -> tuple[Num, Num]:

@@ -32,6 +32,9 @@ class Format:
         return 2.0 ** (1 - self.bias)
 
 
+HALVED: Final = 9
+"""Coefficients of a polynomial that is computed in two halves."""
+
 F64: Final = Format("f64", 64, 52, 1023)
 F32: Final = Format("f32", 32, 23, 127)
 
@@ -77,15 +80,21 @@ class Body:
         return Num(self, self.op(f"call {self.type} {function}({args})"))
 
     def library(self, name: str, x: Num) -> Num:
-        """A function of libm, lane by lane."""
+        """A function of libm, lane by lane, in a loop: there may be many."""
         call = f"call {self.scalar} {self.function(name, 1, self.scalar)}({self.scalar}"
         if self.lanes == 1:
             return Num(self, self.op(f"{call} {x.text})"))
-        made = x.text
-        for lane in range(self.lanes):
-            one = self.op(f"{call} {self.op(f'extractelement {self.type} {x.text}, i64 {lane}')})")
-            made = self.op(f"insertelement {self.type} {made}, {self.scalar} {one}, i64 {lane}")
-        return Num(self, made)
+        loop, before, lane = f"each{len(self.lines)}", self.block, f"%lane{len(self.lines)}"
+        self.lines.insert(0, f"  %lanes = alloca {self.type}")
+        self.lines += [f"  store {self.type} {x.text}, ptr %lanes", f"  br label %{loop}", f"{loop}:"]
+        self.lines.append(f"  {lane} = phi i64 [ 0, %{before} ], [ {lane}.next, %{loop} ]")
+        place = self.op(f"getelementptr {self.scalar}, ptr %lanes, i64 {lane}")
+        one = self.op(f"{call} {self.op(f'load {self.scalar}, ptr {place}')})")
+        self.lines += [f"  store {self.scalar} {one}, ptr {place}", f"  {lane}.next = add i64 {lane}, 1"]
+        again = self.op(f"icmp ult i64 {lane}.next, {self.lanes}")
+        self.block = f"{loop}.end"
+        self.lines += [f"  br i1 {again}, label %{loop}, label %{self.block}", f"{self.block}:"]
+        return Num(self, self.op(f"load {self.type}, ptr %lanes"))
 
     def fma(self, a: Real, b: Real, c: Real) -> Num:
         """a·b + c, rounded once."""
@@ -103,10 +112,11 @@ class Body:
         if self.lanes > 1:
             everywhere = self.op(f"call i1 @llvm.vector.reduce.and.v{self.lanes}i1({self.flag} {condition.text})")
         self.lines += [f"  br i1 {everywhere}, label %{end}, label %{rare}", f"{rare}:"]
-        found = self.where(condition, made, other())
+        self.block = rare
+        found, last = self.where(condition, made, other()), self.block
         self.lines += [f"  br label %{end}", f"{end}:"]
         self.block = end
-        return Num(self, self.op(f"phi {self.type} [ {made.text}, %{before} ], [ {found.text}, %{rare} ]"))
+        return Num(self, self.op(f"phi {self.type} [ {made.text}, %{before} ], [ {found.text}, %{last} ]"))
 
     def scaled(self, x: Num, k: Bits) -> Num:
         """x·2ᵏ by one instruction."""
@@ -121,8 +131,17 @@ class Body:
         return Num(self, self.op(f"select {self.flag} {condition.text}, {self.type} {x.text}, {self.type} {y.text}"))
 
     def polynomial(self, table: Mapping[str, Sequence[float]], x: Num) -> Num:
-        """A polynomial, from its coefficients for each format, the constant first."""
-        first, *rest = reversed(table[self.format.dtype])
+        """A polynomial, from its coefficients for each format, the constant first; but for that, a long one is computed
+        in two halves, which do not wait for each other."""
+        constant, *rest = found = table[self.format.dtype]
+        if len(found) < HALVED:
+            return self._nested(found, x)
+        square = x * x
+        other = self.fma(self._nested(rest[1::2], square), x, self._nested(rest[::2], square))
+        return self.fma(other, x, constant)
+
+    def _nested(self, coefficients: Sequence[float], x: Num) -> Num:
+        first, *rest = reversed(coefficients)
         total = self.num(first)
         for coefficient in rest:
             total = self.fma(total, x, coefficient)

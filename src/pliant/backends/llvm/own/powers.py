@@ -80,7 +80,7 @@ def size_of_power(b: Body, x: Num, y: Num) -> Num:
     product = product.at_least(low).at_most(high)
     rounded = product + b.format.rounder
     r = (product - (rounded - b.format.rounder)) + lost
-    return scaled(b, b.fma(r, b.polynomial(EXP2, r), 1.0), rounded)
+    return scaled(b, r, rounded, b.polynomial(EXP2, r))
 
 
 def pow(b: Body, x: Num, y: Num) -> Num:

@@ -1,0 +1,59 @@
+"""How much innermost loops compute at a time: formulas are long chains of operations, of which each waits for the one
+before, and a processor does not look so far ahead that it sees the next chain."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Final, TypeAlias
+
+from pliant.backends.llvm.math import LIBM
+from pliant.backends.llvm.module import AT_ONCE
+from pliant.backends.llvm.own import is_inlined
+from pliant.backends.llvm.values import llvm_type
+from pliant.core.types import itemsize
+from pliant.kernel.ir import Apply, Literal, Nest
+
+FEW: Final = 4  # formulas of which several vectors are computed at a time
+INTERLEAVED: Final = 4  # vectors
+CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "fmod", "remainder", "floor_divide"}
+"""Primitives that take a function, or several."""
+
+Own: TypeAlias = AbstractSet[tuple[str, str]]
+"""(function, LLVM type) that formulas of our own compute."""
+
+
+def vectors_at_once(own: Own, nests: list[Nest]) -> int:
+    """How many vectors the innermost loops of nests without folds compute at a time: one, since LLVM takes longer for
+    more; but several of a few formulas of our own, of twenty to forty operations each."""
+    inlined = [s for s in functions(nests) if is_formula(own, s) and is_in_place(s)]
+    return INTERLEAVED if 1 <= len(inlined) <= FEW else 1
+
+
+def lanes_at_once(own: Own, nests: list[Nest]) -> int:
+    """How many lanes the vectors of the innermost loops have: those of a formula with a branch, which computes several
+    vectors at a time, if all other functions of the nests come in place; else 0, for as many as LLVM likes."""
+    found = functions(nests)
+    called = {s.dtype for s in found if not is_in_place(s)}
+    is_whole = len(called) == 1 and all([is_formula(own, s) for s in found])
+    return AT_ONCE // itemsize(called.pop()) if is_whole else 0
+
+
+def functions(nests: list[Nest]) -> list[Apply]:
+    """The scalars of some nests that take functions."""
+    every = [s for nest in nests for s in nest.body.body if isinstance(s, Apply)]
+    return [s for s in every if s.op.name in CALLED and not is_square(s)]
+
+
+def is_square(s: Apply) -> bool:
+    """Whether a scalar is x², which LLVM computes as a product."""
+    return s.op.name == "pow" and isinstance(s.args[-1], Literal) and s.args[-1].value == 2
+
+
+def is_formula(own: Own, s: Apply) -> bool:
+    """Whether a scalar is a function that a formula of our own computes."""
+    return (LIBM.get(s.op.name, ""), llvm_type(s.dtype)) in own
+
+
+def is_in_place(s: Apply) -> bool:
+    """Whether the formula of a function is part of the loop."""
+    return is_inlined(LIBM.get(s.op.name, ""))

@@ -1,0 +1,94 @@
+"""Primitives by their array rules: native loops and branches call Python for what has no native code."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from pliant.backends.llvm.jit import symbol
+from pliant.core.ir import Op
+from pliant.core.types import DTYPES, Type
+from pliant.kernel.ir import Affine
+from pliant.transforms.evaluate import run
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+    from pliant.kernel.ir import Host
+
+PREFIX: Final = "pliant_call_"
+"""How the names of these functions begin, which are of this process only."""
+
+_Function: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p))
+_numbers: Final = itertools.count()
+
+
+@final
+class _Raised(threading.local):
+    """What the latest call of a thread raised."""
+
+    error: BaseException | None = None
+
+
+_raised: Final = _Raised()
+
+
+def evaluated(op: Op, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a primitive's array rule, which must not write to these arrays."""
+    for array in arrays:
+        array.flags.writeable = False
+    with np.errstate(all="ignore"):  # as native code: no warning says where it comes from
+        return run(op, np, [*arrays])
+
+
+def raised() -> BaseException:
+    """What the call that has just failed in this thread raised."""
+    error, _raised.error = _raised.error, None
+    assert error is not None
+    return error
+
+
+def emit_call(e: Emitter, step: Host) -> None:
+    """A call of Python with the addresses of all operands and results."""
+    places = [*step.args, *step.outs]
+    name, _ = function(step.node.op, tuple([a.type for a in step.args]), step.node.types)
+    e.module.declared[name] = f"declare i64 @{name}(ptr)"
+    e.begin_step(())
+    table = e.alloca(f"[{max(len(places), 1)} x ptr]")
+    for n, buffer in enumerate(places):
+        address = e.address(buffer, Affine()) if buffer else "null"
+        e.line(f"store ptr {address}, ptr {e.op(f'getelementptr ptr, ptr {table}, i64 {n}')}")
+    e.fails(step.site, e.op(f"icmp ne i64 {e.op(f'call i64 @{name}(ptr {table})')}, 0"))
+    e.end_step()
+
+
+@cache
+def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> tuple[str, Any]:
+    """A function of addresses that evaluates a primitive, under the name by which code finds it; it returns whether
+    that failed."""
+
+    def call(places: Any) -> int:
+        try:
+            made = evaluated(op, [_array(places[n], t) for n, t in enumerate(operands)])
+            for n, (t, x) in enumerate(zip(results, made, strict=True), len(operands)):
+                if places[n]:
+                    _array(places[n], t)[...] = np.asarray(x).reshape(t.shape)
+        except BaseException as error:  # goes on where the native code has returned
+            _raised.error = error
+            return 1
+        return 0
+
+    called = _Function(call)
+    address = ctypes.cast(called, ctypes.c_void_p).value or 0
+    return symbol(f"{PREFIX}{next(_numbers)}", address), called
+
+
+def _array(place: int, type: Type) -> Any:
+    """The array at an address."""
+    memory: Any = (ctypes.c_char * type.bytes).from_address(place)
+    return np.ndarray(type.shape, DTYPES[type.dtype], memory)

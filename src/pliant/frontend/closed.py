@@ -1,0 +1,136 @@
+"""A user's function traced inside another trace: closed over what it reads from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from pliant.core.build import abstract, free_values
+from pliant.core.frozen import frozen
+from pliant.core.ir import Function, Value, Values, param
+from pliant.core.origin import ParameterOrigin, at, here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.capture import callee
+from pliant.frontend.control.perhaps import returned
+from pliant.frontend.convert import as_traced
+from pliant.frontend.failures import failed_in
+from pliant.frontend.number import is_number
+from pliant.frontend.order import Later
+from pliant.frontend.signature import flatten, unflatten
+from pliant.frontend.strides import has_strides, order_of, settled
+from pliant.frontend.tracing import Storage, Trace, tracing
+
+
+@final
+@frozen
+class Closed:
+    """A function traced inside another trace, closed over what it reads from outside."""
+
+    fn: Function  # parameters: the active leaves, then one per free value
+    free: Values
+    leaves: tuple[Any, ...]  # of what it returned: traced arrays (for their kind), or static
+    structure: Any
+    failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
+
+    def rebuild(self, values: Sequence[Value]) -> Any:
+        """The returned tree, with `values` for its traced leaves, in the current trace."""
+        rest = iter(values)
+        made = [_like(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
+        return unflatten(self.structure, made)
+
+
+def _like(leaf: TracedArray, value: Value) -> TracedArray:
+    made = fresh(value, is_array=not (leaf.is_scalar or leaf.is_weak))
+    made.storage.strides = order_of(leaf)
+    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=leaf.is_weak and not value.shape)
+
+
+def trace_closed(
+    f: Callable[..., Any],
+    leaves: Sequence[Any],
+    structure: Any,
+    active: Sequence[bool],
+    types: Sequence[Any] | None = None,
+    parts: Sequence[Callable[[Any], Any]] | None = None,
+    *,
+    may_raise: bool = False,
+) -> Closed:
+    """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
+    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
+    may_raise: whether the caller looks at whether it raises."""
+    with tracing() as trace:
+        params: list[Value] = []
+        given: list[Any] = []
+        copies: list[tuple[TracedArray, Storage]] = []
+        for i, (leaf, is_active) in enumerate(zip(leaves, active, strict=True)):
+            if not is_active:
+                given.append(leaf)
+                continue
+            with at(ParameterOrigin.of(_hint(leaf, i), f)):
+                value = param(types[i] if types and types[i] else leaf.type, _hint(leaf, i))
+            scalar = (leaf.is_scalar or leaf.is_weak or bool(types)) and not value.shape
+            order = Later(settled, parts[i] if parts else _itself, (leaf,)) if has_strides(leaf) else None
+            storage = Storage(trace, value, strides=order)
+            given.append(TracedArray(storage, is_scalar=scalar, is_weak=leaf.is_weak and not value.shape))
+            copies.append((leaf, given[-1].storage))
+            params.append(value)
+            if not (types and types[i]):
+                trace.outermost.needs.same[value] = leaf.value
+        args, kwargs = unflatten(structure, given)
+        trace.outermost.passed.append((args, kwargs))
+        made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
+        made = [as_traced(m) if is_number(m) else m for m in made]
+        _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
+        results = tuple(m.value for m in made if type(m) is TracedArray)
+        number = failed_in(trace)
+        if number is not None and not may_raise:
+            raise _inside(trace)
+        fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
+        numbers = () if number is None else (number,)
+        free = free_values(Function(fn.name, fn.params, (*results, *numbers)), trace.scope.number)
+        _check_free(copies, free)
+    closed = abstract(fn.results, (*fn.params, *free), fn.name)
+    failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
+    return Closed(closed, free, tuple(made), made_structure, failing)
+
+
+def _inside(trace: Trace) -> UnsupportedError:
+    """The error of what is raised where nobody can look at it."""
+    error, place = trace.outermost.failures[-1]
+    return UnsupportedError(
+        f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
+        "called many times or in a branch",
+        hint="write a plain for, while or if, or return a value that says so",
+    ).at(("here", place))
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _check_copies(copies: Sequence[tuple[TracedArray, Storage]], storages: Sequence[Storage]) -> None:
+    """UnsupportedError if a parameter was written that stands for the same memory as another leaf."""
+    for leaf, storage in copies:
+        if not storage.is_touched:
+            continue
+        leaf.storage.is_touched = True
+        if sum(leaf.storage is other for other in storages) > 1:
+            raise _local_write("an argument that shares memory with another one")
+
+
+def _check_free(copies: Sequence[tuple[TracedArray, Storage]], free: Values) -> None:
+    """UnsupportedError if a parameter was written whose memory is also read from the enclosing scope."""
+    if any(storage.is_touched and leaf.storage.value in free for leaf, storage in copies):
+        raise _local_write("an argument that is also read from the enclosing scope")
+
+
+def _local_write(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"a write, inside a derivative or a batch, to {what}",
+        hint="such writes are local, and would miss the other one: pass a copy",
+    ).at(("here", here()))
+
+
+def _hint(leaf: TracedArray, i: int) -> str:
+    return str(getattr(leaf.value.op, "hint", "")) or f"x{i}"

@@ -1,0 +1,50 @@
+"""`isinstance`, `type` and class patterns, for traced values: their class is that of what they stand for."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.array import TracedArray, weak_kind
+from pliant.frontend.bounded import Bounded
+from pliant.frontend.kinds import is_traced
+from pliant.frontend.selection import Selection
+
+_OWN: Final = (TracedArray, Bounded, Selection)
+_WHOLE: Final[tuple[Any, ...]] = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""Classes whose pattern `list(x)` binds the object itself."""
+
+
+def class_of(*args: Any) -> Any:
+    """`type(x)`: an array's, a NumPy scalar's or a Python number's class."""
+    x = args[0]
+    if len(args) != 1 or type(x) not in _OWN:
+        return builtins.type(*args)
+    if not is_traced(x):
+        return np.ndarray
+    return weak_kind(x) if x.is_weak else x.dtype.type if x.is_scalar else np.ndarray
+
+
+def is_instance(x: Any, kinds: Any) -> bool:
+    """`isinstance(x, kinds)`."""
+    return issubclass(class_of(x), kinds) if type(x) in _OWN else isinstance(x, kinds)
+
+
+def part(x: Any, kind: Any, place: int | str) -> Any:
+    """What the pattern at a place of a class pattern is about: the object itself, or an attribute."""
+    if isinstance(place, str):
+        return getattr(x, place)
+    return x if kind in _WHOLE else getattr(x, kind.__match_args__[place])
+
+
+def is_of(x: Any, kind: Any, count: int, *names: str) -> bool:
+    """Whether a class pattern with so many parts by place, and these by name, may be about x."""
+    if not is_instance(x, kind):
+        return False
+    by_place = () if kind in _WHOLE else kind.__match_args__[:count] if count else ()
+    most = 1 if kind in _WHOLE else len(by_place)
+    if count > most:
+        raise TypeError(f"{kind.__name__}() accepts {most} positional sub-pattern{'s' * (most != 1)} ({count} given)")
+    return all([hasattr(x, name) for name in (*by_place, *names)])

@@ -1,0 +1,275 @@
+"""Lists of which it is known only at run time how many elements they have, but not more than a known number.
+
+out = []                        after the branch the list holds one object in place of its elements, a `Front`: for each
+for v in xs:                    part of an element an array with room for as many as there may be, and how many there
+    if v > 0:                   are; what is appended to the list comes after it
+        out.append(v)
+
+Arrays that are elements are copied then, as in `tables`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast, final
+
+from pliant.core import ir
+from pliant.core.frozen import frozen
+from pliant.core.ir import Value, const
+from pliant.core.origin import here
+from pliant.core.types import Type
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import fresh
+from pliant.frontend.bounded import bounded
+from pliant.frontend.control.copies import scopes_of
+from pliant.frontend.control.growth import Element, merged, read_element
+from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.tables import columns, like, rows, share
+from pliant.frontend.control.unbound import refusing
+from pliant.frontend.convert import cast_value, value_of
+from pliant.frontend.sizes import Size, note_range, taken_apart
+from pliant.frontend.tracing import current, is_tracing
+from pliant.ops.elementwise import add
+from pliant.ops.index import gather, scatter_set
+from pliant.ops.shape import concatenate
+
+
+@final
+@refusing
+class Front:
+    """The first elements of a list, at least `low` and at most `high` of them; any use but as part of its list is an
+    error."""
+
+    __slots__ = ("columns", "count", "form")
+
+    def __init__(self, form: Form, columns: Sequence[Value], count: Value) -> None:
+        self.form, self.columns, self.count = form, tuple(columns), count
+
+    @property
+    def length(self) -> Size:
+        """How many elements there are."""
+        return taken_apart(self.count)
+
+    def read(self, i: Size) -> Any:
+        """The i-th element, which there is."""
+        element = self.form.element
+        pairs = zip(self.columns, element.kinds, strict=True)
+        return unflatten(element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs])
+
+    def arrays(self) -> list[Any]:
+        """The parts of all elements, one array for each part."""
+        shapes = [kind.type.shape for kind in self.form.element.kinds]
+        pairs = zip(self.columns, shapes, strict=True)
+        return [bounded(fresh(column, is_array=True), (self.length, *shape)) for column, shape in pairs]
+
+    def array(self) -> Any:
+        """`np.array` of the list."""
+        if not self.form.element.structure.is_leaf():
+            raise self.refused()
+        return self.arrays()[0]
+
+    def item(self, key: Any) -> Any:
+        """`front[key]`; a place that it does not have is an error at run time."""
+        if isinstance(key, slice):
+            raise self.refused()
+        rows = [array[key] for array in self.arrays()]
+        element = self.form.element
+        pairs = zip(rows, element.kinds, strict=True)
+        return unflatten(element.structure, [read_element(value_of(row), kind) for row, kind in pairs])
+
+    def put(self, key: Any, x: Any) -> Front:
+        """The elements after `front[key] = x`."""
+        own = like([x])
+        element = None if own is None else merged(self.form.element, own)
+        if isinstance(key, slice) or element is None:
+            raise self.refused()
+        form = replace(self.form, element=element)
+        arrays = form.front(form.values([self])).arrays()
+        for array, leaf in zip(arrays, flatten(x)[0], strict=True):
+            array[key] = leaf
+        share([x])
+        return form.front([*[array.whole.value for array in arrays], self.count])
+
+    def without_last(self) -> Front:
+        """All elements but the last one, which there must be."""
+        form = replace(self.form, low=self.form.low - 1 if self.form.low.is_at_least(1) else Size(0))
+        return form.front([*self.columns, add(self.count, const(-1, "i64"))])
+
+    def returned(self) -> UnsupportedError:
+        """The error of a result."""
+        return UnsupportedError(
+            "a list cannot be a result where a condition decides how many elements it has that is known only at run "
+            "time",
+            hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
+        )
+
+    def refused(self, what: str = "") -> UnsupportedError:
+        """The error of a use that needs to know how many elements there are."""
+        return UnsupportedError(
+            f"{what or 'this use'} of a list needs to know how many elements it has, which a condition decides that is "
+            "known only at run time",
+            hint="np.array(out), len(out), sum(out), out[k], for x in out and out.append(x) work; or allocate an array "
+            "before, write out[k] = x, and count",
+        ).at(("here", here()))
+
+
+setattr(Front, "__hash__", Front.__eq__)  # noqa: B010  (a set of it would have one element)
+
+
+@final
+@frozen
+class Form:
+    """What fronts of one list have in common: what an element is, the room of their arrays, and how many elements there
+    are at least and at most."""
+
+    element: Element
+    room: int
+    low: Size
+    high: Size
+
+    @classmethod
+    def of(cls, *lists: Sequence[Any]) -> Form | None:
+        """The form that holds each of several lists; None if there is none."""
+        if current().outermost.lengths.are_needed:
+            return None
+        parts = [_parts(elements) for elements in lists]
+        fronts = [front for front, _ in parts if front is not None]
+        elements = [front.form.element for front in fronts]
+        for _, rest in parts:
+            own = like(rest) if rest else None
+            if rest and own is None:
+                return None
+            elements += [] if own is None else [own]
+        element = _common(elements)
+        lows, highs = zip(*[extent_of(elements) for elements in lists], strict=True)
+        if element is None or any([high.range[1] is None for high in highs]):
+            return None
+        room = max([*[high.range[1] or 0 for high in highs], *[front.form.room for front in fronts]])
+        return cls(element, room, functools.reduce(_lesser, lows), functools.reduce(_greater, highs))
+
+    def joined(self, elements: Sequence[Any]) -> Form | None:
+        """The form that holds another list too, but for how many elements there are."""
+        other = Form.of(elements)
+        element = self.element if other is None else merged(self.element, other.element)
+        is_void = other is None and bool(elements)
+        return None if is_void or element is None else replace(self, element=element)
+
+    def values(self, elements: Sequence[Any]) -> list[Value]:
+        """A list of this form as values: the parts of its elements, and how many there are."""
+        front, rest = _parts(elements)
+        kinds = self.element.kinds
+        if front is None:
+            share(rest)
+            made = columns(rest, self.element) if rest else [ir.operators.zeros(k.type.stacked(0)) for k in kinds]
+            return [*[_roomy(column, self.room) for column in made], const(len(rest), "i64")]
+        pairs = zip(front.columns, kinds, strict=True)
+        made = [_roomy(cast_value(column, kind.type.dtype), self.room) for column, kind in pairs]
+        share(rest)
+        for j, x in enumerate(rest):
+            place = (front.length + j).value
+            for n, (leaf, kind) in enumerate(zip(flatten(x)[0], kinds, strict=True)):
+                made[n] = scatter_set(made[n], (place,), value_of(leaf, kind.type.dtype), unique=True)
+        return [*made, (front.length + len(rest)).value]
+
+    def listed(self, values: Sequence[Value]) -> list[Any]:
+        """A list of these elements; without a front, if it is known how many there are."""
+        known = self.high.known
+        if known is None or known != self.low.known or known != self.room:
+            return [self.front(values)]
+        return rows(values[:-1], self.element)
+
+    def front(self, values: Sequence[Value]) -> Front:
+        """The elements that these are the values of."""
+        *made, count = values
+        if taken_apart(count).range[1] is None:
+            note_range(count, self.low, self.high)
+        current().outermost.lengths.are_unknown = True
+        return Front(self, made, count)
+
+
+def front_of(x: Any) -> Front | None:
+    """The elements of a list or tuple of which it is not known how many it has; None for anything else. An error if
+    they have no form."""
+    if type(x) not in (list, tuple) or not is_tracing() or not current().outermost.lengths.are_unknown:
+        return None
+    elements = cast("Sequence[Any]", x)
+    if type(next(iter(elements), None)) is not Front:
+        for x in elements:
+            if type(x) is Front:
+                raise x.refused()
+        return None
+    front: Front = elements[0]
+    if len(elements) == 1:
+        return front
+    form = Form.of(elements)
+    if form is None:
+        raise front.refused("a list of different elements: this use")
+    return form.front(form.values(elements))
+
+
+def array_of_list(x: Any) -> Any:
+    """`np.array` of a list that has a front; anything else as it is."""
+    front = front_of(x) if cast("Any", type(x)) is list else None
+    return x if front is None else front.array()
+
+
+def has_front(elements: Sequence[Any]) -> bool:
+    """Whether a list has a front."""
+    return any([type(x) is Front for x in elements])
+
+
+def _parts(elements: Sequence[Any]) -> tuple[Front | None, list[Any]]:
+    """The front of a list, and what comes after it."""
+    is_first = bool(elements) and type(elements[0]) is Front
+    front, rest = (elements[0], [*elements[1:]]) if is_first else (None, [*elements])
+    for x in rest:
+        if type(x) is Front:
+            raise x.refused()
+    return front, rest
+
+
+def extent_of(elements: Sequence[Any]) -> tuple[Size, Size]:
+    """How many elements a list has at least, and at most."""
+    front, rest = _parts(elements)
+    if front is None:
+        return Size(len(rest)), Size(len(rest))
+    return _visible(front.form.low + len(rest), 0), _visible(front.form.high + len(rest), 1)
+
+
+def _common(elements: Sequence[Element]) -> Element | None:
+    """What the elements of several lists have in common."""
+    found = elements[0] if elements else None
+    for other in elements[1:]:
+        found = None if found is None else merged(found, other)
+    return found
+
+
+def _greater(a: Size, b: Size) -> Size:
+    """A size that is at least as great as both."""
+    if a.is_at_least(b):
+        return a
+    return b if b.is_at_least(a) else Size(max(a.range[1] or 0, b.range[1] or 0))
+
+
+def _lesser(a: Size, b: Size) -> Size:
+    """A size that is at most as great as both."""
+    if b.is_at_least(a):
+        return a
+    return b if a.is_at_least(b) else Size(min(a.range[0] or 0, b.range[0] or 0))
+
+
+def _visible(size: Size, end: int) -> Size:
+    """The same size, or the least or greatest that it can be if it depends on numbers of a block that has ended."""
+    scopes = scopes_of(current())
+    is_visible = all([atom.node.scope in scopes for atom, _ in size.terms])
+    limit = size.range[end]
+    return size if is_visible or limit is None else Size(limit)
+
+
+def _roomy(column: Value, room: int) -> Value:
+    """An array with room for more rows."""
+    more = room - column.shape[0]
+    rest = Type(column.dtype, (more, *column.shape[1:]))
+    return concatenate((column, ir.operators.zeros(rest)), 0) if more > 0 else column

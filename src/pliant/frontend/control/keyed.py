@@ -1,0 +1,54 @@
+"""Dicts read and written at a traced key: their keys are numbers, and which of them it is becomes a place in a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, fresh_concrete
+from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if
+from pliant.frontend.sizes import size_of
+
+FUNCTIONS: Any = np
+
+
+def is_asked(holder: dict[Any, Any], key: Any) -> bool:
+    """Whether a traced number is looked up among numbers."""
+    is_open = type(key) is TracedArray and key.concrete is None and not key.shape
+    return is_open and bool(holder) and all([type(k) in (bool, int, float) for k in holder])
+
+
+def is_among(keys: Any, key: Any) -> Any:
+    """Whether a traced key is one of others."""
+    return FUNCTIONS.any(_same(keys, key))
+
+
+def place_in(keys: Any, key: Any) -> Any:
+    """The place of a traced key that is one of others."""
+    return FUNCTIONS.argmax(_same(keys, key))
+
+
+def place_among(keys: list[Any], key: Any, missing: Exception | None = None) -> Any:
+    """The place of a traced key among others; the function raises `missing`, a KeyError, if it is none of them."""
+    if keys == list(range(len(keys))) and key.type.kind in "iub":
+        low, high = size_of(key).range
+        if low is not None and low >= 0 and high is not None and high < len(keys):
+            return key
+    missing = missing or KeyError(f"the key is none of {', '.join(map(repr, keys))}")
+    fail_if(value_of(~is_among(keys, key), "bool"), missing)
+    return place_in(keys, key)
+
+
+def new_key(keys: list[Any]) -> UnsupportedError:
+    """The error of a write at a traced key that a dict does not have."""
+    return UnsupportedError(
+        f"a dict gets a new key that is known only at run time: it has {', '.join(map(repr, keys))}",
+        hint="give it all keys before",
+    )
+
+
+def _same(keys: Any, key: Any) -> Any:
+    return FUNCTIONS.equal(fresh_concrete(np.array(list(keys))), key)

@@ -1,0 +1,63 @@
+"""Dicts of which it is known only at run time what keys they have: they can be read by their keys, and no more.
+
+if x > 0:
+    d["a"] = x                  reading d["a"] is an error, and so are len(d), "a" in d and a loop over d
+counts = Counter()
+for v in xs:
+    if v > 0:
+        counts["a"] += 1        counts["a"] is right, as it would be 0 without the key; len(counts) is an error
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any, Final, cast
+
+from pliant.core.origin import here
+from pliant.errors import UnboundError
+from pliant.frontend.control.region import born, is_conditional
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.tracing import current, is_tracing
+
+ASKING: Final = frozenset(("items", "keys", "values", "most_common", "elements", "total", "copy"))
+"""Methods that look at all elements of a dict."""
+
+
+def begin(holder: Any, key: Any) -> None:
+    """An item is about to be read: a dict that makes those that it has not begins it, whatever conditions hold."""
+    if not isinstance(holder, defaultdict | Counter) or not is_tracing() or key in holder:
+        return
+    makes = holder.default_factory if isinstance(holder, defaultdict) else None
+    if is_conditional(holder):
+        current().outermost.perhaps[id(cast("Any", holder))] = holder, key, here()
+    elif makes is None:
+        return
+    if makes is not None or isinstance(holder, Counter):
+        dict.__setitem__(cast("Any", holder), key, 0 if makes is None else born(makes()))
+
+
+def whole(holder: Any) -> None:
+    """UnboundError if it is asked what keys a dict has, and a condition decides that."""
+    if not isinstance(holder, dict) or not is_tracing():
+        return
+    for value in cast("dict[Any, Any]", holder).values():
+        if type(value) is Unbound:
+            raise value.refused()
+    found: Any = current().outermost.perhaps.get(id(cast("Any", holder)))
+    if found is not None:
+        _, key, place = found
+        kind = cast("Any", type(holder)).__name__
+        raise UnboundError(
+            f"whether the {kind} has the key {key!r} depends on a condition that is known only at run time",
+            hint="give it its keys before, as dict.fromkeys(keys, 0) does",
+        ).at(("used here", here()), ("its first use", place))
+
+
+def returned(tree: Any) -> Any:
+    """What a function returns; an error if the keys of a dict in it are not known."""
+    if current().outermost.perhaps:
+        whole(tree)
+        parts: Any = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else ()
+        for part in parts:
+            returned(part)
+    return tree

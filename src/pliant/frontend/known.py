@@ -1,0 +1,51 @@
+"""Integer arguments for whose values a compiled function has programs: remembered, so that the next value is compiled
+at once, and counted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+from pliant.errors import RecompiledWarning
+from pliant.frontend.needs import may_be_known
+from pliant.frontend.program import Program
+
+MANY: Final = 16  # values of one argument before a warning
+
+
+@final
+class Known:
+    """Those of one function, by the structure of its arguments; empty for most."""
+
+    def __init__(self) -> None:
+        self.leaves: dict[Any, tuple[int, ...]] = {}
+        self.places: dict[Any, str] = {}  # the user's line that asked first
+        self.values: dict[tuple[Any, int], set[Any]] = {}
+
+    def of(self, structure: Any, leaves: Sequence[Any]) -> tuple[int, ...]:
+        """The leaves of a call that have to be known."""
+        if not self.leaves:
+            return ()
+        return tuple([i for i in self.leaves.get(structure, ()) if may_be_known(leaves[i])])
+
+    def learn(self, structure: Any, program: Program, leaves: Sequence[Any], names: Sequence[str]) -> tuple[int, ...]:
+        """What a new program is made for; RecompiledWarning if an argument has had many values."""
+        self.leaves = {**self.leaves, structure: tuple(sorted({*self.leaves.get(structure, ()), *program.known}))}
+        if program.asked is not None:
+            self.places.setdefault(structure, program.asked.render("needed here"))
+        for i in program.known:
+            values = self.values.setdefault((structure, i), set())
+            values.add(leaves[i])
+            if len(values) == MANY:
+                warnings.warn(_many(program, names[i], self.places.get(structure, "")), RecompiledWarning, stacklevel=4)
+        return self.of(structure, leaves)
+
+
+def _many(program: Program, name: str, place: str) -> str:
+    """The text for an argument of many values."""
+    lines = [f"{program.fn.name}: {name!r} has to be known while tracing, so each of its {MANY} values was compiled"]
+    lines += [place] if place else []
+    declared = f'static="{name}" says that this is meant; else ' if name.isidentifier() else ""
+    lines += [f"hint: {declared}make the largest array and take a part of it, as in np.zeros(most)[:n]"]
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""Arguments that a trace has to know: the Python integers and truth values from which is computed what it asked for.
+
+n = 5; f(x, n):  np.zeros(n // 2)      asks for a number that is computed from n alone: f is traced again, n known
+                 np.zeros(int(x[0]))   asks for one that depends on data: an error
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from pliant.core.ir import Param, Value
+from pliant.errors import PliantError
+from pliant.frontend.tracing import Needs, current
+
+
+def may_be_known(leaf: Any) -> bool:
+    """Whether an argument can be what a program is made for: an integer or a truth value, Python's or NumPy's."""
+    return isinstance(leaf, int | np.integer | np.bool_)
+
+
+def asked(*values: Value) -> None:
+    """Note what else fails may depend on: conditions, numbers of steps, extents."""
+    current().outermost.needs.asked += values
+
+
+def can_be_known(value: Value) -> bool:
+    """Whether a value is computed from integers among the arguments alone."""
+    return bool(_behind(value, current().outermost.needs))
+
+
+@contextmanager
+def needing(value: Value) -> Generator[None]:
+    """What fails inside might not if this value was known."""
+    asked(value)
+    try:
+        yield
+    except PliantError as error:
+        error.needs = (*error.needs, value)
+        raise
+
+
+def leaves_needed(error: Exception, needs: Needs) -> tuple[frozenset[int], bool]:
+    """The arguments without which a trace failed, and whether that is sure: else it is all that it asked for."""
+    for value in _values_of(error):
+        found = _behind(value, needs)
+        if found:
+            return found, True
+    return frozenset[int]().union(*[_behind(value, needs) for value in needs.asked]), False
+
+
+def _values_of(error: BaseException) -> Iterator[Value]:
+    """What would have to be known, the innermost first: errors are replaced by others on their way."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    for link in reversed(chain):
+        yield from getattr(link, "needs", ())
+
+
+def _behind(value: Value, needs: Needs) -> frozenset[int]:
+    """The arguments that a value is computed from; none if it depends on anything else."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        leaf = needs.leaves.get(value)
+        if leaf is not None:
+            found.add(leaf)
+        elif value in needs.same:
+            stack.append(needs.same[value])
+        elif isinstance(value.op, Param) and value not in needs.made:
+            return frozenset()
+        elif id(value.node) not in seen:
+            seen.add(id(value.node))
+            stack.extend(value.args)
+    return frozenset(found)

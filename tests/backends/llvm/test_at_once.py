@@ -1,0 +1,55 @@
+"""Long loops over formulas with a branch have vectors of several of the processor's, and others as LLVM likes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm.compiler import compiled
+from pliant.backends.llvm.jit import host_target
+from pliant.backends.llvm.own import served
+
+pytestmark = pytest.mark.skipif(not served(host_target().has, vectors=False), reason="no fused products")
+
+WIDTH = "llvm.loop.vectorize.width"
+
+
+def llvm_of(fn: Callable[..., Any], x: Any) -> str:
+    """The LLVM IR of a function of one array, all of whose functions are formulas."""
+    with mock.patch.dict(os.environ, {"PLIANT_MATH": "own"}):
+        return compiled(pliant.trace(fn, x), (), (), sharing=False)[1]
+
+
+def squares(x: Any) -> Any:
+    return np.sum((x - np.exp(np.sin(x))) ** 2)
+
+
+def distances(x: Any) -> Any:
+    return np.sin(x) + np.nextafter(x, 1.0)
+
+
+@pytest.mark.parametrize("fn", [np.sin, squares], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("dtype", "lanes"), [("float64", 16), ("float32", 32)])
+def test_formulas_with_a_branch_take_wide_vectors(fn: Callable[..., Any], dtype: str, lanes: int):
+    assert f'"{WIDTH}", i32 {lanes}' in llvm_of(fn, np.ones(1000, dtype))
+
+
+@pytest.mark.parametrize("fn", [np.exp, np.sqrt, distances], ids=["a formula", "an instruction", "another function"])
+def test_other_loops_do_not(fn: Callable[..., Any]):
+    assert WIDTH not in llvm_of(fn, np.ones(1000))
+
+
+def test_short_loops_do_not():
+    assert WIDTH not in llvm_of(np.sin, np.ones(100))
+
+
+@pytest.mark.parametrize("n", [127, 128, 129, 143, 144, 1000])
+def test_the_rest_of_a_loop_is_computed_alike(n: int):
+    x = np.random.default_rng(n).normal(size=n)
+    np.testing.assert_allclose(pliant.jit(squares)(x), squares(x), rtol=1e-13)

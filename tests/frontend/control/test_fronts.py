@@ -1,0 +1,104 @@
+"""Lists that conditions extend do what Python's do, whatever is done with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pliant
+
+CONDITIONS = ("positive", "longer", "last is less", "any", "empty")
+ACTIONS = ("append", "two", "pop", "clear", "first", "last", "break", "continue", "sum", "loop")
+
+
+def holds(condition: str, v: Any, out: Any) -> Any:
+    if condition == "positive":
+        return v > 0
+    if condition == "longer":
+        return len(out) > 2
+    if condition == "last is less":
+        return len(out) > 0 and out[-1] < v
+    return True if condition == "any" else not out
+
+
+def act(action: str, v: Any, out: Any) -> None:
+    if action == "append":
+        out.append(v)
+    elif action == "two":
+        out.extend([v * 2, v + 1])
+    elif action == "pop":
+        if len(out) > 1:
+            out.append(out.pop() + out.pop())
+    elif action == "clear":
+        out.clear()
+    elif action == "first" and out:
+        out[0] = v
+    elif action == "last" and out:
+        out[-1] += v
+    elif action == "sum":
+        out.append(sum(out) * 0.5)
+
+
+def run(x: Any, steps: Any, start: int) -> Any:
+    out = [1.0, 2.0][:start]
+    for v in x:
+        for condition, action in steps:
+            if holds(condition, v, out):
+                if action == "break":
+                    break
+                if action == "loop":
+                    for k in range(2):
+                        if v > k:
+                            out.append(v * k)
+                else:
+                    act(action, v, out)
+        if len(out) > 12:
+            break
+    total = 0.0
+    for k, w in enumerate(out):
+        total += w * (k + 1)
+    return len(out), sum(out), total, (out[-1] if out else -1.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(CONDITIONS), st.sampled_from(ACTIONS)), min_size=1, max_size=3),
+    st.lists(st.integers(-3, 3), min_size=6, max_size=6),
+    st.integers(0, 2),
+)
+def test_random_steps_do_what_python_does(steps: Any, numbers: list[int], start: int) -> None:
+    x = np.array(numbers) * 0.75 + 0.1
+    expected = [float(y) for y in run(x, tuple(steps), start)]
+    f = pliant.jit(run, static=("steps", "start"))
+    np.testing.assert_allclose([float(y) for y in f(x, tuple(steps), start)], expected, rtol=1e-12)
+
+
+def test_a_place_that_a_list_does_not_have_is_an_error() -> None:
+    @pliant.jit
+    def at(x: Any, k: int) -> Any:
+        return [v for v in x if v > 0][k]
+
+    x = np.array([1.0, -1.0, 2.0, 3.0, -5.0])
+    assert [at(x, k) for k in (0, 2, -1, -3)] == [1.0, 3.0, 3.0, 1.0]
+    for k in (3, -4):
+        with pytest.raises(IndexError):
+            at(x, k)
+
+
+def test_pop_and_max_of_an_empty_list_are_errors() -> None:
+    def popped(x: Any) -> Any:
+        return [v for v in x if v > 0].pop()
+
+    def greatest(x: Any) -> Any:
+        out = [v for v in x if v > 0]
+        return max(out)
+
+    x = np.array([1.0, -1.0, 2.0, 3.0, -5.0])
+    for f, kind in ((popped, IndexError), (greatest, ValueError)):
+        assert pliant.jit(f)(x) == 3.0
+        with pytest.raises(kind):
+            pliant.jit(f)(-abs(x))

@@ -1,0 +1,178 @@
+"""Dicts of numbers as keys, read and written at a key that is known only at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import TracedValueError, UnsupportedError
+
+HELD = {4: np.ones(2), 2: np.arange(2.0)}
+
+
+def made_here(n: Any, x: Any) -> Any:
+    return {1: x, 0: 2 * x}[n]
+
+
+def outside(n: Any, x: Any) -> Any:
+    return HELD[2 * n + 2] * x
+
+
+def by_floats(n: Any, x: Any) -> Any:
+    return {0.5: 3.0, 1.5: x}[n + 0.5]
+
+
+def functions(n: Any, x: Any) -> Any:
+    return {0: np.sin, 1: np.cos}[n](x)
+
+
+def in_a_loop(n: Any, x: Any) -> Any:
+    rates = {0: x, 1: x * x}
+    total = 0.0
+    for i in range(50):
+        total += rates[i % 2] * x + {3: 1.0, 5: x}[3 + 2 * n]
+    return total
+
+
+def with_a_default(n: Any, x: Any) -> Any:
+    return {0: x, 5: 2 * x}.get(n, 7.0) + HELD.get(n, x)[0] if x.ndim else {0: x, 5: 2 * x}.get(n, 7.0)
+
+
+def under_a_condition(n: Any, x: Any) -> Any:
+    return {0: x, 1: 2 * x}[n] if n < 2 else 0.0 * x
+
+
+PROGRAMS: list[Callable[[Any, Any], Any]] = [
+    made_here, outside, by_floats, functions, in_a_loop, with_a_default, under_a_condition
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_as_python(f: Callable[[Any, Any], Any]):
+    x = np.float64(1.25)
+    for n in (0, 1):
+        np.testing.assert_allclose(pliant.jit(f)(n, x), f(n, x), rtol=1e-14)
+        step = 1e-6
+        wanted = (np.sum(f(n, x + step)) - np.sum(f(n, x - step))) / (2 * step)
+        np.testing.assert_allclose(pliant.grad(lambda n, x: np.sum(f(n, x)), argnums=1)(n, x), wanted, rtol=1e-7)
+    np.testing.assert_allclose(
+        pliant.vmap(lambda n: f(n, x))(np.array([0, 1, 1])), np.stack([f(0, x), f(1, x), f(1, x)]), rtol=1e-14
+    )
+
+
+def test_a_changed_dict_is_seen():
+    rates = {1: 2.0, 3: np.ones(2)[0]}
+    f = pliant.jit(lambda n: rates[n])
+    assert (f(1), f(3)) == (2.0, 1.0)
+    rates[3] = np.float64(5.0)
+    rates[7] = 6.0
+    assert (f(3), f(7)) == (5.0, 6.0)
+
+
+def test_a_missing_key_is_pythons_error():
+    for f in (made_here, outside, by_floats, in_a_loop):
+        with pytest.raises(KeyError):
+            pliant.jit(f)(6, 1.5)
+    assert pliant.jit(under_a_condition)(6, 1.5) == 0.0
+    assert pliant.jit(with_a_default)(6, np.float64(1.5)) == 7.0
+
+
+def test_keys_of_other_kinds_are_refused():
+    def f(n: Any) -> Any:
+        return {"a": 1}[n]
+
+    with pytest.raises(TracedValueError, match="Python needs a key here"):
+        pliant.jit(f)(1.0)
+    with pytest.raises(KeyError):  # an integer is known where it has to be
+        pliant.jit(f)(1)
+
+
+def sums_by_key(k: Any, x: Any) -> Any:
+    sums = {10: 0.0, 20: x[0], 30: 1.0}
+    for i in range(len(k)):
+        sums[k[i]] = sums[k[i]] * 0.5 + x[i] ** 2
+    return sums[10] + 2 * sums[20] * sums[30]
+
+
+def counted(k: Any, x: Any) -> Any:
+    counts = dict.fromkeys((10, 20, 30), 0)
+    for i in range(len(k)):
+        counts[k[i]] += 1
+    return np.array(list(counts.values())) * x[0]
+
+
+def one_write(k: Any, x: Any) -> Any:
+    rows = {10: x, 20: 2 * x, 30: x**2}
+    rows[k[0]] = rows[k[1]] * x
+    return rows[10] + rows[20] * rows[30]
+
+
+def looked_for(k: Any, x: Any) -> Any:
+    total, weights = 0.0, {10: 1.0, 30: x[1]}
+    for i in range(len(k)):
+        if k[i] in weights:
+            total += weights[k[i]] * x[i]
+        if k[i] not in weights.keys() and k[i] in {20, 40}:  # noqa: SIM118
+            total -= x[i] ** 2
+    return total
+
+
+KEYS = np.array([10, 30, 20, 20, 10, 30])
+WRITES: list[Callable[[Any, Any], Any]] = [sums_by_key, counted, one_write, looked_for]
+
+
+@pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_writes_and_tests_at_a_key_of_run_time_are_pythons(f: Callable[[Any, Any], Any], backend: str):
+    for dtype in (np.float64, np.float32):
+        x = np.linspace(0.5, 2.0, 6).astype(dtype)
+        for keys in (KEYS, KEYS[::-1].copy()):
+            want = f(keys, x)
+            got = pliant.jit(f, backend=backend)(keys, x)
+            np.testing.assert_allclose(got, want, rtol=1e-6 if dtype is np.float32 else 1e-14)
+
+
+@pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
+def test_their_derivatives_and_batches(f: Callable[[Any, Any], Any]):
+    def loss(keys: Any, x: Any) -> Any:
+        return np.sum(f(keys, x) ** 2)
+
+    x, steps = np.linspace(0.5, 2.0, 6), 1e-6 * np.eye(6)
+    wanted = [(loss(KEYS, x + d) - loss(KEYS, x - d)) / 2e-6 for d in steps]
+    np.testing.assert_allclose(pliant.grad(loss, 1)(KEYS, x), wanted, rtol=1e-6, atol=1e-6)
+    keys, xs = np.stack([KEYS, KEYS[::-1]]), np.stack([x, 2 * x])
+    np.testing.assert_allclose(pliant.vmap(f)(keys, xs), [f(k, y) for k, y in zip(keys, xs, strict=True)])
+    rows = [pliant.grad(loss, 1)(k, y) for k, y in zip(keys, xs, strict=True)]
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(loss, 1))(keys, xs), rows)
+
+
+def test_a_new_key_of_run_time_is_refused():
+    def f(k: Any, x: Any) -> Any:
+        found = {1: 0.0, 2: 0.0}
+        found[k[0]] = x
+        return found[1]
+
+    assert pliant.jit(f)(np.array([1]), 3.0) == 3.0
+    with pytest.raises(UnsupportedError, match="gets a new key that is known only at run time: it has 1, 2"):
+        pliant.jit(f)(np.array([3]), 3.0)
+
+
+@pytest.mark.parametrize("first", [1.0, np.array([3])], ids=["known", "traced"])
+def test_what_a_container_outside_holds_is_looked_at_again(first: Any):
+    table, items, some = {1: 0.0}, [1], {1}
+
+    def f(x: Any) -> Any:
+        key = x[0] if isinstance(x, np.ndarray) else 3
+        return (key in table) + 10 * (key in items) + 100 * (key in some)
+
+    compiled = pliant.jit(f)
+    for change in (lambda: None, lambda: table.update({3: 1.0}), lambda: items.append(3), lambda: some.add(3)):
+        change()
+        assert [compiled(first) for _ in range(3)] == [f(first)] * 3
+    some.remove(3)
+    some.add(4)  # as many elements
+    assert [compiled(first) for _ in range(3)] == [f(first)] * 3
