@@ -114,8 +114,11 @@ class Correlate(Pairing):
             return add_up(mul(place.window(x, i, n), y), (x.type.rank - 1,))
 
         if n <= count:
-            made = broadcast(const(0, x.dtype), (*x.shape[:-1], count), ())
-            return _swept(lambda i, z, x, factor: add(z, times(place.window(x, i, count), factor)), made, x, y)
+
+            def added(i: Value, z: Value, x: Value, factor: Value) -> Value:
+                return add(z, times(place.window(x, i, count), factor))
+
+            return _swept(added, broadcast(const(0, x.dtype), (*x.shape[:-1], count), ()), x, y)
         body = trace(total, Type("i64"), x.type, y.type)
         (rows,) = Loop(count, ("const", "const"), ("stack",), body).apply(x, y)
         return permute(rows, (*range(1, x.type.rank), 0))

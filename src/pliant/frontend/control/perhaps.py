@@ -22,18 +22,23 @@ from pliant.frontend.tracing import current, is_tracing
 ASKING: Final = frozenset(("items", "keys", "values", "most_common", "elements", "total", "copy"))
 """Methods that look at all elements of a dict."""
 
+_set: Final[Any] = dict.__setitem__  # type: ignore[reportUnknownMemberType]
+
 
 def begin(holder: Any, key: Any) -> None:
     """An item is about to be read: a dict that makes those that it has not begins it, whatever conditions hold."""
-    if not isinstance(holder, defaultdict | Counter) or not is_tracing() or key in holder:
+    if not isinstance(holder, defaultdict | Counter) or not is_tracing():
         return
-    makes = holder.default_factory if isinstance(holder, defaultdict) else None
-    if is_conditional(holder):
-        current().outermost.perhaps[id(cast("Any", holder))] = holder, key, here()
+    items = cast("dict[Any, Any]", holder)
+    if key in items:
+        return
+    makes: Any = cast("Any", holder).default_factory if isinstance(holder, defaultdict) else None
+    if is_conditional(items):
+        current().outermost.perhaps[id(items)] = items, key, here()
     elif makes is None:
         return
     if makes is not None or isinstance(holder, Counter):
-        dict.__setitem__(cast("Any", holder), key, 0 if makes is None else born(makes()))
+        _set(items, key, 0 if makes is None else born(makes()))
 
 
 def whole(holder: Any) -> None:
@@ -46,7 +51,7 @@ def whole(holder: Any) -> None:
     found: Any = current().outermost.perhaps.get(id(cast("Any", holder)))
     if found is not None:
         _, key, place = found
-        kind = cast("Any", type(holder)).__name__
+        kind = type(cast("object", holder)).__name__
         raise UnboundError(
             f"whether the {kind} has the key {key!r} depends on a condition that is known only at run time",
             hint="give it its keys before, as dict.fromkeys(keys, 0) does",
@@ -57,7 +62,12 @@ def returned(tree: Any) -> Any:
     """What a function returns; an error if the keys of a dict in it are not known."""
     if current().outermost.perhaps:
         whole(tree)
-        parts: Any = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else ()
-        for part in parts:
+        for part in _parts(tree):
             returned(part)
     return tree
+
+
+def _parts(tree: Any) -> list[Any]:
+    if isinstance(tree, dict):
+        return list(cast("dict[Any, Any]", tree).values())
+    return list(cast("list[Any]", tree)) if isinstance(tree, list | tuple) else []
