@@ -7,26 +7,27 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 from pliant.core import ir
-from pliant.core.build import hint_of, trace
+from pliant.core.build import trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Namespace, Op, Tangents, Value, Values, nodes, substitute
+from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, nodes, substitute
 from pliant.core.scope import scope
-from pliant.core.types import DTYPES, Type
+from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.bits import logical_not
 from pliant.ops.block import BlockWrite
+from pliant.ops.branch_part import Part, Unset, slots_of
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
 from pliant.ops.elementwise import Add
 from pliant.ops.guarded import guarded
 from pliant.ops.index import Scatter
-from pliant.ops.region import cut, reached, read_by, read_with
+from pliant.ops.region import reached, read_by
 from pliant.ops.select import is_zero, select
 from pliant.ops.shape import Permute, Reshape, broadcast
 from pliant.ops.update import Window
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
-from pliant.transforms.transpose import linearize, pull
+from pliant.transforms.transpose import pull
 from pliant.transforms.vmap import vmap
 
 BOOL: Final = Type("bool")
@@ -83,8 +84,8 @@ class Cond(Holder):
         unset, in the same results where the types are the same."""
         active = [d is not None for d in dxs[1:]]
         moved = self.reached(active, floats=True)
-        parts = [_Part.of(fn, active, moved) for fn in self.branches]
-        slots = _slots([part.saved for part in parts])
+        parts = [Part.of(fn, active, moved) for fn in self.branches]
+        slots = slots_of([part.saved for part in parts])
         ahead = Cond(*(part.ahead(slots) for part in parts)).apply(*xs)
         ys, kept = ahead[: len(moved)], ahead[len(moved) :]
         back = Cond(*(part.linear(slots) for part in parts))
@@ -130,72 +131,6 @@ class Cond(Holder):
         return Cond(*small).apply(condition, *pick(xs, read))
 
 
-@final
-@frozen
-class Unset(Op):
-    """Memory that nobody reads, as a value of a type: what a branch leaves where the other one keeps something.
-
-    number: tells those of one branch apart. Problems in a batch may take both branches, and read it
-    before they choose: there it is zero.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    number: int
-
-    def infer(self, *xs: Type) -> Type:
-        return Type(self.dtype, self.shape)
-
-    def array(self, xp: Namespace, *xs: Any) -> Any:
-        return xp.zeros(self.shape, dtype=getattr(xp, DTYPES[self.dtype]))
-
-    def fill(self, k: Any, out: Any) -> None:
-        """Nothing."""
-
-
-@final
-@frozen
-class _Part:
-    """A branch, linearised: its results, what the derivative reads, the derivative."""
-
-    fn: Function
-    ys: Values
-    saved: Values
-    dxs: Values
-    dys: Values
-
-    @classmethod
-    def of(cls, fn: Function, active: Sequence[bool], moved: Sequence[bool]) -> _Part:
-        with scope():
-            ys, dxs, pushed = linearize(fn, fn.params, tuple(active))
-            dys = pick(instantiate(ys, pushed), moved)
-            return cls(fn, ys, cut(read_with(dys, dxs), set(fn.params)), dxs, dys)
-
-    def ahead(self, slots: Sequence[Type]) -> Function:
-        """`(x…) → (y…, residual or nothing per slot…)`."""
-        places = _places(self.saved, slots)
-
-        def step(*xs: Value) -> Values:
-            made = substitute((*self.ys, *self.saved), dict(zip(self.fn.params, xs, strict=True)))
-            found = dict(zip(places, made[len(self.ys) :], strict=True))
-            kept = [found[n] if n in found else Unset(t.dtype, t.shape, n)() for n, t in enumerate(slots)]
-            return *made[: len(self.ys)], *kept
-
-        return trace(step, *(p.type for p in self.fn.params), names=[hint_of(p) for p in self.fn.params])
-
-    def linear(self, slots: Sequence[Type]) -> Function:
-        """`(residual per slot…, x…, dx…) → (dy…)`."""
-        places = _places(self.saved, slots)
-
-        def step(*args: Value) -> Values:
-            rest = iter(args[len(slots) :])
-            env = {s: args[n] for s, n in zip(self.saved, places, strict=True)}
-            env.update((p, next(rest)) for p in (*self.fn.params, *self.dxs))
-            return substitute(self.dys, env)
-
-        return trace(step, *slots, *(p.type for p in (*self.fn.params, *self.dxs)))
-
-
 def cleared(fn: Function) -> Function:
     """`fn` with zeros for what is unset, for those who run both branches."""
     unset = [n.values[0] for n in nodes(fn.results) if isinstance(n.op, Unset)]
@@ -204,27 +139,6 @@ def cleared(fn: Function) -> Function:
     with scope():
         zeros = {v: ir.operators.zeros(v.type) for v in unset}
         return replace(fn, results=substitute(fn.results, zeros))
-
-
-def _slots(saved: Sequence[Values]) -> list[Type]:
-    """Types that hold either branch's residuals."""
-    slots = list[Type]()
-    for values in saved:
-        free = list(slots)
-        for v in values:
-            if v.type in free:
-                free.remove(v.type)
-            else:
-                slots.append(v.type)
-    return slots
-
-
-def _places(saved: Values, slots: Sequence[Type]) -> list[int]:
-    """The slot of each residual: the first free one of its type."""
-    taken = list[int]()
-    for v in saved:
-        taken.append(next(n for n, t in enumerate(slots) if t == v.type and n not in taken))
-    return taken
 
 
 @rewrite(Cond)

@@ -27,7 +27,7 @@ from pliant.core.ir import (
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import Block
-from pliant.ops.cond import Unset
+from pliant.ops.branch_part import Unset
 from pliant.ops.custom import pick
 from pliant.ops.index import Indexed
 from pliant.ops.loop import Loop

@@ -27,6 +27,7 @@ from pliant.ops.block import ReadBlock
 from pliant.ops.compare import less
 from pliant.ops.cond import Cond
 from pliant.ops.custom import pick, spread
+from pliant.ops.early_reads import with_early_reads
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
@@ -122,9 +123,9 @@ class Loop(LoopForm):
         active, moved = self.spreading([d is not None for d in dxs], floats=True)
         with scope():
             ys, dps, pushed = linearize(self.body, self.body.params, (False, *active))
-            dys = pick(instantiate(ys, pushed), moved)
             free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
             stacked = {y: k for k, (y, kind) in enumerate(zip(ys, self.outs, strict=True)) if kind == "stack"}
+            dys = with_early_reads(pick(instantiate(ys, pushed), moved), dps, {*free, *stacked})
             saved = step_cut(read_with(dys, dps), {*free, *stacked}, self.kept_once(ys))
             found = {v for node in nodes(dys, stop=(*saved, *stacked)) for v in node.args}.union(dys)
             stacked = {y: k for y, k in stacked.items() if y in found and y not in free}

@@ -18,7 +18,8 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, functions_of, nodes, param, rebuild
 from pliant.core.origin import at
 from pliant.core.scope import scope
-from pliant.ops.cond import Cond, Unset
+from pliant.ops.branch_part import Unset
+from pliant.ops.cond import Cond
 from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
