@@ -60,7 +60,7 @@ class Fusion:
             for a in node.args:
                 self.uses.setdefault(a, []).append(node)
             if isinstance(node.op, WRITES):
-                whole, count = self.written.get(node.args[0], (node.args[0], 0))
+                whole, count = self.version(node.args[0])
                 self.written[node.values[0]] = whole, count + 1
         self.steps: list[Step] = []
         self.made_at: dict[Value, int] = {}
@@ -73,6 +73,7 @@ class Fusion:
         self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
         self.crooked: dict[int, set[Value]] = {}  # what a nest reads elsewhere than at its own point
         self.overwritten: dict[int, set[Value]] = {}  # what it writes over
+        self.versions: dict[int, dict[Value, int]] = {}  # of which written arrays it reads what they hold, and when
         self.pointwise: dict[Value, Root] = {}
         self.sums = sums_of(fn, owned, self.uses)
         passed = {node for part in self.sums.values() for node in part.passed}
@@ -149,9 +150,9 @@ class Fusion:
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
         x, u, *bounds = node.args
-        whole, count = self.written.get(x, (x, 0))
+        whole, count = self.version(x)
         if count and u not in self.buffers:
-            found = [self.written.get(v, (v, 0)) for v in self.reached((u,))]
+            found = [self.version(v) for v in self.reached((u,))]
             if any([v is whole and n < count for v, n in found]):
                 self.materialise(u)  # of what the array held before it was written to
         if x in self.buffers or is_merged(x):
@@ -302,9 +303,10 @@ class Fusion:
             at, nest = len(self.steps), Nest(space, lengths=lengths)
             self.steps.append(nest)
             known.append(at)
-            self.leaves[at], self.crooked[at], self.overwritten[at] = set(), set(), set()
+            self.leaves[at], self.crooked[at], self.overwritten[at], self.versions[at] = set(), set(), set(), {}
         self.crooked[at] |= crooked
         self.overwritten[at] |= over
+        self.versions[at] |= dict(map(self.version, leaves))
         root.leaves = frozenset(leaves)
         nest.roots.append(root)
         nest.size += size
@@ -319,7 +321,14 @@ class Fusion:
             made = self.made_at.get(value, -1)
             if made > at or (made == at and not (aligned and value in self.pointwise)):
                 return False
+            whole, count = self.version(value)
+            if self.versions[at].get(whole, count) != count:  # one would have to be kept for the other
+                return False
         return not space or not self.leaves[at].isdisjoint(leaves)
+
+    def version(self, value: Value) -> tuple[Value, int]:
+        """What an array was before it was written to, and how often it was."""
+        return self.written.get(value, (value, 0))
 
     def result(self, value: Value, seen: bool) -> Buffer:
         """The buffer of one result: the value's own, or a copy's."""
