@@ -150,6 +150,7 @@ class _Engine:
             engine = _Engine(self.index_rules, self.fold, self.log)
             engine.inner = self.inner
             known = self.inner[id(fn)] = fn, engine.run(fn)  # fn is kept, and so its id
+            self.inner[id(known[1])] = known[1], known[1]
             self.fired += engine.fired
         return known[1]
 
@@ -187,11 +188,11 @@ class _Engine:
         return settled[value]
 
     def renewed(self, value: Value) -> Value:
-        """The value on the final forms of its operands."""
+        """The value on the final forms of its operands, the functions it holds simplified."""
         args = tuple([self.final[a] for a in value.node.args])
-        if args == value.node.args:
+        if args == value.node.args and not functions_of(value.node.op):
             return value
-        return rebuild(value.node, args)[value.index]
+        return self.remake(value.node, args)[value.index]
 
     def improve(self, value: Value) -> Value:
         """What one rule makes of a value whose operands are final; the value itself if none fires."""
