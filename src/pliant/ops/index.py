@@ -318,10 +318,14 @@ def _unlast(x: Value, axis: int) -> Value:
 
 def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> Value:
     """The block of `x` of extents `lengths` that begins at `starts`, one `i64[]` for each axis."""
-    for axis, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-        if isinstance(start.op, Const):
-            x = slice_axis(x, axis, int(start.op.value.real), length)
-    moving = _moving(starts, lengths, x.shape)
+    if all([isinstance(start.op, Const) for start in starts]):
+        narrow = range(len(lengths))
+    else:  # one place along an axis is an index as well: its derivative then writes that place alone
+        narrow = [axis for axis, length in enumerate(lengths) if length != 1]
+    for axis in narrow:
+        if isinstance(start := starts[axis].op, Const):
+            x = slice_axis(x, axis, int(start.value.real), lengths[axis])
+    moving = _moving(lengths, x.shape)
     if not moving:
         return x
     order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
@@ -331,7 +335,7 @@ def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> 
 
 def dynamic_update_slice(x: Value, u: Value, starts: Sequence[Value]) -> Value:
     """`x` with the block of `u`'s shape that begins at `starts` replaced by `u`."""
-    moving = _moving(starts, u.shape, x.shape, also_literal=True)
+    moving = _moving(u.shape, x.shape)
     if not moving:
         return u
     order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
@@ -340,12 +344,9 @@ def dynamic_update_slice(x: Value, u: Value, starts: Sequence[Value]) -> Value:
     return permute(scatter_set(permute(x, order), indices, block, unique=True), Permute(order).inverse())
 
 
-def _moving(
-    starts: Sequence[Value], lengths: Sequence[int], shape: tuple[int, ...], *, also_literal: bool = False
-) -> tuple[int, ...]:
-    """The axes along which a block lies at a place chosen at run time."""
-    found = [also_literal or not isinstance(s.op, Const) for s in starts]
-    return tuple(a for a, m in enumerate(found) if m and lengths[a] != shape[a])
+def _moving(lengths: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes along which a block is not all there is."""
+    return tuple([a for a, (m, n) in enumerate(zip(lengths, shape, strict=True)) if m != n])
 
 
 def _block(starts: Sequence[Value], lengths: Sequence[int], axes: Sequence[int]) -> list[Value]:
