@@ -43,6 +43,7 @@ from pliant.ops.rows_inside import rows_inside
 from pliant.ops.short_tapes import short_tapes
 from pliant.ops.sink import sink
 from pliant.ops.unstack import unstack
+from pliant.ops.views import through_views
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
@@ -79,6 +80,7 @@ ONCE = Pass("once", lambda fn, log: run_once(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
+VIEWS = Pass("views", lambda fn, log: through_views(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
 ELIDE = Pass("elide", lambda fn, log: elide(fn))
 SHORT_TAPES = Pass("short-tapes", short_tapes)
@@ -97,12 +99,12 @@ UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn 
 OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
 
 BEFORE_DERIVATIVES = (
-    DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
+    DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
     DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, ONCE, DEAD, RANGES, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE, SHORT_TAPES,
-    COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEAD,
+    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE,
+    SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEAD,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pliant.ops import (
     bits,
     block,
     block_rules,
+    branch_part,
     compare,
     complex,
     cond,
@@ -64,7 +65,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom,
-    loop, loop_rules, cond, paired, retrace, reversible, sparing, tape, while_loop,
+    loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop,
 )  # fmt: skip
 
 
