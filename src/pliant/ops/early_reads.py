@@ -20,7 +20,7 @@ from pliant.ops.cond import Cond
 from pliant.ops.custom import pick
 from pliant.ops.loop_form import LoopForm
 from pliant.ops.region import cut, read_with
-from pliant.ops.step_cut import WIDE
+from pliant.ops.step_cut import TRIED, WIDE
 
 Flags: TypeAlias = Sequence[bool]
 
@@ -99,3 +99,14 @@ def _kept(fn: Function, linear: Flags, late: Flags) -> tuple[Values, Values]:
     with scope():
         dys = with_early_reads(fn.results, dxs, free)
         return dys, cut(read_with(dys, dxs), free)
+
+
+def read_whole(reads: Sequence[Value], fixed: Sequence[Value]) -> list[Value]:
+    """Those of some arrays, the same at each step, that are better read again than what `reads` need of them is kept:
+    few elements at a step. What holds the loop would have to keep the others whole, if they change there."""
+    found = list(fixed)
+    for p in [p for p in fixed if p.type.size >= WIDE][:TRIED]:
+        least, less = cut(reads, found), [q for q in found if q is not p]
+        if sum([v.type.size for v in cut(reads, less) if v not in least]) < WIDE:
+            found = less
+    return found

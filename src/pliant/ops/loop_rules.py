@@ -9,6 +9,7 @@ from pliant.core.build import hint_of, trace
 from pliant.core.ir import Function, Param, Value, Values, nodes, substitute
 from pliant.core.scope import scope
 from pliant.ops.block import AddBlock
+from pliant.ops.cond import Cond
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import Add
@@ -288,6 +289,10 @@ def _accumulator(value: Value) -> Value | None:
     if isinstance(op, Loop) and op.outs[value.index] == "last":
         place = next(p for p, k in op.carries if k == value.index)
         return args[place - 1] if _is_only_added_to(op.body, place, value.index) else None
+    if isinstance(op, Cond):
+        same = [n for n, a in enumerate(args[1:]) if a.type == value.type]
+        found = [n for n in same if all([_is_only_added_to(fn, n, value.index) for fn in op.branches])]
+        return args[found[0] + 1] if found else None
     return None
 
 

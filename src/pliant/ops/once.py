@@ -14,8 +14,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast, final
 
+from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, functions_of, nodes, param, rebuild
+from pliant.core.ir import (
+    Const,
+    Function,
+    Node,
+    Op,
+    Param,
+    Value,
+    Values,
+    const,
+    functions_of,
+    nodes,
+    param,
+    rebuild,
+    substitute,
+)
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.ops.branch_part import Unset
@@ -24,7 +39,7 @@ from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.retrace import Retrace
-from pliant.ops.tape import TAPE, Record
+from pliant.ops.tape import TAPE, Kind, Record
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.dead import eliminate_dead
 from pliant.transforms.replace import changed_inside, replaced
@@ -146,23 +161,51 @@ def _link(first: Node, later: Node, args: Sequence[Value | None]) -> Link | None
 
 
 def _link_of_ways(first: Node, later: Node, op: Retrace, args: Sequence[Value | None]) -> Link | None:
-    """A loop and both ways of it; what only the way back needs, the loop may be rid of."""
+    """A loop and both ways of it; what only the way back needs, or only the value, the other may be rid of."""
     loop, given = first.op, [a for a in args if a is not None]
     assert isinstance(loop, WhileLoop)
-    rest = list(zip(first.args, loop.ins, strict=True))
-    has = tuple([bool(rest) and rest[0] == pair and bool(rest.pop(0)) for pair in zip(args, op.ins, strict=True)])
-    if rest or len(given) < len(args) or first in nodes(given):
+    if len(given) < len(args) or first in nodes(given):
         return None
-    kept = pick(has, [kind == "carry" for kind in op.ins])
-    ahead = Function("step", pick(op.ahead.params, has), pick(op.ahead.results[: len(kept)], kept))
-    test = Function(loop.test.name, pick(op.test.params, has), op.test.results)
-    for fn in (ahead, test):
+    places = _same_places(list(zip(first.args, loop.ins, strict=True)), list(zip(args, op.ins, strict=True)))
+    has, had = [n is not None for n in places], [n in places for n in range(len(loop.ins))]
+    ran = _restricted(op.test, op.ahead, op.ins, has), _restricted(loop.test, loop.body, loop.ins, had)
+    if ran[0] is None or ran[0] != ran[1]:
+        return None
+    more = pick(op.ahead.params, [not h for h in has])
+    with scope():
+        params = (*loop.body.params, *(param(p.type, hint_of(p)) for p in more))
+        own = dict(zip(more, params[len(loop.ins) :], strict=True))
+        own.update((p, params[n]) for p, n in zip(op.ahead.params, places, strict=True) if n is not None)
+        made = substitute(op.ahead.results, own)
+        is_new = [not h for h, kind in zip(has, op.ins, strict=True) if kind == "carry"]
+        results = (*loop.body.results, *pick(made[: len(is_new)], is_new), *made[len(is_new) :])
+        test = substitute(loop.test.results, dict(zip(loop.test.params, params, strict=False)))
+    ins = (*loop.ins, *pick(op.ins, [not h for h in has]))
+    record = Record(Function(loop.test.name, params, test), Function("step", params, results), ins)
+    kept = (*[True] * len(loop.carries), *[False] * sum(is_new))
+    operands = (*first.args, *pick(given, [not h for h in has]))
+    return Link(first, record, operands, kept, later, op.rewind, 1)
+
+
+def _same_places(pairs: Sequence[tuple[Value, Kind]], others: Sequence[tuple[Value | None, Kind]]) -> list[int | None]:
+    """Where others of these operands are among some, in the same order; None for those that are not."""
+    places, at = list[int | None](), 0
+    for pair in others:
+        found = next((n for n in range(at, len(pairs)) if pairs[n] == pair), None)
+        places.append(found)
+        at = at if found is None else found + 1
+    return places
+
+
+def _restricted(test: Function, body: Function, ins: Sequence[Kind], has: Sequence[bool]) -> list[Function] | None:
+    """The condition and the step of a loop of some of its operands; None if these depend on others."""
+    carried = [h for h, kind in zip(has, ins, strict=True) if kind == "carry"]
+    kept = pick(body.results[: len(carried)], carried)
+    parts = Function("test", pick(test.params, has), test.results), Function("step", pick(body.params, has), kept)
+    for fn in parts:
         if any([isinstance(n.op, Param) and n.values[0] not in fn.params for n in nodes(fn.results)]):
             return None
-    body = Function("step", loop.body.params, loop.body.results)
-    if test != loop.test or _without_tapes(ahead) != _without_tapes(body):
-        return None
-    return Link(first, Record(op.test, op.ahead, op.ins), tuple(given), kept, later, op.rewind, 1)
+    return list(map(_without_tapes, parts))
 
 
 def _without_tapes(fn: Function) -> Function:

@@ -15,7 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
-from pliant.ops.early_reads import with_early_reads
+from pliant.ops.early_reads import read_whole, with_early_reads
 from pliant.ops.guarded import guarded
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
@@ -193,7 +193,9 @@ class WhilePull(Wrapper):
         with scope():
             ys, dps, pushed = linearize(self.body, params, self.active)
             fixed = pick(params, [not c for c in loop.are_carries])
-            dys = with_early_reads(pick(instantiate(ys, pushed), moved), dps, fixed)
+            dys = pick(instantiate(ys, pushed), moved)
+            fixed = read_whole(read_with(with_early_reads(dys, dps, ()), dps), fixed)
+            dys = with_early_reads(dys, dps, fixed)
             saved = cut(read_with(dys, dps), fixed)
         found = {node.values[0] for node in nodes(dys, stop=saved)}
         given = [p for p in fixed if p in found]

@@ -192,7 +192,9 @@ class _Engine:
         args = tuple([self.final[a] for a in value.node.args])
         if args == value.node.args and not functions_of(value.node.op):
             return value
-        return self.remake(value.node, args)[value.index]
+        made = self.remake(value.node, args)
+        self.elsewhere.update([(v, y) for v, y in zip(value.node.values, made, strict=True) if y is not v is not value])
+        return made[value.index]
 
     def improve(self, value: Value) -> Value:
         """What one rule makes of a value whose operands are final; the value itself if none fires."""
