@@ -42,6 +42,7 @@ from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
 from pliant.ops.short_tapes import short_tapes
 from pliant.ops.sink import sink
+from pliant.ops.start_of_sums import start_of_sums
 from pliant.ops.unstack import unstack
 from pliant.ops.views import through_views
 from pliant.rewrite.engine import simplify
@@ -86,6 +87,7 @@ ELIDE = Pass("elide", lambda fn, log: elide(fn))
 SHORT_TAPES = Pass("short-tapes", short_tapes)
 HOIST = Pass("hoist", lambda fn, log: hoist(fn))
 FEWER_ROWS = Pass("fewer-rows", lambda fn, log: fewer_rows(fn))
+SUMS = Pass("start-of-sums", lambda fn, log: start_of_sums(fn))
 AHEAD = Pass("ahead", lambda fn, log: added_ahead(fn))
 COLUMNS = Pass("columns", lambda fn, log: columns_as_rows(fn))
 FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
@@ -103,7 +105,7 @@ BEFORE_DERIVATIVES = (
     DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE,
+    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE,
     SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEAD,
 )  # fmt: skip
 

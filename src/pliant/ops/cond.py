@@ -165,6 +165,20 @@ def cond_without_idle_operands(value: Value) -> Replacement:
     return dict(zip(value.node.values, present(made), strict=True))
 
 
+@rewrite(Cond)
+def cond_without_zeros(value: Value) -> Replacement:
+    """What is zeros in both branches is zeros."""
+    op = value.op
+    assert isinstance(op, Cond)
+    used = [not all(map(is_zero, ys)) for ys in zip(*(fn.results for fn in op.branches), strict=True)]
+    return None if all(used) else with_zeros(value, op.prune(tuple(used), value.args))
+
+
+def with_zeros(value: Value, made: Tangents) -> dict[Value, Value]:
+    """A node's results, given those that are not zeros."""
+    return {v: ir.operators.zeros(v.type) if y is None else y for v, y in zip(value.node.values, made, strict=True)}
+
+
 @rewrite(Cond, reads=(Cond,))
 def cond_of_cond(value: Value) -> Replacement:
     """Two branches on one condition, the second reading what the first made → one that makes both.
@@ -232,4 +246,4 @@ def _adding(fn: Function, k: int) -> Function:
     return trace(step, *(p.type for p in fn.params), fn.results[k].type)
 
 
-RULES = (cond_of_literal, cond_without_idle_operands, cond_of_cond, add_of_cond)
+RULES = (cond_of_literal, cond_without_idle_operands, cond_without_zeros, cond_of_cond, add_of_cond)

@@ -31,6 +31,7 @@ from pliant.ops.early_reads import with_early_reads
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
+from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import read_with
 from pliant.ops.select import select
@@ -126,7 +127,9 @@ class Loop(LoopForm):
             free = {p for p, kind in zip(self.body.params, ("each", *self.ins), strict=True) if kind != "carry"}
             stacked = {y: k for k, (y, kind) in enumerate(zip(ys, self.outs, strict=True)) if kind == "stack"}
             dys = with_early_reads(pick(instantiate(ys, pushed), moved), dps, {*free, *stacked})
-            saved = step_cut(read_with(dys, dps), {*free, *stacked}, self.kept_once(ys))
+            # a loop of unknown length reads what it ran on, to run again, but mostly runs once: see `once`
+            saved = step_cut(read_with(dys, dps, but=(Paired,)), {*free, *stacked}, self.kept_once(ys))
+            saved += step_cut(read_with(dys, dps), {*free, *stacked, *saved}, self.kept_once(ys))
             found = {v for node in nodes(dys, stop=(*saved, *stacked)) for v in node.args}.union(dys)
             stacked = {y: k for y, k in stacked.items() if y in found and y not in free}
         saving = replace(self, outs=self.outs + ("stack",) * len(saved), body=replace(self.body, results=(*ys, *saved)))

@@ -9,7 +9,7 @@ from pliant.core.build import hint_of, trace
 from pliant.core.ir import Function, Param, Value, Values, nodes, substitute
 from pliant.core.scope import scope
 from pliant.ops.block import AddBlock
-from pliant.ops.cond import Cond
+from pliant.ops.cond import Cond, with_zeros
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import Add
@@ -19,6 +19,7 @@ from pliant.ops.loop_form import In, Out
 from pliant.ops.region import read_by
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, permute
+from pliant.ops.tape import Rewind
 from pliant.ops.update import AddSlice
 from pliant.rewrite.rule import Replacement, rewrite
 
@@ -49,6 +50,16 @@ def loop_without_idle_operands(value: Value) -> Replacement:
     made = iter(small.apply(*pick(xs, keep)) if any(stays) else ())
     kept = {k: xs[c] for c, k in still.items()}
     return {v: kept[k] if k in kept else next(made) for k, v in enumerate(value.node.values)}
+
+
+@rewrite(Loop)
+def loop_without_zeros(value: Value) -> Replacement:
+    """What every step leaves at zero is zeros: the cotangent of what a step looks at but does not compute with."""
+    loop = value.op
+    assert isinstance(loop, Loop)
+    pairs = zip(loop.body.results, loop.outs, strict=True)
+    used = [kind not in ("sum", "stack") or not is_zero(y) for y, kind in pairs]
+    return None if all(used) else with_zeros(value, loop.prune(tuple(used), value.args))
 
 
 @rewrite(Loop)
@@ -251,7 +262,7 @@ def add_of_accumulation(value: Value) -> Replacement:
         place = next(p for p, k in loop.carries if k == total.index)
         if not is_zero(total.args[place - 1]) or acc.type != total.type:
             continue
-        if not _is_only_added_to(loop.body, place, total.index) or total.node in nodes([acc]):
+        if not is_only_added_to(loop.body, place, total.index) or total.node in nodes([acc]):
             continue
         xs = list(total.args)
         xs[place - 1] = acc
@@ -261,7 +272,7 @@ def add_of_accumulation(value: Value) -> Replacement:
     return None
 
 
-def _is_only_added_to(body: Function, place: int, k: int) -> bool:
+def is_only_added_to(body: Function, place: int, k: int) -> bool:
     """Whether a carry comes out as itself plus something, and is read for nothing else."""
     param, chain = body.params[place], set[Value]()
     value = body.results[k]
@@ -288,16 +299,20 @@ def _accumulator(value: Value) -> Value | None:
         return found[0] if found else None
     if isinstance(op, Loop) and op.outs[value.index] == "last":
         place = next(p for p, k in op.carries if k == value.index)
-        return args[place - 1] if _is_only_added_to(op.body, place, value.index) else None
+        return args[place - 1] if is_only_added_to(op.body, place, value.index) else None
+    if isinstance(op, Rewind):
+        place = op.carries[value.index][0]
+        return args[place - op.saved + 1] if is_only_added_to(op.back, place, value.index) else None
     if isinstance(op, Cond):
         same = [n for n, a in enumerate(args[1:]) if a.type == value.type]
-        found = [n for n in same if all([_is_only_added_to(fn, n, value.index) for fn in op.branches])]
+        found = [n for n in same if all([is_only_added_to(fn, n, value.index) for fn in op.branches])]
         return args[found[0] + 1] if found else None
     return None
 
 
 RULES = (
     loop_over_rows,
+    loop_without_zeros,
     loop_without_idle_operands,
     loop_without_repeated_operands,
     loop_with_permuted_rows,

@@ -10,7 +10,7 @@ loops and branches. A checkpoint, which runs steps again, has tapes of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast, final
 
@@ -42,10 +42,8 @@ from pliant.ops.retrace import Retrace
 from pliant.ops.tape import TAPE, Kind, Record
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.dead import eliminate_dead
-from pliant.transforms.replace import changed_inside, replaced
+from pliant.transforms.replace import Env, changed_inside, copied, replaced
 
-Known: TypeAlias = "dict[Value, Value]"
-Rule: TypeAlias = "Callable[[Node, Known], Values | None]"
 Place: TypeAlias = "tuple[str, int] | None"  # where a function finds a parameter of another: its result, its parameter
 
 
@@ -62,7 +60,7 @@ class Link:
     taking: Op
     count: int
 
-    def left(self, env: Known) -> tuple[Values, Values]:
+    def left(self, env: Env) -> tuple[Values, Values]:
         """The results of the first node, and the tapes."""
         made = self.leaving.apply(*(env[a] for a in self.given))
         first = len(made) - self.count
@@ -132,7 +130,7 @@ def _linked_ways(op: Retrace) -> Retrace:
 # --- where a loop was run before
 
 
-def _links(order: Sequence[Node], later: Sequence[Node], known: Known) -> Iterator[Link]:
+def _links(order: Sequence[Node], later: Sequence[Node], known: Env) -> Iterator[Link]:
     """Nodes of some that can leave tapes for later ones; known: what values of the later ones are among the others."""
     for node in later:
         op, args = node.op, tuple([known.get(a) for a in node.args])
@@ -291,7 +289,7 @@ def _linked(one: Function, other: Function, places: Sequence[Place]) -> tuple[Fu
     count = 0
     while True:
         with scope():
-            one = Function(one.name, one.params, _copied(one.results, {p: p for p in one.params}, early=()))
+            one = Function(one.name, one.params, copied(one.results, {p: p for p in one.params}))
             order, later = nodes(one.results), nodes(other.results)
             known = _known(one, other, later, places)
             link = next(_links(order, later, known), None)
@@ -301,9 +299,9 @@ def _linked(one: Function, other: Function, places: Sequence[Place]) -> tuple[Fu
         places, count = [*places, *[None] * link.count], count + link.count
 
 
-def _known(one: Function, other: Function, later: Sequence[Node], places: Sequence[Place]) -> Known:
+def _known(one: Function, other: Function, later: Sequence[Node], places: Sequence[Place]) -> Env:
     """What of the values of a function another one has too."""
-    known: Known = {}
+    known: Env = {}
     for p, place in zip(other.params, places, strict=True):
         if place is not None:
             known[p] = one.results[place[1]] if place[0] == "result" else one.params[place[1]]
@@ -318,19 +316,7 @@ def _known(one: Function, other: Function, later: Sequence[Node], places: Sequen
 # --- the tapes handed on
 
 
-def _copied(results: Values, env: Known, early: Sequence[Value], rule: Rule | None = None) -> Values:
-    """The results, made again of what some values have become, some values early."""
-    for node in nodes([*early, *results]):
-        if isinstance(node.op, Param):
-            env.setdefault(node.values[0], node.values[0])
-            continue
-        made = rule(node, env) if rule else None
-        made = rebuild(node, tuple([env[a] for a in node.args])) if made is None else made
-        env.update(zip(node.values, made, strict=True))
-    return tuple([env[r] for r in results])
-
-
-def _taken(link: Link, env: Known, tapes: Values) -> Values:
+def _taken(link: Link, env: Env, tapes: Values) -> Values:
     with at(link.later.origin):
         return link.taken(tuple([env[a] for a in link.later.args]), tapes)
 
@@ -339,17 +325,17 @@ def _joined(fn: Function, link: Link) -> Function:
     """A function with tapes handed on inside it."""
     tapes = list[Value]()
 
-    def rule(node: Node, env: Known) -> Values | None:
+    def rule(node: Node, env: Env) -> Values | None:
         if node is link.first:
             return _left(link, env, tapes)
         return _taken(link, env, tuple(tapes)) if node is link.later else None
 
     with scope():
         early = [*link.given, link.first.values[0]]
-        return Function(fn.name, fn.params, _copied(fn.results, {p: p for p in fn.params}, early, rule))
+        return Function(fn.name, fn.params, copied(fn.results, {p: p for p in fn.params}, early, rule))
 
 
-def _left(link: Link, env: Known, tapes: list[Value]) -> Values:
+def _left(link: Link, env: Env, tapes: list[Value]) -> Values:
     with at(link.first.origin):
         made, found = link.left(env)
     tapes.extend(found)
@@ -360,14 +346,14 @@ def _apart(one: Function, other: Function, link: Link) -> tuple[Function, Functi
     """A function that leaves tapes, and one that takes them."""
     tapes = list[Value]()
 
-    def leave(node: Node, env: Known) -> Values | None:
+    def leave(node: Node, env: Env) -> Values | None:
         return _left(link, env, tapes) if node is link.first else None
 
-    results = _copied(one.results, {p: p for p in one.params}, link.given, leave)
+    results = copied(one.results, {p: p for p in one.params}, link.given, leave)
     taken = tuple([param(t.type, "tape") for t in tapes])
 
-    def take(node: Node, env: Known) -> Values | None:
+    def take(node: Node, env: Env) -> Values | None:
         return _taken(link, env, taken) if node is link.later else None
 
-    back = _copied(other.results, {p: p for p in other.params}, (), take)
+    back = copied(other.results, {p: p for p in other.params}, (), take)
     return Function(one.name, one.params, (*results, *tapes)), Function(other.name, (*other.params, *taken), back)

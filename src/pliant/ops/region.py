@@ -72,13 +72,14 @@ def read_by(results: Sequence[Value], params: Sequence[Value]) -> tuple[bool, ..
     return tuple([p in found for p in params])
 
 
-def read_with(dys: Sequence[Value], dxs: Collection[Value]) -> Values:
-    """The values that `dys`, linear in `dxs`, are made from and that do not depend on `dxs`."""
+def read_with(dys: Sequence[Value], dxs: Collection[Value], but: tuple[type[ir.Op], ...] = ()) -> Values:
+    """The values that `dys`, linear in `dxs`, are made from and that do not depend on `dxs`; not those that are read by
+    some primitives alone."""
     linear, found = set(dxs), dict[Value, None]()
     for node in nodes(dys):
         if any([a in linear for a in node.args]):
             linear.update(node.values)
-            found.update([(a, None) for a in node.args if a not in linear])
+            found.update([(a, None) for a in node.args if a not in linear and not isinstance(node.op, but)])
     found.update([(d, None) for d in dys if d not in linear])
     return tuple([r for r in found if not isinstance(r.op, Const)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from pliant.core.ir import Function, Node, Param, Value, Values, map_functions, nodes, rebuild
@@ -35,6 +35,24 @@ def replaced_in(fn: Function, rule: Callable[[Node, Env], Values | Value | None]
                 made = rebuild(node, tuple([env[a] for a in node.args]))
             env.update(zip(node.values, made if isinstance(made, tuple) else (made,), strict=True))
         return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+
+def copied(
+    results: Values,
+    env: Env,
+    early: Sequence[Value] = (),
+    rule: Callable[[Node, Env], Values | None] = lambda node, env: None,
+) -> Values:
+    """The results, in the scope there is, made again of what some values have become: some of them early, nodes as
+    `rule` makes them."""
+    for node in nodes([*early, *results]):
+        if isinstance(node.op, Param):
+            env.setdefault(node.values[0], node.values[0])
+            continue
+        made = rule(node, env)
+        made = rebuild(node, tuple([env[a] for a in node.args])) if made is None else made
+        env.update(zip(node.values, made, strict=True))
+    return tuple([env[r] for r in results])
 
 
 def changed_inside(node: Node, args: Values, change: Callable[[Function], Function]) -> Values | None:
