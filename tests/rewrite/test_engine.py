@@ -16,7 +16,7 @@ from pliant.errors import RewriteError
 from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import Add, Mul, add, mul, neg, sub
 from pliant.ops.reduce import ReduceSum, reduce_sum
-from pliant.ops.transcendental import cos, exp, log, sin
+from pliant.ops.transcendental import Exp, cos, exp, log, sin
 from pliant.pipeline import DEFAULT_RULES, fold
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
@@ -155,6 +155,37 @@ def test_rules_reach_into_held_functions() -> None:
     fn = trace(lambda x: Checkpoint(body).apply(x), F3)
     want = trace(lambda x: Checkpoint(trace(lambda y: y + y, F3)).apply(x), F3)
     assert simplify(fn, (times_one,)) == want
+
+
+def test_functions_held_by_what_a_rule_makes_are_simplified_on_the_spot() -> None:
+    def held(f: Any) -> Function:
+        return trace(f, F3)
+
+    @rewrite(Exp)
+    def exp_in_a_checkpoint(value: Value) -> Value:
+        """Builds a function that other rules match."""
+        (made,) = Checkpoint(held(lambda x: sin(neg(neg(mul(1.0, x)))))).apply(*value.args)
+        return made
+
+    want = trace(lambda x: Checkpoint(held(sin)).apply(x), F3)
+    assert simplify(trace(exp, F3), (exp_in_a_checkpoint, times_one, neg_of_neg)) == want
+
+
+def test_all_results_of_what_a_rule_makes_are_of_one_node() -> None:
+    @rewrite(Add)
+    def both_in_a_checkpoint(value: Value) -> dict[Value, Value] | None:
+        """Replaces a sum, and the sine that it reads."""
+        waved, y = value.args
+        if waved.op.name != "sin":
+            return None
+        held = trace(lambda x, y: (sin(x), neg(neg(mul(sin(x), y)))), F3, F3)
+        first, second = Checkpoint(held).apply(waved.args[0], y)
+        return {value: second, waved: first}
+
+    fn = trace(lambda x, y: (sin(x), sin(x) + y), F3, F3)
+    new = simplify(fn, (both_in_a_checkpoint, neg_of_neg))
+    assert [n.op.name for n in nodes(new.results) if n.args] == ["checkpoint"]
+    verify(new, "simplify")
 
 
 def test_scalars_are_folded_by_the_evaluator_given() -> None:

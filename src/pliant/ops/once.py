@@ -175,11 +175,13 @@ def _link_of_ways(first: Node, later: Node, op: Retrace, args: Sequence[Value | 
         own = dict(zip(more, params[len(loop.ins) :], strict=True))
         own.update((p, params[n]) for p, n in zip(op.ahead.params, places, strict=True) if n is not None)
         made = substitute(op.ahead.results, own)
-        is_new = [not h for h, kind in zip(has, op.ins, strict=True) if kind == "carry"]
-        results = (*loop.body.results, *pick(made[: len(is_new)], is_new), *made[len(is_new) :])
+        both = {places[n]: made[k] for n, k in op.carries}  # which leave the tapes of loops inside
+        carried = [both.get(n, loop.body.results[k]) for n, k in loop.carries]
+        is_new = [not has[n] for n, _ in op.carries]
+        results = (*carried, *pick(made[: len(is_new)], is_new), *made[len(is_new) :])
         test = substitute(loop.test.results, dict(zip(loop.test.params, params, strict=False)))
     ins = (*loop.ins, *pick(op.ins, [not h for h in has]))
-    record = Record(Function(loop.test.name, params, test), Function("step", params, results), ins)
+    record = Record(Function(loop.test.name, params, test), Function(loop.body.name, params, results), ins)
     kept = (*[True] * len(loop.carries), *[False] * sum(is_new))
     operands = (*first.args, *pick(given, [not h for h in has]))
     return Link(first, record, operands, kept, later, op.rewind, 1)
