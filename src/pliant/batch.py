@@ -33,13 +33,17 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
                     f"vmap: expected arrays to map over, got {type(x).__name__}", hint="in_axes=None for it"
                 )
             if not -len(x.shape) <= a < len(x.shape):
-                raise ArgumentError(f"vmap: axis {a} is out of range for an argument of type {x.type}").at(
-                    ("here", here())
-                )
+                raise ArgumentError(
+                    f"vmap: axis {a} is out of range for an argument of type {x.type}",
+                    hint="in_axes= says which axis of each argument is mapped, None which argument is not",
+                ).at(("here", here()))
             sizes.setdefault(x.shape[int(a)], x)
     if len(sizes) > 1:
         text = " and ".join(str(x.type) for x in sizes.values())
-        raise ShapeError(f"vmap: mapped axes have different sizes, in arguments {text}").at(("here", here()))
+        raise ShapeError(
+            f"vmap: mapped axes have different sizes, in arguments {text}",
+            hint="in_axes= says which axis of each argument is mapped, None which argument is not",
+        ).at(("here", here()))
     if not sizes and axis_size is None:
         raise ArgumentError("vmap: no argument is mapped", hint="in_axes needs an axis, or give axis_size")
     n = next(iter(sizes), axis_size or 0)

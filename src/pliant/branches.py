@@ -40,7 +40,9 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
         return (then if bool(pred) else otherwise)(*copied(operands))
     condition = as_traced(pred)
     if condition.shape:
-        raise ShapeError(f"cond: expected one condition, got {condition.type}").at(("here", here()))
+        raise ShapeError(
+            f"cond: expected one condition, got {condition.type}", hint="np.where(condition, x, y) chooses by element"
+        ).at(("here", here()))
     if condition.concrete is not None:
         return (then if bool(condition) else otherwise)(*operands)
     state = State.of(operands)
@@ -113,10 +115,16 @@ def _common(n: int, x: Any, y: Any) -> Kind | None:
     if type(x) is not TracedArray or type(y) is not TracedArray:
         if type(x) is type(y) and bool(x == y):
             return None
-        raise ArgumentError(f"cond: result {n} is {x!r} in one branch and {y!r} in the other")
+        raise ArgumentError(
+            f"cond: result {n} is {x!r} in one branch and {y!r} in the other",
+            hint="branches return arrays and numbers; what is no number is the same in both",
+        ).at(("here", here()))
     joined = kind_of(x).joined(kind_of(y))
     if joined is None:
-        raise ShapeError(f"cond: result {n} is {x.type} in one branch and {y.type} in the other").at(("here", here()))
+        raise ShapeError(
+            f"cond: result {n} is {x.type} in one branch and {y.type} in the other",
+            hint="branches return arrays of the same shapes: fill up the shorter one, or reduce both",
+        ).at(("here", here()))
     return joined
 
 

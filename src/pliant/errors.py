@@ -54,16 +54,21 @@ class IndexRangeError(PliantError, IndexError):
     """An index lies outside its axis, or is no index at all."""
 
 
-def out_of_range(index: int, axis: int, extent: int) -> str:
-    """What is said of an index at run time, where negative ones have been counted from the end already."""
+def out_of_range(index: int, axis: int, extent: int, name: str = "") -> IndexRangeError:
+    """The error of an index at run time, where negative ones have been counted from the end already."""
     given = index if index >= 0 else index - extent
-    return f"index {given} is out of range for axis {axis} of extent {extent}"
+    return IndexRangeError(
+        (f"{name}: " if name else "") + f"index {given} is out of range for axis {axis} of extent {extent}",
+        hint=f"indices go from {-extent} to {extent - 1}; np.take(x, i, mode='clip') takes the nearest of these"
+        if extent
+        else "the axis is empty",
+    )
 
 
 def beyond(start: int, axis: int, extent: int, count: int) -> IndexRangeError:
     """The error of a slice of a known number of elements, of which some do not exist at run time."""
     if count < 2:
-        return IndexRangeError(out_of_range(start, axis, extent))
+        return out_of_range(start, axis, extent)
     return IndexRangeError(
         f"a slice of {count} elements that starts at {start} leaves axis {axis} of extent {extent}",
         hint="NumPy's slice would be shorter, which a compiled array cannot be: clip the start, as in "

@@ -494,3 +494,21 @@ def length_of_a_dict_that_a_condition_fills(x: Any) -> Any:
 
 
 WRONG["length_of_a_dict_that_a_condition_fills"] = (pliant.jit(length_of_a_dict_that_a_condition_fills), (X,))
+
+WRONG["half_of_a_number_as_an_extent"] = (pliant.jit(lambda x: x.reshape(x.size / 2, 2)), (np.ones(6),))
+WRONG["range_of_a_float"] = (pliant.jit(lambda x: [i for i in range(x[2])]), (X,))
+WRONG["arms_with_different_texts"] = (pliant.jit(lambda x: pliant.cond(x[0] > 0, lambda: "a", lambda: "b")), (X,))
+WRONG["condition_of_many_values"] = (
+    pliant.jit(lambda x: pliant.cond(x > 0, lambda x: x, lambda x: -x, x)), (X,),
+)  # fmt: skip
+WRONG["python_integer_of_more_than_64_bits"] = (pliant.jit(lambda x: x + 1), (2**70,))
+
+
+def loop_without_source() -> Any:
+    """A function whose text Python does not keep, with a loop to a number known only at run time."""
+    names: dict[str, Any] = {}
+    exec("def f(x):\n  for i in range(x.argmax()): x = x * i\n  return x", names)
+    return names["f"]
+
+
+WRONG["range_in_a_function_without_source"] = (pliant.jit(loop_without_source()), (X,))

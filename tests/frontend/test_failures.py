@@ -108,3 +108,15 @@ def test_an_exception_in_a_step_of_scan_is_refused() -> None:
 
     with pytest.raises(pliant.PliantError, match="called many times"):
         pliant.jit(lambda xs: pliant.scan(step, 0.0, xs))(GOOD)
+
+
+def test_an_exception_of_a_derivative_names_the_line_that_raised_it() -> None:
+    def f(x: Any) -> Any:
+        if x > 1.0:
+            raise ValueError("too large")
+        return x
+
+    with pytest.raises(ValueError, match="too large") as caught:
+        pliant.grad(f)(2.0)
+    first = f.__code__.co_firstlineno
+    assert caught.value.__notes__ == [f"raised in test_failures.py:{first + 2}"]

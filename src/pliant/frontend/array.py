@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, cast, final
 import numpy as np
 
 from pliant.core.ir import Value
-from pliant.core.origin import here
+from pliant.core.origin import CodeOrigin, here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
@@ -222,6 +222,9 @@ class TracedArray:
             "extents, and indices of lists, must be known while tracing: take them from x.shape, pass them as Python "
             "integers, or make the largest array and take a part of it, as in np.zeros(n)[:k]"
         )
+        place = here()
+        if isinstance(place, CodeOrigin) and not place.text:
+            hint += "; so must the bounds of range in a function whose source is not at hand, as here"
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 
     def __format__(self, spec: str) -> str:

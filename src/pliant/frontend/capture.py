@@ -36,7 +36,7 @@ from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.draws import drawn_once
-from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members
+from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
@@ -66,6 +66,7 @@ def instrument(fn: Any, trace: Trace) -> Any:
         stored = [i for i in dis.get_instructions(fn.__code__) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
         if stored:  # it must have the real ones
             names = top.cells[id(fn.__globals__)] = fn.__globals__
+            note_names(top, names, fn.__code__)
         for i in stored:
             with at(CodeOrigin(fn.__code__, i.offset)):
                 note_name(place_of("item", names, i.argval))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -234,9 +235,21 @@ def together(*xs: Any, dtype: str | None = None, is_elementwise: bool = False) -
     return tuple(v if is_elementwise and not v.shape else broadcast_value(v, shape) for v in values)
 
 
+def integer_of(x: Any) -> int:
+    """An argument that is an integer, as Python's; ArgumentError for a float or text, as in NumPy."""
+    if type(x) is TracedArray:
+        return x.__index__()
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise ArgumentError(
+            f"expected an integer, got {type(x).__name__} {x!r}", hint="n // 2 is an integer, n / 2 a float"
+        ).at(("here", here())) from None
+
+
 def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     """A non-negative axis number."""
-    number = int(axis)
+    number = integer_of(axis)
     if not -rank <= number < rank:
         raise AxisRangeError(f"{name} {number} is out of bounds for an array of {rank} axes").at(("here", here()))
     return number % rank
@@ -255,7 +268,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
     extents = as_tuple(list(shape) if isinstance(shape, range) else shape)
-    return tuple(n.__index__() if type(n) is TracedArray else int(n) for n in extents)
+    return tuple(integer_of(n) for n in extents)
 
 
 def extents_of(shape: Any) -> tuple[int, ...]:

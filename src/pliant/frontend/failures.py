@@ -21,7 +21,7 @@ from pliant.frontend.tracing import Storage, Trace, current
 from pliant.ops.compare import equal
 from pliant.ops.select import select
 
-MARK = "__pliant_raised__"  # of an exception that a `raise` of the user has made
+MARK = "__pliant_raised__"  # where a `raise` of the user has made an exception: text, since exceptions are pickled
 _TRUTH = Kind(Type("bool"), is_scalar=True, is_weak=True)
 
 
@@ -33,7 +33,7 @@ def raised(make: Callable[[], Any], plainly: Callable[[], Any]) -> Any:
         error = plainly()
     made = error() if isinstance(error, type) else error
     if isinstance(made, Exception):
-        setattr(made, MARK, True)
+        setattr(made, MARK, here().short)
     return made
 
 
@@ -89,5 +89,5 @@ def exception(error: BaseException, place: Any) -> BaseException:
     """The exception of a call; numbers in its text that only a run in Python knows are left out."""
     made = copy.copy(error)
     made.args = tuple([re.sub(r"<traced [^<>]*>", "…", a) if isinstance(a, str) else a for a in error.args])
-    made.add_note(f"raised in {place.short}")
+    made.add_note(f"raised in {getattr(error, MARK, place.short)}")
     return made.with_traceback(None)

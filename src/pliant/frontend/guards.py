@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -68,6 +69,16 @@ def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None
     members = entries_of(holder) if is_open else [] if _is(holder, list) else [(holder, x, _look(holder, x))]
     for owner, name, value in members:
         trace.roots.setdefault((id(owner), name), (owner, name, value))
+
+
+def note_names(trace: Trace, names: dict[str, Any], code: types.CodeType) -> None:
+    """Guards on the global names that code reads, and what is defined in it, as they are before it runs."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    for name in [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]:
+        if name in names:
+            trace.roots.setdefault((id(names), name), (names, name, names[name]))
+    for each in inner:
+        note_names(trace, names, each)
 
 
 def reached(trace: Trace, given: Iterable[Any]) -> set[int]:

@@ -21,6 +21,8 @@ from pliant.ops.compare import less
 from pliant.ops.elementwise import add
 from pliant.ops.select import select
 
+WHOLE: Final = "i.astype(int) makes integers, i > 0 a mask"
+
 INT: Final = "i64"
 
 
@@ -133,7 +135,7 @@ def plain_index(k: Any) -> Any:
     if isinstance(k, TracedArray):
         if k.concrete is None:
             if k.type.kind not in "iu":
-                raise index_error(f"arrays used as indices must be of integer or boolean type, got {k.type}")
+                raise index_error(f"arrays used as indices must be of integer or boolean type, got {k.type}", WHOLE)
             return k
         k = k.concrete
     elif is_sequence(k) or isinstance(k, range):
@@ -148,7 +150,7 @@ def plain_index(k: Any) -> Any:
     except TypeError:
         array = np.asarray(k)
     if array.dtype != bool and array.dtype.kind not in "iu":
-        raise index_error(f"arrays used as indices must be of integer or boolean type, got {array.dtype}")
+        raise index_error(f"arrays used as indices must be of integer or boolean type, got {array.dtype}", WHOLE)
     return array if array.dtype == bool else array.astype(np.int64)
 
 
@@ -169,13 +171,13 @@ def axis_of_key(k: Any, n: int, axis: int, type: Type, *, is_array: bool) -> Axi
         return Axis(start, step, len(range(start, stop, step)))
     if isinstance(k, int):
         if not -n <= k < n:
-            raise index_error(f"index {k} is out of bounds for axis {axis} of {type} with size {n}")
+            raise index_error(f"index {k} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
         return Axis(array=np.asarray(k % n)) if is_array else Axis(k % n, 1, 1, is_dropped=True)
     if type_is_traced(k):
         return Axis(array=k) if is_array or k.shape else Axis(wrapped(k.value, n), 1, 1, is_dropped=True)
     if k.size and not (-n <= k.min() and k.max() < n):
         bad = k[(k < -n) | (k >= n)][0]
-        raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}")
+        raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
     return Axis(array=np.where(k < 0, k + n, k))
 
 
@@ -230,6 +232,11 @@ def has_array_of_rank_0(key: Any) -> bool:
     return any([not a.shape for a in arrays])
 
 
-def index_error(message: str) -> IndexRangeError:
+def _range(n: int) -> str:
+    """The hint for an index beyond an axis."""
+    return f"indices go from {-n} to {n - 1}" if n else "the axis is empty"
+
+
+def index_error(message: str, hint: str = "") -> IndexRangeError:
     """The error for a key, at the user's line."""
-    return IndexRangeError(message).at(("indexed here", here()))
+    return IndexRangeError(message, hint=hint).at(("indexed here", here()))

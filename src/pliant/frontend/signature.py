@@ -131,7 +131,7 @@ def signature(leaf: Any) -> Any:
 def check_number(leaf: Any, name: str) -> None:
     """Refuse a Python int that no array can hold."""
     if leaf.__class__ is int and not -(2**63) <= leaf < 2**63:
-        raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits")
+        raise ArgumentError(f"{name}: the Python int {leaf} does not fit into 64 bits", hint="pass it as a float")
 
 
 def leaf_type(leaf: Any, name: str) -> Type | None:

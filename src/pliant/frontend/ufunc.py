@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -229,12 +229,23 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
     """A Python operator: as the ufunc, but Python numbers among themselves stay Python's."""
     if type(args[-1]) is not TracedArray or args[-1].is_weak:  # perhaps numbers only
         if any(a is None or isinstance(a, str | dict | set) or is_above(cast("Any", type(a))) for a in args):
-            return NotImplemented
+            return _unlike(ufunc, args)
         if all(_is_python(a) for a in args):
             numbers = args if ufunc in LOGICAL or ufunc in COMPARISONS else tuple(_unbool(a) for a in args)
             made = call(builders, ufunc, numbers)
             return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
     return call(builders, ufunc, args)
+
+
+def _unlike(ufunc: np.ufunc, args: Sequence[Any]) -> Any:
+    """What an array makes of None, text and other objects: none of its elements is equal to these."""
+    arrays = [a for a in args if type(a) is TracedArray and not (a.is_weak or a.is_scalar)]
+    if not arrays or ufunc not in _LIKE or any(is_above(cast("Any", type(a))) for a in args):
+        return NotImplemented
+    return _LIKE[ufunc](arrays[0], dtype=bool)
+
+
+_LIKE: Final[dict[np.ufunc, Any]] = {np.equal: np.zeros_like, np.not_equal: np.ones_like}
 
 
 def _is_python(x: Any) -> bool:

@@ -186,7 +186,10 @@ def matmul(x: Value, y: Value) -> Value:
     of_x = (*(str(i) for i in range(-lead_x, 0)), *last_x)
     of_y = (*(str(i) for i in range(-lead_y, 0)), *last_y)
     if x.shape[of_x.index("k")] != y.shape[of_y.index("k")]:
-        raise ShapeError(f"matmul: {x.type} and {y.type} do not fit together: their inner extents differ")
+        raise ShapeError(
+            f"matmul: {x.type} and {y.type} do not fit together: their inner extents differ",
+            hint="x @ y goes over the last axis of x and the last but one of y, or a vector's only one",
+        )
     lead = tuple(str(i) for i in range(-max(lead_x, lead_y), 0))
     return einsum_labels((of_x, of_y), (*lead, *last_x[:-1], *last_y[1:]), (x, y))
 

@@ -14,7 +14,7 @@ from pliant.core import ir
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
-from pliant.errors import DTypeError, IndexRangeError, ShapeError, out_of_range
+from pliant.errors import DTypeError, ShapeError, out_of_range
 from pliant.ops.base import Linear
 from pliant.ops.compare import equal, less
 from pliant.ops.elementwise import Add
@@ -55,7 +55,7 @@ class Indexed(Linear):
         for axis, i in enumerate(indices, self.shared):
             bad = i[(i < 0) | (i >= x.shape[axis])]
             if bad.size:
-                raise IndexRangeError(f"{self.name}: {out_of_range(int(bad[0]), axis, x.shape[axis])}")
+                raise out_of_range(int(bad[0]), axis, x.shape[axis], self.name)
         return self.grid(np, indices)
 
     def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:

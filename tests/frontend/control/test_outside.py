@@ -12,6 +12,7 @@ from pliant.errors import UnsupportedError
 
 X = np.array([1.0, 2.0, 3.0])
 kept: Any = None
+calls, table = 1, np.array(1.0)
 
 
 class Model:
@@ -72,6 +73,18 @@ def test_a_global_name_bound_to_a_traced_array_is_an_error() -> None:
         pliant.jit(f)(X)
     assert "kept = x.sum()" in str(error.value)
     assert kept is None
+
+
+def test_a_function_that_binds_a_global_name_reads_others_again_at_each_call() -> None:
+    def f(x: Any) -> Any:
+        global calls  # noqa: PLW0603
+        calls += 1
+        return x * calls + sum(v * table for v in (1.0,))
+
+    step = pliant.jit(f)
+    assert [float(step(1.0)), float(step(1.0)), calls] == [3.0, 4.0, 3]
+    globals()["table"] = np.array(10.0)
+    assert float(step(1.0)) == 14.0
 
 
 @pytest.mark.parametrize("first", [0.0, np.zeros(3)])

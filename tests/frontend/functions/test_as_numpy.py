@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pliant
-from pliant.errors import UnsupportedError
+from pliant.errors import ArgumentError, UnsupportedError
 
 SMALL = np.array([1, 2, 3], np.uint8)
 GRID = np.arange(6.0).reshape(2, 3)
@@ -49,6 +49,35 @@ def test_require_copies_where_numpy_does(requirements: Any) -> None:
 def test_a_check_that_would_raise_by_numbers_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="raises an error where an element is not finite"):
         pliant.jit(lambda x: np.asarray_chkfinite(x))(GRID)
+
+
+@pytest.mark.parametrize("other", [None, "text", {}])
+def test_no_element_of_an_array_is_equal_to_what_is_no_number(other: Any) -> None:
+    def f(x: Any) -> Any:
+        return x == other, other != x, x[0, 1] == other
+
+    for got, wanted in zip(pliant.jit(f)(GRID), f(GRID), strict=True):
+        assert_array_equal(got, wanted, strict=type(wanted) is np.ndarray)
+
+
+WITH_FLOATS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: x.sum(axis=0.5),
+    "reshape": lambda x: x.reshape(3.0, 2),
+    "reshape by text": lambda x: x.reshape("6"),
+    "broadcast": lambda x: np.broadcast_to(x, (2.0, 2, 3)),
+    "tile": lambda x: np.tile(x, 1.5),
+    "diff": lambda x: np.diff(x, n=1.5),
+    "round": lambda x: np.round(x, 0.5),
+    "fft": lambda x: np.fft.fft(x, 2.5),
+}
+
+
+@pytest.mark.parametrize("f", WITH_FLOATS.values(), ids=WITH_FLOATS)
+def test_a_float_is_no_axis_and_no_extent(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError):
+        f(GRID)
+    with pytest.raises(ArgumentError, match="expected an integer, got"):
+        pliant.jit(f)(GRID)
 
 
 def test_ndenumerate_gives_pairs_wherever_it_is_used() -> None:

@@ -15,7 +15,7 @@ from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, IndexRangeError, OutOfMemoryError, ShapeError, beyond, out_of_range
+from pliant.errors import DomainError, OutOfMemoryError, ShapeError, beyond, out_of_range
 from pliant.kernel.site import CALLED, OUT_OF_MEMORY
 
 if TYPE_CHECKING:
@@ -158,8 +158,7 @@ class Executable:
             raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
         if place.count > 1:
             raise beyond(index, place.axis, place.extent, place.count).at(("this slice", place.origin))
-        message = f"{place.name}: {out_of_range(index, place.axis, place.extent)}"
-        raise IndexRangeError(message).at(("here", place.origin))
+        raise out_of_range(index, place.axis, place.extent, place.name).at(("here", place.origin))
 
 
 def plain(a: Array, dtype: np.dtype[Any]) -> Array:

@@ -95,7 +95,9 @@ def _bound(x: Any) -> Any:
     """A bound of a range as a Python integer, known or traced."""
     traced = as_traced(x)
     if traced.shape or traced.type.kind not in "iub":
-        raise TracedValueError(f"range: expected integers, got {traced.type}").at(("here", here()))
+        raise TracedValueError(
+            f"range: expected integers, got {traced.type}", hint="int(n) of a number, len(x) of an array"
+        ).at(("here", here()))
     return traced if traced.is_weak else with_kind(value_of(traced, "i64"), INDEX)
 
 

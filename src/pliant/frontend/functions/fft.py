@@ -12,7 +12,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import COMPLEX_OF
 from pliant.errors import PliantError, ShapeError
-from pliant.frontend.convert import as_traced, axes_of, axis_of
+from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.common import known, store_out
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert, mul
@@ -38,7 +38,7 @@ def along(x: Value, kind: str, length: Any, axis: int, norm: Any) -> Value:
     """One transform along one axis."""
     if length is None:
         length = 2 * (x.shape[axis] - 1) if kind == "irfft" else x.shape[axis]
-    n = int(known(length, "the number of points of a Fourier transform"))
+    n = integer_of(known(length, "the number of points of a Fourier transform"))
     if n < 1:
         raise ShapeError(f"np.fft.{kind}: the number of points is {n}, but must be at least 1").at(("here", here()))
     try:

@@ -12,7 +12,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.convert import as_traced, integer_of, value_of
 from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import array_of, known, real_only, solid, unsupported, xp
 from pliant.frontend.functions.order import searchsorted
@@ -41,7 +41,7 @@ def _edges(x: TracedArray, bins: Any, range: Any) -> TracedArray:
         if edges.concrete is not None and np.any(edges.concrete[:-1] > edges.concrete[1:]):
             raise DomainError("`bins` must increase monotonically, when an array").at(("here", here()))
         return array_of(edges)
-    count = int(known(bins, "bins="))
+    count = integer_of(known(bins, "bins="))
     if count < 1:
         raise ShapeError("`bins` must be positive, when an integer").at(("here", here()))
     if range is not None and not any(map(is_traced, range)) and range[0] > range[1]:

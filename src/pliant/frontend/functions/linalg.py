@@ -11,7 +11,15 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DTypeError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, axes_of, broadcast_shapes, broadcast_value, result_dtype, value_of
+from pliant.frontend.convert import (
+    as_traced,
+    axes_of,
+    broadcast_shapes,
+    broadcast_value,
+    integer_of,
+    result_dtype,
+    value_of,
+)
 from pliant.frontend.functions.common import NO_VALUE, known, one_of, solid, unsupported
 from pliant.ops import least_squares, solve, spectral, triangular
 from pliant.ops.compare import greater, not_equal
@@ -240,7 +248,7 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
 
 def _matrix_power(a: Any, n: Any) -> Any:
     """np.linalg.matrix_power; n must be known while tracing. Integers stay integers."""
-    count = int(known(n, "the exponent of np.linalg.matrix_power"))
+    count = integer_of(known(n, "the exponent of np.linalg.matrix_power"))
     x = matrices("matrix_power", a, square=True) if count < 0 else as_traced(a).value
     if x.type.rank < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"np.linalg.matrix_power: {x.type} is not square in its last two axes").at(("here", here()))

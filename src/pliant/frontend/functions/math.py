@@ -13,7 +13,7 @@ from pliant.core.origin import here
 from pliant.core.types import real_dtype
 from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, cast_value, result_dtype, value_of
+from pliant.frontend.convert import as_traced, cast_value, integer_of, result_dtype, value_of
 from pliant.frontend.functions.common import (
     array_of,
     inexact,
@@ -34,7 +34,7 @@ from pliant.ops.shape import broadcast
 
 def round_(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """np.round: to the even neighbour of two, as NumPy by scaling."""
-    x, places = as_traced(a), int(known(decimals, "decimals="))
+    x, places = as_traced(a), integer_of(known(decimals, "decimals="))
     if x.type.dtype == "bool" and places:
         raise DTypeError(f"np.round: {x.type} has no decimals").at(("here", here()))
     value = elementwise.convert(x.value, "f16") if x.type.dtype == "bool" else x.value
@@ -238,7 +238,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> TracedArray:
     a = array_of(solid(x))
     if a.ndim != 1:
         raise ShapeError(f"np.vander: x must be a one-dimensional array or sequence, got {a.type}").at(("here", here()))
-    count = a.shape[0] if N is None else int(known(N, "N="))
+    count = a.shape[0] if N is None else integer_of(known(N, "N="))
     dtype = result_dtype(a, fresh(const(0, "i64")))
     column = fresh(value_of(a, dtype), is_array=True)
     columns: list[Any] = []

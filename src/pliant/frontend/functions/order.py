@@ -11,7 +11,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, axis_of, broadcast_value, result_dtype, strong, value_of
+from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, strong, value_of
 from pliant.frontend.functions.common import array_of, known, only, real_only, solid, unsupported, xp
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
@@ -186,7 +186,7 @@ def isin(
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
     """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
-    n = int(known(minlength, "minlength="))
+    n = integer_of(known(minlength, "minlength="))
     if not n:
         raise unsupported(
             "np.bincount of traced numbers has a size that is not known while tracing",

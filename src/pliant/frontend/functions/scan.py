@@ -11,7 +11,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import as_traced, axes_of, axis_of
+from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.common import (
     array_of,
@@ -100,7 +100,7 @@ def accumulate(scan: Scan, *, is_sum: bool = False) -> Callable[..., Any]:
 
 def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
     """np.diff."""
-    x, times = array_of(solid(a)), int(known(n, "n="))
+    x, times = array_of(solid(a)), integer_of(known(n, "n="))
     if times < 0:
         raise ShapeError(f"order must be non-negative but got {times}").at(("here", here()))
     if x.ndim == 0:
