@@ -496,6 +496,7 @@ def length_of_a_dict_that_a_condition_fills(x: Any) -> Any:
 WRONG["length_of_a_dict_that_a_condition_fills"] = (pliant.jit(length_of_a_dict_that_a_condition_fills), (X,))
 
 WRONG["half_of_a_number_as_an_extent"] = (pliant.jit(lambda x: x.reshape(x.size / 2, 2)), (np.ones(6),))
+WRONG["index_of_an_empty_axis"] = (pliant.jit(lambda x, i: x[i]), (np.zeros(0), 0))
 WRONG["range_of_a_float"] = (pliant.jit(lambda x: [i for i in range(x[2])]), (X,))
 WRONG["arms_with_different_texts"] = (pliant.jit(lambda x: pliant.cond(x[0] > 0, lambda: "a", lambda: "b")), (X,))
 WRONG["condition_of_many_values"] = (

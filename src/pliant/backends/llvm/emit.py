@@ -35,6 +35,7 @@ MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
 MOST_LINES = 1000  # that a loop becomes by that
 MOST_AROUND = 150  # that a loop around one that stays a loop becomes: there little is saved
+SIGN = -(2**63)  # the bit that makes every index of an empty axis one beyond it
 
 
 @final
@@ -229,7 +230,7 @@ class Emitter(FunctionText):
     def checked(self, s: Checked) -> str:
         """The index, or 0 if it is out of range; the greatest (as unsigned) is looked at later."""
         x = self.affine(s.index)
-        self.note(s, x)
+        self.note(s, x if s.extent else self.op(f"xor i64 {x}, {SIGN}"))  # where 0 is outside too, it is noted
         inside = self.op(f"icmp ult i64 {x}, {s.extent}")
         return self.op(f"select i1 {inside}, i64 {x}, i64 0")
 
@@ -257,6 +258,7 @@ class Emitter(FunctionText):
             self.line(f"br i1 {bad}, label %{report}, label %{good}")
             self.label(report)
             self.line(f"store i64 {check.site + 1}, ptr %error")
+            worst = worst if check.extent else self.op(f"xor i64 {worst}, {SIGN}")
             second = self.op("getelementptr i64, ptr %error, i64 1")
             self.line(f"store i64 {worst}, ptr {second}")
             self.line("ret void")
