@@ -73,6 +73,7 @@ class Fusion:
         self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
         self.crooked: dict[int, set[Value]] = {}  # what a nest reads elsewhere than at its own point
         self.overwritten: dict[int, set[Value]] = {}  # what it writes over
+        self.seen: dict[Value, dict[Value, int]] = {}  # the same of what is computed where it is read
         self.versions: dict[int, dict[Value, int]] = {}  # of which written arrays it reads what they hold, and when
         self.pointwise: dict[Value, Root] = {}
         self.sums = sums_of(fn, owned, self.uses)
@@ -190,6 +191,7 @@ class Fusion:
         cone = frozenset((value,)).union(*[self.cones[a] for a in inlined if a in self.cones])
         step = 0 if type(node.op).kernel is Elementwise.kernel else 1
         depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
+        self.read_in_time(node)
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
         is_read = not is_place(value) and (not value.shape or self.pays(node, value))
@@ -198,6 +200,20 @@ class Fusion:
             self.materialise(value)
         elif part:
             self.materialise(part)
+
+    def read_in_time(self, node: Node) -> None:
+        """Keep what a node reads of an array before a write, if it reads something of the array after it too."""
+        if not self.written:
+            return
+        read = {a: dict([self.version(a)]) if a in self.buffers else self.seen.get(a, {}) for a in node.args}
+        last: dict[Value, int] = {}
+        for whole, count in [pair for found in read.values() for pair in found.items()]:
+            last[whole] = max(count, last.get(whole, count))
+        for a, found in read.items():
+            is_early = any([count < last[w] and 2 * a.type.size <= w.type.size for w, count in found.items()])
+            if a not in self.buffers and is_early:
+                self.materialise(a)
+        self.seen[node.values[0]] = last
 
     def pays(self, node: Node, value: Value) -> bool:
         """Whether a value had better be computed once and kept."""

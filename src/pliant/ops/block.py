@@ -125,8 +125,8 @@ class ReadBlock(Block):
         if any(batched[1:]):
             lifted = _lifted(n, batched, (x, *bounds))
             return ReadBlock(self.shape, self.step, self.shared + 1)(*lifted)
-        wider = ReadBlock((n, *self.shape), (1, *self.step), self.shared)
-        return _to_front(wider(_to_rest(x, self.shared), *_wider(n, x.shape[1 : self.shared + 1], bounds)), self.shared)
+        wider = ReadBlock((*self.shape, n), (*self.step, 1), self.shared)
+        return _to_front(wider(_to_last(x), *_wider(n, x.shape[1 : self.shared + 1], bounds)))
 
     def kernel(self, k: Any, i: Any, x: Any, *rest: Any) -> Any:
         b, j = i[: self.shared], i[self.shared :]
@@ -170,8 +170,7 @@ class BlockWrite(Block):
             return cls(self.step, self.shared + 1)(*_lifted(n, batched, (x, u, *bounds)))
         x, u = _lifted(n, batched[:2], (x, u))
         wider = _wider(n, x.shape[1 : self.shared + 1], bounds)
-        x, u = _to_rest(x, self.shared), _to_rest(u, self.shared)
-        return _to_front(cls((1, *self.step), self.shared)(x, u, *wider), self.shared)
+        return _to_front(cls((*self.step, 1), self.shared)(_to_last(x), _to_last(u), *wider))
 
     def part(self, k: Any, j: Any, x: Any, u: Any, *rest: Any) -> tuple[Any, Any]:
         """Where element j of the block lies in x, and what it becomes; of one problem."""
@@ -325,16 +324,17 @@ def _lifted(n: int, batched: Sequence[bool], xs: Sequence[Value]) -> list[Value]
 
 
 def _wider(n: int, shape: tuple[int, ...], bounds: Sequence[Value]) -> list[Value]:
-    """Bounds of a block with one more axis, of which it has all n elements, before the others."""
+    """Bounds of a block with one more axis, of which it has all n elements, after the others."""
     rank = len(bounds) // 2
     first, every = (broadcast(const(number, "i64"), shape, ()) for number in (0, n))
-    return [first, *bounds[:rank], every, *bounds[rank:]]
+    return [*bounds[:rank], first, *bounds[rank:], every]
 
 
-def _to_rest(x: Value, end: int) -> Value:
-    """The batch axis moved from the front to behind the next `end` axes."""
-    return permute(x, (*range(1, end + 1), 0, *range(end + 1, x.type.rank)))
+def _to_last(x: Value) -> Value:
+    """The batch axis moved from the front to the end."""
+    return permute(x, (*range(1, x.type.rank), 0))
 
 
-def _to_front(x: Value, axis: int) -> Value:
-    return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+def _to_front(x: Value) -> Value:
+    """The last axis moved to the front."""
+    return permute(x, (x.type.rank - 1, *range(x.type.rank - 1)))

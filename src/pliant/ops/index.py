@@ -88,8 +88,7 @@ class Gather(Indexed):
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, *indices: Value) -> Value:
         if not any(batched[1:]):
-            y = self(_to_rest(x, self.shared + len(indices)), *indices)
-            return _axis_to_front(y, indices[0].type.rank)
+            return _last_to_front(self(_to_last(x), *indices))
         lifted = [i if b else lift(i, n) for i, b in zip(indices, batched[1:], strict=True)]
         if batched[0]:
             return Gather(self.shared + 1, self.unique)(x, *lifted)
@@ -117,14 +116,11 @@ class Scatter(Indexed):
         return x
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
-        count = len(xs) - 2
         moving = [b or j in (0, len(xs) - 1) or any(batched[1:-1]) for j, b in enumerate(batched)]
         x, *indices, u = [lift(v, n) if m and not b else v for v, m, b in zip(xs, moving, batched, strict=True)]
         if any(batched[1:-1]):
             return type(self)(self.shared + 1, self.unique)(x, *indices, u)  # type: ignore[call-arg]
-        end = self.shared + count
-        y = self(_to_rest(x, end), *indices, _to_rest(u, indices[0].type.rank))
-        return _axis_to_front(y, end)
+        return _last_to_front(self(_to_last(x), *indices, _to_last(u)))
 
     def fill(self, k: Any, out: Any, x: Any, *rest: Any) -> None:
         """Copy x, then write in order."""
@@ -258,6 +254,15 @@ def _to_rest(x: Value, end: int) -> Value:
 
 def _axis_to_front(x: Value, axis: int) -> Value:
     return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+
+
+def _to_last(x: Value) -> Value:
+    """The batch axis moved from the front to the end: one order of axes, whichever of them places are named along."""
+    return _to_rest(x, x.type.rank - 1)
+
+
+def _last_to_front(x: Value) -> Value:
+    return _axis_to_front(x, x.type.rank - 1)
 
 
 def _type(x: Value | Type) -> Type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.core.ir import Value
+from pliant.core.ir import Const, Value
 from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.elementwise import Add, Sub, neg
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
@@ -57,6 +57,27 @@ def gather_of_scatter_set(value: Value) -> Value | None:
     return x.args[-1] if same else None
 
 
+@rewrite(Gather, reads=(ScatterSet, ScatterAdd))
+def gather_beside_scatter(value: Value) -> Value | None:
+    """What is read at another place than was just written, `x[i - 1]` after `x[i] = u`, was there before."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    if not isinstance(x.op, ScatterSet | ScatterAdd) or x.op.shared != op.shared or len(x.args) - 2 != len(indices):
+        return None
+    pairs = zip(indices, x.args[1:-1], strict=True)
+    is_apart = any([not i.shape and _moved(i)[0] is _moved(j)[0] and _moved(i) != _moved(j) for i, j in pairs])
+    return op(x.args[0], *indices) if is_apart else None
+
+
+def _moved(place: Value) -> tuple[Value | None, int]:
+    """A number as another one and how far it is from that."""
+    far = 0
+    while isinstance(place.op, Add | Sub) and isinstance(by := place.args[1].op, Const):
+        far += int(by.value.real) * (1 if isinstance(place.op, Add) else -1)
+        place = place.args[0]
+    return (None, int(place.op.value.real) + far) if isinstance(place.op, Const) else (place, far)
+
+
 @rewrite(ScatterSet, reads=(Add, Sub))
 def scatter_set_of_own_sum(value: Value) -> Value | None:
     """`x[i] = x[i] ± u` is `np.add.at(x, i, ±u)` where no place is named twice."""
@@ -91,6 +112,7 @@ def scatter_add_of_zeros(value: Value) -> Value | None:
 RULES = (
     add_of_write_into_zeros,
     gather_of_scatter_set,
+    gather_beside_scatter,
     scatter_set_of_own_sum,
     scatter_add_to_cleared,
     scatter_add_of_zeros,
