@@ -275,13 +275,17 @@ def add_of_accumulation(value: Value) -> Replacement:
 def is_only_added_to(body: Function, place: int, k: int) -> bool:
     """Whether a carry comes out as itself plus something, and is read for nothing else."""
     param, chain = body.params[place], set[Value]()
-    value = body.results[k]
+    value, axes = body.results[k], tuple(range(body.results[k].type.rank))
     while value is not param:
-        below = _accumulator(value)
+        below = value.args[0] if isinstance(value.op, Permute) else _accumulator(value)
         if below is None:
             return False
+        if isinstance(value.op, Permute):
+            axes = tuple([value.op.order[a] for a in axes])
         chain.add(value)
         value = below
+    if axes != tuple(range(len(axes))):
+        return False
     chain.add(param)
     if any([r in chain for n, r in enumerate(body.results) if n != k]):
         return False
