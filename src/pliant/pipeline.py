@@ -98,7 +98,9 @@ SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
-OUTWARD = Pass("outward", lambda fn, log: simplify(fn, outward.RULES, log=log))
+OUTWARD = Pass(
+    "outward", lambda fn, log: fn if (new := simplify(fn, outward.RULES, log=log)) is fn else SIMPLIFY.run(new, log)
+)
 
 BEFORE_DERIVATIVES = (
     DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,

@@ -245,7 +245,7 @@ IDENTITIES = [
             + permute(UpdateSlice((0, 1), (1, 1))(ir.operators.zeros(Type("f64", (3, 4))), permute(u, (1, 0))), (1, 0))
         ),
     ),
-    (index_rules.gather_of_scatter_set, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
+    (index_rules.gather_of_scatter, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
     (
         index_rules.scatter_set_of_own_sum,
         lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) + u, unique=True),

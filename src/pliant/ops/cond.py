@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 from pliant.core import ir
-from pliant.core.build import trace
+from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Namespace, Tangents, Value, Values, nodes, substitute
+from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values, nodes, substitute
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -22,7 +22,7 @@ from pliant.ops.guarded import guarded
 from pliant.ops.index import Scatter
 from pliant.ops.region import reached, read_by
 from pliant.ops.select import is_zero, select
-from pliant.ops.shape import Permute, Reshape, broadcast
+from pliant.ops.shape import Permute, Reshape, broadcast, permute
 from pliant.ops.update import Window
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
@@ -179,6 +179,52 @@ def with_zeros(value: Value, made: Tangents) -> dict[Value, Value]:
     return {v: ir.operators.zeros(v.type) if y is None else y for v, y in zip(value.node.values, made, strict=True)}
 
 
+@rewrite(Cond)
+def cond_of_permuted_operands(value: Value) -> Replacement:
+    """Operands are permuted where a branch reads them."""
+    op, (condition, *xs) = value.op, value.args
+    assert isinstance(op, Cond)
+    orders = [x.op.order if isinstance(x.op, Permute) else None for x in xs]
+    if not any(orders):
+        return None
+    under = [x.args[0] if order else x for x, order in zip(xs, orders, strict=True)]
+
+    def moved(fn: Function) -> Function:
+        def step(*args: Value) -> Values:
+            return fn(*(permute(x, order) if order else x for x, order in zip(args, orders, strict=True)))
+
+        return trace(step, *(x.type for x in under), names=[hint_of(p) for p in fn.params])
+
+    made = Cond(*map(moved, op.branches)).apply(condition, *under)
+    return dict(zip(value.node.values, made, strict=True))
+
+
+@rewrite(Cond)
+def cond_with_permuted_results(value: Value) -> Replacement:
+    """What a branch makes in another order of axes is permuted where it is used."""
+    op = value.op
+    assert isinstance(op, Cond)
+    rows = list(zip(*(fn.results for fn in op.branches), strict=True))
+    orders = [next(filter(None, map(_order_made, ys)), None) for ys in rows]
+    if not any(orders):
+        return None
+
+    def moved(fn: Function) -> Function:
+        backs = [Permute(order).inverse() if order else None for order in orders]
+        with scope():
+            ys = [permute(y, back) if back else y for y, back in zip(fn.results, backs, strict=True)]
+            return replace(fn, results=tuple(ys))
+
+    made = Cond(*map(moved, op.branches)).apply(*value.args)
+    ys = [permute(y, order) if order else y for y, order in zip(made, orders, strict=True)]
+    return dict(zip(value.node.values, ys, strict=True))
+
+
+def _order_made(y: Value) -> tuple[int, ...] | None:
+    """The order of axes that a branch brings what it makes into."""
+    return y.op.order if isinstance(y.op, Permute) and not isinstance(y.args[0].op, Param) else None
+
+
 @rewrite(Cond, reads=(Cond,))
 def cond_of_cond(value: Value) -> Replacement:
     """Two branches on one condition, the second reading what the first made → one that makes both.
@@ -246,4 +292,12 @@ def _adding(fn: Function, k: int) -> Function:
     return trace(step, *(p.type for p in fn.params), fn.results[k].type)
 
 
-RULES = (cond_of_literal, cond_without_idle_operands, cond_without_zeros, cond_of_cond, add_of_cond)
+RULES = (
+    cond_of_literal,
+    cond_without_idle_operands,
+    cond_without_zeros,
+    cond_of_permuted_operands,
+    cond_with_permuted_results,
+    cond_of_cond,
+    add_of_cond,
+)

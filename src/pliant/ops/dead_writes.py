@@ -6,10 +6,13 @@ What such a write stores has no part in the result, and so must have none in the
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from itertools import product
 from typing import final
 
 from pliant.core.ir import Function, Node, Param, Value, functions_of, nodes
+from pliant.ops.index import ScatterAdd, ScatterSet
 from pliant.ops.shape import Slice
 from pliant.ops.update import UpdateSlice, Window, apart, within
 from pliant.transforms.replace import changed_inside, replaced
@@ -59,10 +62,21 @@ def drop_dead_writes(fn: Function) -> Function:
     """`fn` without the writes whose elements are written again before they are read, also in the
     functions its primitives hold. Takes time linear in the size of the program."""
     order = nodes(fn.results)
-    dead = _dead(fn, order)
+    dead = _dead(fn, order) | set(_scattered_again(fn, order))
     if not dead and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
     return replaced(fn, lambda n, args: args[0] if n.values[0] in dead else changed_inside(n, args, drop_dead_writes))
+
+
+def _scattered_again(fn: Function, order: list[Node]) -> Iterator[Value]:
+    """Arrays scattered to of which nothing is read but what is scattered to the same places, named once each."""
+    uses = Counter([*fn.results, *(a for node in order for a in node.args)])
+    for node in order:
+        x, op = node.args[0] if node.args else None, node.op
+        if isinstance(op, ScatterSet) and op.unique and x is not None and uses[x] == 1:
+            is_write = isinstance(x.op, ScatterSet | ScatterAdd) and x.op.shared == op.shared
+            if is_write and x.args[1:-1] == node.args[1:-1]:
+                yield x
 
 
 def _dead(fn: Function, order: list[Node]) -> set[Value]:

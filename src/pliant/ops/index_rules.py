@@ -48,13 +48,16 @@ def _onto(acc: Value, y: Value, depth: int) -> Value | None:
             return None
 
 
-@rewrite(Gather, reads=(ScatterSet,))
-def gather_of_scatter_set(value: Value) -> Value | None:
-    """What was just written at places named once each is read back."""
-    (x, *indices), op = value.args, value.op
+@rewrite(Gather, reads=(ScatterSet, ScatterAdd))
+def gather_of_scatter(value: Value) -> Value | None:
+    """What was just written at places named once each is read back, or what was just added to what was there."""
+    (x, *indices), op, write = value.args, value.op, value.args[0].op
     assert isinstance(op, Gather)
-    same = isinstance(x.op, ScatterSet) and x.op.unique and x.op.shared == op.shared and x.args[1:-1] == (*indices,)
-    return x.args[-1] if same else None
+    if not isinstance(write, ScatterSet | ScatterAdd) or not write.unique or write.shared != op.shared:
+        return None
+    if x.args[1:-1] != (*indices,):
+        return None
+    return x.args[-1] if isinstance(write, ScatterSet) else op(x.args[0], *indices) + x.args[-1]
 
 
 @rewrite(Gather, reads=(ScatterSet, ScatterAdd))
@@ -111,7 +114,7 @@ def scatter_add_of_zeros(value: Value) -> Value | None:
 
 RULES = (
     add_of_write_into_zeros,
-    gather_of_scatter_set,
+    gather_of_scatter,
     gather_beside_scatter,
     scatter_set_of_own_sum,
     scatter_add_to_cleared,
