@@ -76,6 +76,8 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rul
 """The rules that never lose accuracy."""
 
 
+ROUNDS: Final = 4
+
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 ONCE = Pass("once", lambda fn, log: run_once(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
@@ -98,9 +100,7 @@ SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
-OUTWARD = Pass(
-    "outward", lambda fn, log: fn if (new := simplify(fn, outward.RULES, log=log)) is fn else SIMPLIFY.run(new, log)
-)
+OUTWARD = Pass("outward", lambda fn, log: permuted_outside(fn, log))
 
 BEFORE_DERIVATIVES = (
     DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
@@ -120,6 +120,16 @@ def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | No
 def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
     """`fn` ready to become code."""
     return run_passes(COMPILE, fn, log, check=check)
+
+
+def permuted_outside(fn: Function, log: Log) -> Function:
+    """`fn` with permutations moved outwards, simplified where they have left; until that changes nothing."""
+    for _ in range(ROUNDS):
+        new = simplify(fn, outward.RULES, log=log)
+        if new is fn:
+            break
+        fn = SIMPLIFY.run(new, log)
+    return fn
 
 
 def run_passes(

@@ -50,8 +50,9 @@ def select_of_write(value: Value) -> Value | None:
     """`select(c, x with u written, x)` is x with `select(c, u, what is there)` written, for c that does
     not vary along the axes that places are named of; and likewise of a write in the other branch, or both."""
     condition, y, z = value.args
-    if not isinstance(condition.op, Broadcast) or not value.shape == y.shape == z.shape:
+    if not isinstance(condition.op, Broadcast):
         return None
+    y, z = (v if v.shape == value.shape else broadcast(v, value.shape, ()) for v in (y, z))
     mask = _Mask(condition.args[0], condition.op.axes)
     made = _written(mask, y, z, z, DEPTH) or _written(mask.negative, z, y, y, DEPTH)
     if made is not None or _root(y) is not (x := _root(z)):
