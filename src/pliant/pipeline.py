@@ -53,6 +53,9 @@ from pliant.transforms.evaluate import run
 from pliant.transforms.inline import inline
 
 
+ROUNDS: Final = 4  # of permutations that move, and of what can be simplified then
+
+
 @final
 @frozen
 class Pass:
@@ -72,11 +75,19 @@ def fold(op: Op, operands: tuple[Const, ...]) -> Number | None:
     return out.item()
 
 
+def permuted_outside(fn: Function, log: Log) -> Function:
+    """`fn` with permutations moved outwards, simplified where they have left; until that changes nothing."""
+    for _ in range(ROUNDS):
+        new = simplify(fn, outward.RULES, log=log)
+        if new is fn:
+            break
+        fn = SIMPLIFY.run(new, log)
+    return fn
+
+
 DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in ops.RULES if rule.level != "algebraic")
 """The rules that never lose accuracy."""
 
-
-ROUNDS: Final = 4
 
 INLINE = Pass("inline", lambda fn, log: inline(fn))
 ONCE = Pass("once", lambda fn, log: run_once(fn))
@@ -100,7 +111,7 @@ SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
-OUTWARD = Pass("outward", lambda fn, log: permuted_outside(fn, log))
+OUTWARD = Pass("outward", permuted_outside)
 
 BEFORE_DERIVATIVES = (
     DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
@@ -120,16 +131,6 @@ def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | No
 def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
     """`fn` ready to become code."""
     return run_passes(COMPILE, fn, log, check=check)
-
-
-def permuted_outside(fn: Function, log: Log) -> Function:
-    """`fn` with permutations moved outwards, simplified where they have left; until that changes nothing."""
-    for _ in range(ROUNDS):
-        new = simplify(fn, outward.RULES, log=log)
-        if new is fn:
-            break
-        fn = SIMPLIFY.run(new, log)
-    return fn
 
 
 def run_passes(
