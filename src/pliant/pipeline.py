@@ -52,7 +52,6 @@ from pliant.transforms.dead import eliminate_dead
 from pliant.transforms.evaluate import run
 from pliant.transforms.inline import inline
 
-
 ROUNDS: Final = 4  # of permutations that move, and of what can be simplified then
 
 
