@@ -233,6 +233,19 @@ def test_attributes_are_read_anew_at_every_call():
     assert f(X) == 0
 
 
+def test_jit_with_options_is_a_decorator():
+    @pliant.jit(static="n", backend="reference")
+    def power(x: Any, n: int) -> Any:
+        """x, n times."""
+        return x**n
+
+    assert power.__name__ == "power" and power.__doc__ == "x, n times."
+    np.testing.assert_array_equal(power(X, 3), X**3)
+    np.testing.assert_array_equal(pliant.jit()(np.sin)(X), np.sin(X))
+    with pytest.raises(pliant.PliantError, match="names of parameters"):
+        pliant.jit(static=3)
+
+
 def test_writes_reach_the_caller_under_jit():
     def shift(x: Any) -> Any:
         x[1:] = x[:-1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FunctionType, MethodType
-from typing import Any, ParamSpec, TypeVar, cast, final
+from typing import Any, ParamSpec, TypeVar, cast, final, overload
 
 import numpy as np
 
@@ -25,9 +25,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@overload
 def jit(
     f: Callable[P, R], *, static: str | tuple[str, ...] = (), donate: str | tuple[str, ...] = (), backend: str = ""
-) -> Callable[P, R]:
+) -> Callable[P, R]: ...
+
+
+@overload
+def jit(
+    f: None = None, *, static: str | tuple[str, ...] = (), donate: str | tuple[str, ...] = (), backend: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
+def jit(
+    f: Any = None, *, static: str | tuple[str, ...] = (), donate: str | tuple[str, ...] = (), backend: str = ""
+) -> Any:
     """`f`, compiled: the same results, and the same writes to arguments, as NumPy gives.
 
     f: a function of arrays, numbers and containers of them. static: names of parameters that are
@@ -40,12 +52,16 @@ def jit(
     of the results, of their shapes and dtypes, which receive them and are returned. Inputs may
     overlap them. (A parameter of f's own that is called `out` comes first.)
 
+    Without f it is a decorator: `@pliant.jit(static="n")`.
+
     >>> import numpy as np, pliant
     >>> pliant.jit(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2)(np.array([0.5, 1.5]))
     array([1., 1.])
     """
     names, donated = _names("static", static), _names("donate", donate)
-    return Compiled(function_of(f), backend=backend, static=names, donate=donated)  # type: ignore[return-value]
+    if f is None:
+        return partial(jit, static=names, donate=donated, backend=backend)
+    return Compiled(function_of(f), backend=backend, static=names, donate=donated)
 
 
 def _names(keyword: str, given: Any) -> tuple[str, ...]:
