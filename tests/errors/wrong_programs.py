@@ -513,3 +513,7 @@ def loop_without_source() -> Any:
 
 
 WRONG["range_in_a_function_without_source"] = (pliant.jit(loop_without_source()), (X,))
+
+
+WRONG["iterator_as_an_argument"] = (pliant.jit(lambda items: sum(items)), (iter([1.0, 2.0]),))
+WRONG["generator_that_is_returned"] = (pliant.jit(lambda x: (v for v in x)), (X,))

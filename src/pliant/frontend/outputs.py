@@ -186,6 +186,10 @@ class _Returned:
             raise m.returned()
         if isinstance(m, At | AtIndexer):
             raise m.refused()
+        if isinstance(m, Iterator):
+            kind = type(cast("object", m)).__name__
+            message = f"returning the iterator {kind}, which would read traced arrays after the call"
+            raise UnsupportedError(message, hint="return a list of its items")
         if type(m) is not TracedArray:
             return Output("static", _without_arrays(m))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):

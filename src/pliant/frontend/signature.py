@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, final
 
@@ -119,6 +119,9 @@ def signature(leaf: Any) -> Any:
         raise ArgumentError(
             f"expected a numpy.ndarray, got its subclass {kind.__name__}", hint="np.asarray(x) makes a plain array"
         )
+    if isinstance(leaf, Iterator):
+        message = f"expected arrays, numbers and containers of them, got {kind.__name__}, which can be read only once"
+        raise ArgumentError(message, hint="pass a list of its items")
     try:
         return (Static(leaf), hash(leaf))
     except TypeError:
