@@ -12,6 +12,8 @@ from pliant.core.ir import const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.ops import RULES, index, index_rules
+from pliant.ops.compare import less
+from pliant.ops.elementwise import convert
 from pliant.ops.index import (
     Gather,
     ScatterAdd,
@@ -235,6 +237,11 @@ def zeros(*shape):
     return ir.operators.zeros(Type("f64", shape))
 
 
+def place(u):
+    """0 or 1, which is not known."""
+    return convert(less(reduce_sum(u, (0, 1)), 0.0), "i64")
+
+
 IDENTITIES = [
     (index_rules.add_of_write_into_zeros, lambda x, u: x + scatter_add(zeros(4, 3), (iota(2),), u)),
     (index_rules.add_of_write_into_zeros, lambda x, u: UpdateSlice((1, 0), (1, 1))(zeros(4, 3), u) + x),
@@ -246,6 +253,15 @@ IDENTITIES = [
         ),
     ),
     (index_rules.gather_of_scatter, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
+    (index_rules.gather_of_scatter, lambda x, u: gather(scatter_add(x, (iota(2),), u, unique=True), iota(2))),
+    (
+        index_rules.gather_beside_scatter,
+        lambda x, u: gather(scatter_set(x, (const(2, "i64"),), reduce_sum(u, (0,))), const(1, "i64")),
+    ),
+    (
+        index_rules.gather_beside_scatter,
+        lambda x, u: gather(scatter_add(x, (place(u) + 1,), reduce_sum(u, (0,))), place(u)),
+    ),
     (
         index_rules.scatter_set_of_own_sum,
         lambda x, u: scatter_set(x, (iota(2),), gather(x, iota(2)) + u, unique=True),
