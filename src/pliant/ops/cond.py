@@ -20,9 +20,10 @@ from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
 from pliant.ops.elementwise import Add
 from pliant.ops.guarded import guarded
 from pliant.ops.index import Scatter
+from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.region import reached, read_by
-from pliant.ops.select import is_zero, select
-from pliant.ops.shape import Permute, Reshape, broadcast, permute
+from pliant.ops.select import is_zero
+from pliant.ops.shape import Permute, Reshape, permute
 from pliant.ops.update import Window
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
@@ -113,11 +114,8 @@ class Cond(Holder):
         if not batched[0]:
             return Cond(*(vmap(fn, n, batched[1:]) for fn in self.branches)).apply(condition, *xs)
         then, otherwise = (vmap(guarded(cleared(fn), batched[1:]), n, batched) for fn in self.branches)
-
-        def choose(x: Value, y: Value) -> Value:
-            return select(broadcast(condition, x.shape, (0,)), x, y)
-
-        return tuple(map(choose, then(condition, *xs), otherwise(logical_not(condition), *xs)))
+        made = zip(then(condition, *xs), otherwise(logical_not(condition), *xs), strict=True)
+        return tuple([select_by_problem(condition, x, y) for x, y in made])
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""

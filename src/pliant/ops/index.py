@@ -90,6 +90,8 @@ class Gather(Indexed):
         if not any(batched[1:]):
             return _last_to_front(self(_to_last(x), *indices))
         lifted = [i if b else lift(i, n) for i, b in zip(indices, batched[1:], strict=True)]
+        if batched[0] and _is_element(x, lifted):
+            return Gather(unique=True)(_to_last(x), *lifted, iota(n))
         if batched[0]:
             return Gather(self.shared + 1, self.unique)(x, *lifted)
         many = Gather(self.shared)(x, *(_to_rest(i, self.shared) for i in lifted))
@@ -118,6 +120,8 @@ class Scatter(Indexed):
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moving = [b or j in (0, len(xs) - 1) or any(batched[1:-1]) for j, b in enumerate(batched)]
         x, *indices, u = [lift(v, n) if m and not b else v for v, m, b in zip(xs, moving, batched, strict=True)]
+        if any(batched[1:-1]) and _is_element(x, indices):
+            return _last_to_front(type(self)(unique=True)(_to_last(x), *indices, iota(n), u))  # type: ignore[call-arg]
         if any(batched[1:-1]):
             return type(self)(self.shared + 1, self.unique)(x, *indices, u)  # type: ignore[call-arg]
         return _last_to_front(self(_to_last(x), *indices, _to_last(u)))
@@ -254,6 +258,11 @@ def _to_rest(x: Value, end: int) -> Value:
 
 def _axis_to_front(x: Value, axis: int) -> Value:
     return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+
+
+def _is_element(x: Value, indices: Sequence[Value]) -> bool:
+    """Whether indices name one element in each problem of a batch, so that the problem is one index more."""
+    return indices[0].type.rank == 1 and x.type.rank == len(indices) + 1
 
 
 def _to_last(x: Value) -> Value:

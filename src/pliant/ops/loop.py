@@ -31,11 +31,12 @@ from pliant.ops.early_reads import with_early_reads
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
+from pliant.ops.one_by_one import has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import read_with
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, permute
+from pliant.ops.shape import Permute, broadcast, permute
 from pliant.ops.step_cut import WIDE, step_cut
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
@@ -227,6 +228,8 @@ class Loop(LoopForm):
         fixed = [not m for m in moved]
         body = self.body
         mapped = vmap(replace(body, results=pick(body.results, moved)), n, (False, *flags))
+        if holds_problems(mapped, n):
+            return one_by_one(self, n, batched, xs)
 
         def step(*args: Value) -> Values:
             same = iter(replace(body, results=pick(body.results, fixed))(*args))
@@ -249,6 +252,8 @@ class Loop(LoopForm):
 
     def batch_of_counts(self, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
         """Problems of several numbers of steps: all run the most, and those that have ended stay as they are."""
+        if has_parts(self.body):
+            return one_by_one(self, n, batched, xs)
         if self.has_folds:
             types = [self.operand_type(k) for k in range(len(self.ins))]
             return vmap(trace(self.expand, *types), n, batched)(*xs)
@@ -276,6 +281,18 @@ class Loop(LoopForm):
         return replace(self, ins=(*self.ins, "const"), body=trace(step, *types))
 
 
+def one_by_one(op: ir.Op, n: int, batched: Sequence[bool], xs: Values) -> Values:
+    """The results of `op` for n problems, the operands of which are stacked where they are `batched`."""
+    types = [x.type.row if b else x.type for x, b in zip(xs, batched, strict=True)]
+
+    def step(_: Value, *args: Value) -> Values:
+        return op.apply(*args)
+
+    body = trace(step, Type("i64"), *types)
+    ins: tuple[In, ...] = tuple(["each" if b else "const" for b in batched])
+    return Loop(n, ins, ("stack",) * len(body.results), body).apply(*xs)
+
+
 def groups(values: Values, sizes: Sequence[int]) -> list[Values]:
     """The values in groups of these sizes."""
     rest = iter(values)
@@ -283,8 +300,9 @@ def groups(values: Values, sizes: Sequence[int]) -> list[Values]:
 
 
 def swap_first(x: Value) -> Value:
-    """The first two axes exchanged."""
-    return permute(x, (1, 0, *range(2, len(x.shape))))
+    """The first two axes exchanged; of what is so exchanged already, the array itself."""
+    order = (1, 0, *range(2, len(x.shape)))
+    return x.args[0] if x.op == Permute(order) else permute(x, order)
 
 
 def is_read_in_part(p: Value, ys: Values) -> bool:

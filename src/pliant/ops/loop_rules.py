@@ -121,46 +121,13 @@ def _of_rows(x: Value) -> list[int]:
 
 
 @rewrite(Loop)
-def loop_with_permuted_carries(value: Value) -> Replacement:
-    """Arrays that a step takes in another order of axes, and leaves in the usual one, are carried in that order."""
-    loop, xs = value.node.op, value.node.args
-    assert isinstance(loop, Loop)
-    params, results, uses = loop.body.params, loop.body.results, _uses(loop.body)
-    taken: dict[int, Value] = {}  # a carry in its other order, by its parameter
-    left: dict[int, Permute] = {}  # how results are brought back to the usual order
-    for n, k in loop.carries:
-        op = results[k].op
-        if isinstance(op, Permute):
-            found = [u for u in uses.get(params[n], ()) if u is not None and u.op == Permute(op.inverse())]
-            if found:
-                taken[n], left[k] = found[0], op
-    if not taken:
-        return None
-    usual = {n: left[k].order for n, k in loop.carries if n in taken}
-
-    def step(*new: Value) -> Values:
-        known = {p: permute(x, usual[n]) if n in taken else x for n, (p, x) in enumerate(zip(params, new, strict=True))}
-        known.update({v: new[n] for n, v in taken.items()})
-        return substitute([r.args[0] if k in left else r for k, r in enumerate(results)], known)
-
-    types = [taken[n].type if n in taken else p.type for n, p in enumerate(params)]
-    body = trace(step, *types, names=[hint_of(p) for p in params])
-    given = [taken[n].op.apply(x)[0] if n in taken else x for n, x in enumerate(xs, start=1)]
-    made = replace(loop, body=body).apply(*given)
-    return {
-        v: permute(y, left[k].order) if k in left else y
-        for k, (v, y) in enumerate(zip(value.node.values, made, strict=True))
-    }
-
-
-@rewrite(Loop)
 def loop_over_rows(value: Value) -> Replacement:
     """An array of which step i reads only row i is given row by row; one of which it writes row i is stacked."""
     loop, xs = value.node.op, value.node.args
     assert isinstance(loop, Loop)
     if "count" in loop.ins or not loop.length:
         return None
-    uses = _uses(loop.body)
+    uses = uses_of(loop.body)
     rows = {n: found for n in range(len(xs)) if (found := _rows_of(loop, n, uses)) is not None}
     if not rows:
         return None
@@ -181,7 +148,7 @@ def loop_over_rows(value: Value) -> Replacement:
     return dict(zip(value.node.values, replace(loop, ins=ins, outs=outs, body=made).apply(*xs), strict=True))
 
 
-def _uses(body: Function) -> dict[Value, list[Value | None]]:
+def uses_of(body: Function) -> dict[Value, list[Value | None]]:
     """Who reads each value of a function; None for the function's results."""
     found: dict[Value, list[Value | None]] = {}
     for node in nodes(body.results):

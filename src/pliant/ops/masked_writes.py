@@ -15,7 +15,7 @@ from pliant.ops.bits import logical_not
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.select import Select, is_zero, select
-from pliant.ops.shape import Broadcast, Permute, broadcast, permute
+from pliant.ops.shape import Broadcast, Iota, Permute, broadcast, permute
 from pliant.ops.update import AddSlice, UpdateSlice
 from pliant.rewrite.rule import rewrite
 
@@ -45,17 +45,31 @@ class _Mask:
         return _Mask(logical_not(self.condition), self.axes)
 
 
+def select_by_problem(condition: Value, x: Value, y: Value) -> Value:
+    """x for those problems of a batch, along the first axis, whose condition holds, y for the others."""
+    return _chosen(broadcast(condition, x.shape, (0,)), x, y)
+
+
+def _chosen(condition: Value, x: Value, y: Value) -> Value:
+    value = select(condition, x, y)
+    return (_narrow(value) if isinstance(value.op, Select) else None) or value
+
+
 @rewrite(Select, reads=(Scatter, BlockWrite, UpdateSlice, AddSlice, Permute))
 def select_of_write(value: Value) -> Value | None:
     """`select(c, x with u written, x)` is x with `select(c, u, what is there)` written, for c that does
     not vary along the axes that places are named of; and likewise of a write in the other branch, or both."""
+    return _narrow(value)
+
+
+def _narrow(value: Value) -> Value | None:
     condition, y, z = value.args
     if not isinstance(condition.op, Broadcast):
         return None
     y, z = (v if v.shape == value.shape else broadcast(v, value.shape, ()) for v in (y, z))
     mask = _Mask(condition.args[0], condition.op.axes)
     made = _written(mask, y, z, z, DEPTH) or _written(mask.negative, z, y, y, DEPTH)
-    if made is not None or _root(y) is not (x := _root(z)):
+    if made is not None or not _is_same(_root(y), x := _root(z)):
         return made
     first = _written(mask, y, x, x, DEPTH)
     return first and _written(mask.negative, z, x, first, DEPTH)
@@ -69,6 +83,13 @@ def _root(y: Value) -> Value:
     return _root(y.args[0]) if is_write else y
 
 
+def _is_same(y: Value, x: Value) -> bool:
+    """Whether these are one array, its axes in one order."""
+    if isinstance(y.op, Permute) and y.op == x.op:
+        y, x = y.args[0], x.args[0]
+    return y is x
+
+
 def _permuted(x: Value, order: Sequence[int]) -> Value:
     if isinstance(x.op, Permute):
         return permute(x.args[0], [x.op.order[a] for a in order])
@@ -77,8 +98,8 @@ def _permuted(x: Value, order: Sequence[int]) -> Value:
 
 def _written(mask: _Mask, y: Value, x: Value, onto: Value, depth: int) -> Value | None:
     """What y writes to x, written to `onto` where the mask holds; None if that is not all that y is."""
-    if not depth or y is x:
-        return onto if y is x else None
+    if not depth or _is_same(y, x):
+        return onto if _is_same(y, x) else None
     if isinstance(y.op, Permute):
         back = y.op.inverse()
         under = mask.on([y.op.order[a] for a in mask.axes])
@@ -99,7 +120,8 @@ def _axes_of_update(y: Value, axes: Sequence[int]) -> tuple[int, ...] | None:
         case ScatterSet() | ScatterAdd():
             *indices, u = y.args[1:]
             end, more = op.shared + len(indices), indices[0].type.rank - op.shared - len(indices)
-            found = [a if a < op.shared else a + more if a >= end else None for a in axes]
+            lanes = {op.shared + a: 0 for a, i in enumerate(indices) if isinstance(i.op, Iota)}
+            found = [a if a < op.shared else a + more if a >= end else lanes.get(a) for a in axes]
         case UpdateBlock() | AddBlock():
             u, starts = y.args[1], y.args[2 : 2 + len(op.step)]
             whole = [is_zero(start) and step == 1 for start, step in zip(starts, op.step, strict=True)]
@@ -120,20 +142,20 @@ def _masked(mask: _Mask, y: Value, x: Value) -> Value:
     match op:
         case ScatterSet(shared, unique):
             *places, u = y.args[1:]
-            return op(x, *places, select(mask.of(u.shape), u, Gather(shared, unique)(x, *places)))
+            return op(x, *places, _chosen(mask.of(u.shape), u, Gather(shared, unique)(x, *places)))
         case ScatterAdd():
             *places, u = y.args[1:]
             return op(x, *places, _or_nothing(mask, u))
         case UpdateBlock(step, shared):
             u, *bounds = y.args[1:]
             old = ReadBlock(u.shape[shared:], step, shared)(x, *bounds)
-            return op(x, select(mask.of(u.shape), u, old), *bounds)
+            return op(x, _chosen(mask.of(u.shape), u, old), *bounds)
         case AddBlock():
             u, *bounds = y.args[1:]
             return op(x, _or_nothing(mask, u), *bounds)
         case UpdateSlice():
             u = y.args[1]
-            return op(x, select(mask.of(u.shape), u, op.window(u.shape)(x)))
+            return op(x, _chosen(mask.of(u.shape), u, op.window(u.shape)(x)))
         case _:
             return op(x, _or_nothing(mask, y.args[1]))
 

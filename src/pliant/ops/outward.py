@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from pliant.core.ir import Value
+from pliant.ops import permuted_carries
 from pliant.ops.base import Elementwise
-from pliant.ops.loop_rules import (
-    loop_with_permuted_carries,
-    loop_with_permuted_rows,
-    loop_without_repeated_operands,
-)
+from pliant.ops.index import Gather
+from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
 from pliant.ops.reduce import Reduction
 from pliant.ops.shape import (
     Broadcast,
@@ -60,6 +58,16 @@ def reduction_of_permute(value: Value) -> Value | None:
     return permute(made, [sorted(kept).index(a) for a in kept])
 
 
+@rewrite(Gather, reads=(Permute,))
+def gather_of_permute(value: Value) -> Value | None:
+    """Elements of an array in another order of axes are those of the array, at places in another order."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    if not isinstance(x.op, Permute) or op.shared or len(indices) != x.type.rank:
+        return None
+    return op(x.args[0], *(indices[a] for a in x.op.inverse()))
+
+
 @rewrite(Permute)
 def permute_of_unit_axes(value: Value) -> Value | None:
     """A permutation that only moves axes of one element leaves all elements in their order."""
@@ -71,6 +79,7 @@ def permute_of_unit_axes(value: Value) -> Value | None:
 
 RULES = (
     permute_of_unit_axes,
+    gather_of_permute,
     movement_of_nothing,
     elementwise_of_permutes,
     reduction_of_permute,
@@ -79,6 +88,6 @@ RULES = (
     broadcast_of_broadcast,
     reshape_of_reshape,
     loop_with_permuted_rows,
-    loop_with_permuted_carries,
+    *permuted_carries.RULES,
     loop_without_repeated_operands,
 )

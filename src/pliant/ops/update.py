@@ -19,7 +19,7 @@ from pliant.ops.shape import Permute, Slice, broadcast, lift, permute
 from pliant.rewrite.rule import rewrite
 
 LARGE = 256  # elements
-FAR = 16  # how many writes a read looks back through
+FAR = 64  # how many writes a read looks back through
 
 
 class Window(Linear):

@@ -17,12 +17,13 @@ from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
 from pliant.ops.early_reads import read_whole, with_early_reads
 from pliant.ops.guarded import guarded
+from pliant.ops.loop import one_by_one
+from pliant.ops.masked_writes import select_by_problem
+from pliant.ops.one_by_one import has_parts
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle
 from pliant.ops.retrace import Retrace
-from pliant.ops.select import select
-from pliant.ops.shape import broadcast
 from pliant.ops.tape import Kind
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
@@ -115,10 +116,17 @@ class WhileLoop(Holder):
         return ys, spread(paired(ahead, back, xs, pick(instantiate(xs, dxs), active)), moved)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
-        """Problems that have ended are kept as they are while others go on."""
+        """Problems that have ended are kept as they are while others go on; or they are taken one by one."""
+        if self.is_apart(batched):
+            return one_by_one(self, n, batched, xs)
         mapped, flags = self.stacked(n, batched)
         ys = mapped.apply(*lifted(n, xs, batched, flags))
         return tuple([y if flags[c] else ir.operators.lift(y, n) for y, (c, _) in zip(ys, self.carries, strict=True)])
+
+    def is_apart(self, batched: Sequence[bool]) -> bool:
+        """Whether problems end at different steps, which read or write parts of arrays."""
+        flags, _ = settle(self.body, batched, self.carries, floats=False)
+        return reached(self.test, flags) == (True,) and has_parts(self.body)
 
     def stacked(self, n: int, batched: Sequence[bool]) -> tuple[WhileLoop, tuple[bool, ...]]:
         """The loop for n stacked problems, and which of its operands are stacked."""
@@ -267,6 +275,8 @@ class WhilePull(Wrapper):
 
     def batch(self, n: int, batched: tuple[bool, ...], *args: Value) -> Values:
         m = len(self.ins)
+        if self.loop.is_apart(batched[:m]):
+            return one_by_one(self, n, batched, args)
         mapped, flags = self.loop.stacked(n, [b or a for b, a in zip(batched, self.active, strict=False)])
         wanted = (*flags, *(True for _ in args[m:]))
         return replace(self, test=mapped.test, body=mapped.body).apply(*lifted(n, args, batched, wanted))
@@ -284,7 +294,7 @@ def masked(test: Function, body: Function, carries: Sequence[tuple[int, int]]) -
         (going,) = test(*args)
         olds = [args[n] for n, _ in carries]
         pairs = zip(olds, body(going, *args), strict=True)
-        return tuple([select(broadcast(going, new.shape, (0,)), new, old) for old, new in pairs])
+        return tuple([select_by_problem(going, new, old) for old, new in pairs])
 
     return trace(step, *(p.type for p in test.params))
 

@@ -16,7 +16,7 @@ from pliant.frontend.functions.at import AT
 from pliant.testing import check_gradient
 
 BACKENDS = ("reference", "llvm")
-DTYPES = ("f8", "f4", "i8", "i4", "u1", "?", "c16")
+DTYPES = ("f8", "f4", "i8", "i4", "u1", "u8", "?", "c16")
 KEYS: dict[str, Any] = {
     "repeated places": [1, 1, 0, 3, 1],
     "each place once": np.array([4, 0, 2]),
@@ -262,3 +262,15 @@ def test_an_index_out_of_range_is_noticed_when_the_program_runs() -> None:
     assert_array_equal(x, np.ones(3))
     f(x, np.array([0, 2]))
     assert_array_equal(x, [2, 1, 2])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("ufunc", [np.equal, np.less, np.greater_equal], ids=lambda u: u.__name__)
+def test_integers_without_a_common_dtype_are_compared_by_their_numbers(ufunc: np.ufunc, backend: str) -> None:
+    def f(x: Any, y: Any) -> Any:
+        x = x.copy()
+        ufunc.at(x, [0, 1, 1, 2], y)
+        return x
+
+    x, y = np.array([2**63 + 1, 3, 0], np.uint64), np.array([-1, 3, 1, 0])
+    assert_array_equal(pliant.jit(f, backend=backend)(x, y), f(x, y))

@@ -23,6 +23,7 @@ from pliant.frontend.index import getitem, scattered
 from pliant.frontend.keys import basic_lenses, parse
 from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.masks import at_places, selected
+from pliant.frontend.ufunc import COMPARISONS, call
 from pliant.ops.elementwise import neg
 from pliant.ops.index import scatter_add
 from pliant.ops.scatter_extremum import scatter_max, scatter_min
@@ -82,7 +83,9 @@ def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Upd
     u = cast_value(given[0].value, ins[1]) if given else const(False, "bool")
 
     def step(v: Value, w: Value) -> Value:
-        made = builder(*(cast_value(a, t) for a, t in zip((v, w), ins, strict=False)))
+        numbers = [cast_value(a, t) for a, t in zip((v, w), ins, strict=False)]
+        is_mixed = ufunc in COMPARISONS and ins[0] != ins[1]  # which are compared by their numbers
+        made = value_of(call(UFUNCS, ufunc, tuple(map(fresh, numbers)))) if is_mixed else builder(*numbers)
         return cast_value(cast_value(made, out), x.type.dtype)
 
     fold = trace(step, Type(x.type.dtype), Type(u.dtype), names=("element", "given"))

@@ -1,0 +1,104 @@
+"""Arrays that the steps of a loop take in another order of axes are carried in that order.
+
+Of all loops: those of known length, those whose end is found on the way, and their ways forward and back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, TypeAlias, cast
+
+from pliant.core.build import hint_of, trace
+from pliant.core.ir import Function, Op, Value, Values, functions_of, substitute
+from pliant.ops.custom import Holder
+from pliant.ops.loop import Loop
+from pliant.ops.loop_rules import uses_of
+from pliant.ops.shape import Permute, permute
+from pliant.ops.tape import Record, Rewind
+from pliant.ops.while_loop import WhileLoop
+from pliant.rewrite.rule import Replacement, rewrite
+
+AnyLoop: TypeAlias = Loop | WhileLoop | Record | Rewind
+
+STEPS: Final[dict[type[Op], tuple[str, ...]]] = {  # the function that carries, and another of the same parameters
+    Loop: ("body",),
+    WhileLoop: ("body", "test"),
+    Record: ("ahead", "test"),
+    Rewind: ("back",),
+}
+
+
+@rewrite(Loop)
+def loop_with_permuted_carries(value: Value) -> Replacement:
+    """Arrays that a step takes in another order of axes, and leaves in the usual one, are carried in that order."""
+    return _permuted(value)
+
+
+@rewrite(Holder)
+def while_with_permuted_carries(value: Value) -> Replacement:
+    """The same of loops whose end is found on the way, and of their ways forward and back."""
+    return _permuted(value)
+
+
+def _permuted(value: Value) -> Replacement:
+    loop, xs = cast("AnyLoop", value.node.op), value.node.args
+    names = STEPS.get(type(loop))
+    if names is None:
+        return None
+    step = functions_of(loop)[names[0]]
+    params, results, uses = step.params, step.results, uses_of(step)
+    taken: dict[int, Value] = {}  # a carry in its other order, by the number of its parameter
+    left: dict[int, Permute] = {}  # how results are brought back to the usual order
+    for n, k in loop.carries:
+        op = results[k].op
+        if isinstance(op, Permute):
+            found = [u for u in uses.get(params[n], ()) if u is not None and u.op == Permute(op.inverse())]
+            if found:
+                taken[n], left[k] = found[0], op
+    usual = {n: left[k].order for n, k in loop.carries if n in taken}
+    skipped = len(params) - len(xs)  # parameters of a step that no operand is given for, or the other way round
+    for n, x in enumerate(xs, start=skipped):
+        if isinstance(op := x.op, Permute) and _is_const(loop, n):
+            found = [u for u in uses.get(params[n], ()) if u is not None and u.op == Permute(op.inverse())]
+            if found:
+                taken[n], usual[n] = found[0], op.order
+    if not taken:
+        return None
+    types = [taken[n].type if n in taken else p.type for n, p in enumerate(params)]
+
+    def turned(fn: Function) -> Function:
+        """It, of parameters in the other order, and with results in it if it is the step."""
+        ends = [r.args[0] if fn is step and k in left else r for k, r in enumerate(fn.results)]
+
+        def run(*new: Value) -> Values:
+            pairs = enumerate(zip(fn.params, new, strict=True))
+            known = {p: permute(x, usual[n]) if n in taken else x for n, (p, x) in pairs}
+            known.update({v: new[n] for n, v in taken.items() if fn is step})
+            return substitute(ends, known)
+
+        return trace(run, *types, names=[hint_of(p) for p in fn.params])
+
+    given = [permute(x, _order(taken[n])) if (n := k + skipped) in taken else x for k, x in enumerate(xs)]
+    made = replace(loop, **{name: turned(functions_of(loop)[name]) for name in names}).apply(*given)  # type: ignore[arg-type]
+    return {
+        v: permute(y, left[k].order) if k in left else y
+        for k, (v, y) in enumerate(zip(value.node.values, made, strict=True))
+    }
+
+
+def _is_const(loop: AnyLoop, n: int) -> bool:
+    """Whether the n-th parameter of a step is the same at each."""
+    match loop:
+        case Loop():
+            return loop.ins[n - 1] == "const"
+        case Rewind():
+            return loop.saved <= n < len(loop.back.params) - len(loop.back.results)
+        case _:
+            return loop.ins[n] == "const"
+
+
+def _order(x: Value) -> tuple[int, ...]:
+    return cast("Permute", x.op).order
+
+
+RULES = (loop_with_permuted_carries, while_with_permuted_carries)
