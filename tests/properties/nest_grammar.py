@@ -17,7 +17,7 @@ HEAD = (
     "p, q = (np.arange(N) * 3 + 1) % N, np.array([0, 2, 2, 1])",
 )
 RESULTS = ("s", "t", "u", "v", "w", "A", "B", "Z", "A.sum()", "Z.sum(0)", "B[1:].sum(1)", "Z[::2].max(0)", "(A * Z).sum(0)", "np.cumsum(Z, 0)[-1]", "Z.mean(1)",
-           "Z[-1]", "A[0]", "Z[:, 1]", "np.abs(Z).min(1)", "Z.argmax(0)", "(Z @ u)", "(v @ B)", "np.prod(1 + 0.1 * Z, 0)", "np.tanh(Z[1:-1]).sum()", "(u * w).sum()",
+           "Z[-1]", "A[0]", "Z[:, 1]", "np.abs(Z).min(1)", "np.round(Z, 2).argmax(0)", "(Z @ u)", "(v @ B)", "np.prod(1 + 0.1 * Z, 0)", "np.tanh(Z[1:-1]).sum()", "(u * w).sum()",
            "Z[q]", "u[q]", "Z[2]", "(Z[1:] - Z[:-1]).sum(0)", "np.logaddexp.reduce(w)", "w[1:].min()", "(Z * Z).sum()", "Z.T @ w")  # fmt: skip
 OUTER = ("range(N)", "range(1, N)", "range(N - 1)", "range(1, N - 1)", "range(N - 1, -1, -1)", "range(N - 2, -1, -1)", "range(0, N, 2)",
          "range(n)", "range(3)", "range(2, N)", "range(N - 1, 0, -1)")  # fmt: skip

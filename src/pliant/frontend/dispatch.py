@@ -171,8 +171,14 @@ class Tables:
         return ordered
 
 
+_CALLING: Final = frozenset((np.apply_along_axis, np.apply_over_axes, np.piecewise))
+"""NumPy's functions that call others, which may take and make traced arrays."""
+
+
 def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What NumPy makes of arrays known while tracing; None if one is not, or the result is a view."""
+    if func in _CALLING:
+        return None
     arrays: list[Any] = []
 
     def plain(x: Any) -> Any:

@@ -61,15 +61,19 @@ def one(kind: str, a: Any, n: Any = None, axis: int = -1, norm: Any = None, out:
     """np.fft.fft and its like."""
     x = operand(a, kind)
     y = along(x, kind, n, axis_of(axis, x.type.rank), norm)
-    is_half = kind == "irfft" and as_traced(a).type.dtype == "f16"  # NumPy keeps only these narrow
-    return store_out(convert(y, "f16") if is_half else y, out, f"np.fft.{kind}")
+    return store_out(real(y, a) if kind == "irfft" else y, out, f"np.fft.{kind}")
+
+
+def real(y: Value, a: Any) -> Value:
+    """The result of one transform of an array to real numbers: of half floats NumPy keeps only these narrow."""
+    return convert(y, "f16") if as_traced(a).type.dtype == "f16" else y
 
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
     """np.fft.hfft: of a spectrum that is Hermitian."""
     swapped = {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
     x = conj(operand(a, "irfft"))
-    return store_out(along(x, "irfft", n, axis_of(axis, x.type.rank), swapped), out, "np.fft.hfft")
+    return store_out(real(along(x, "irfft", n, axis_of(axis, x.type.rank), swapped), a), out, "np.fft.hfft")
 
 
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
@@ -100,6 +104,7 @@ def several(kind: str, a: Any, s: Any = None, axes: Any = None, norm: Any = None
         for n, k in pairs[:-1]:
             x = along(x, inner, n, k, norm)
         x = along(x, kind, *pairs[-1], norm)
+        x = real(x, a) if len(pairs) == 1 else x
     else:
         for i, (n, k) in enumerate(reversed(pairs)):
             x = along(x, kind if i == 0 else inner, n, k, norm)

@@ -68,8 +68,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     x = ravel(solid(a)) if axis is None else array_of(a)
     at = axis_of(0 if axis is None else axis, x.ndim)
     is_empty = is_sequence(indices) and not len(indices)  # NumPy takes no float for an index, but for []
-    places = in_mode(as_traced(np.zeros(0, int) if is_empty else indices), x.shape[at], mode)
-    picked = getitem(x, (slice(None),) * at + (places,))
+    places = as_traced(np.zeros(0, int) if is_empty else indices)
+    if 0 in (rest := x.shape[:at] + x.shape[at + 1 :]):  # there is no element to take: NumPy looks at no index
+        picked = as_traced(xp.zeros(rest[:at] + places.shape + rest[at:], x.dtype))
+    else:
+        picked = getitem(x, (slice(None),) * at + (in_mode(places, x.shape[at], mode),))
     check_out(out, x.type.dtype, "np.take", lambda a, out: np.take(a, [0], out=out))
     return store_out(picked.value, out, "np.take", is_array=bool(picked.shape), casting="unsafe")
 

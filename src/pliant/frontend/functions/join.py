@@ -297,6 +297,8 @@ def ix_(*args: Any) -> tuple[TracedArray, ...]:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> TracedArray:
     """np.astype."""
+    if as_traced(x).is_scalar:
+        return as_traced(x).astype(dtype)
     array = array_of(x)
     if not copy and short(dtype) == array.type.dtype:
         return array

@@ -256,6 +256,8 @@ def _matrix_power(a: Any, n: Any) -> Any:
         return fresh(eye(x.shape[-1], x.dtype, x.shape[:-2]))
     if count < 0:
         x, count = solve.inv(x), -count
+    if count == 3:  # as NumPy does: by squares it would be x @ (x @ x)
+        return fresh(matmul(matmul(x, x), x))
     result: Value | None = None
     while count:
         if count & 1:

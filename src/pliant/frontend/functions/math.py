@@ -208,7 +208,7 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
     x = as_traced(a)
     if x.type.kind == "c":
         raise unsupported("np.real_if_close: whether the result is complex would depend on the numbers", "use x.real")
-    return x
+    return array_of(x)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:

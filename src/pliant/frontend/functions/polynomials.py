@@ -59,7 +59,7 @@ def poly(seq_of_zeros: Any) -> Any:
         raise unsupported(
             f"np.poly of {roots.type}", "roots that may be complex have a result whose dtype depends on the numbers"
         )
-    roots = roots if roots.type.is_float else roots.astype(np.float64)
+    roots = roots if roots.type.dtype in ("f32", "f64") else roots.astype(np.float64)
     none = xp.zeros(1, roots.dtype)
     made: Any = none + 1 if len(roots) else 1.0
     for root in roots:

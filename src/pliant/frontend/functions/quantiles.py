@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from pliant.frontend.functions.common import (
 from pliant.frontend.functions.reduce import kept
 from pliant.ops import compare, elementwise
 from pliant.ops import sort as sorting
+from pliant.ops.bits import bitwise_or
 from pliant.ops.index import take_along
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.select import select
@@ -47,6 +48,9 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "normal_unbiased": lambda q, n: (n + 1 / 4) * q - 5 / 8,
 }
 
+
+Blend: TypeAlias = Callable[[Value, Value, Value, str], Value]
+"""What lies between two elements, at a part of the way, in a dtype."""
 
 _WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 """Methods whose quantiles are elements."""
@@ -120,14 +124,16 @@ def _quantile(
     if name.startswith("nan") and 0 in x.shape:  # there are no axes of q then
         return xp.nanmean(x, axis, out=out, keepdims=keepdims)
     line = _sorted_front(x, axes) if weights is None else _front(x, axes)
+    is_whole = method in _WHOLE or (method == "linear" and unit == 1.0 and wanted.type.kind in "iu")
     if weights is not None:
         given = _front(_weights(weights, x, axis, axes, method), axes)
         y = elementwise.convert(_weighted(line, given, fraction, leaves_nan_out=name.startswith("nan")), to)
     elif name.startswith("nan") and x.type.is_float:
-        y = _among_numbers(line, fraction, method, to)
+        y = _among_numbers(line, fraction, method, to, _first if is_whole else _blend)
     else:
         n = line.shape[0]
-        y = _nan_if(_at_places(line, xp.clip(_PLACES[method](fraction, n), 0, n - 1), to), line, to)
+        places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
+        y = _nan_if(_at_places(line, places, to, is_whole), line, to)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
@@ -185,8 +191,8 @@ def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -
     return numpy_dtype(on_sample, x)
 
 
-def _at_places(line: Value, places: Any, to: str) -> Value:
-    """Elements at fractional places along axis 0, with the axes of `places` in front."""
+def _at_places(line: Value, places: Any, to: str, is_whole: bool) -> Value:
+    """Elements at fractional places along axis 0, with the axes of `places` in front; at whole ones, these elements."""
     low, rank = xp.floor(places), len(np.shape(places))
     table = fresh(line, is_array=True)
     if isinstance(places, TracedArray):
@@ -195,8 +201,8 @@ def _at_places(line: Value, places: Any, to: str) -> Value:
     else:
         whole = np.asarray(low, np.int64)
         first, second = fresh_concrete(whole), fresh_concrete(np.asarray(xp.minimum(whole + 1, line.shape[0] - 1)))
-        if xp.all(places == low):
-            return value_of(xp.take(table, first, 0), to)
+    if is_whole:
+        return value_of(xp.take(table, first, 0), to)
     a, b = (as_traced(xp.take(table, i, 0)).value for i in (first, second))
     t = value_of(
         as_traced(places - low) if isinstance(places, TracedArray) else fresh_concrete(np.asarray(places - low))
@@ -204,7 +210,7 @@ def _at_places(line: Value, places: Any, to: str) -> Value:
     return _blend(a, b, broadcast(t, a.shape, tuple(range(rank))) if t.shape != a.shape else t, to)
 
 
-def _among_numbers(line: Value, fraction: Any, method: str, to: str) -> Value:
+def _among_numbers(line: Value, fraction: Any, method: str, to: str, blend: Blend) -> Value:
     """The quantiles of the sorted elements that are no NaN, whose number differs from column to column."""
     missing = reduce_sum(elementwise.convert(compare.isnan(line), "i64"), (0,))
     count = line.shape[0] - fresh(missing, is_array=True).astype(np.float64)
@@ -215,12 +221,11 @@ def _among_numbers(line: Value, fraction: Any, method: str, to: str) -> Value:
     first = low.astype(np.int64)
     second = xp.minimum(first + 1, xp.maximum(count.astype(np.int64) - 1, 0))
     a, b = (take_along(line, i.value, 0) for i in (first, second))
-    y = _blend(a, b, (places - low).value, to)
-    return reshape_value(y, (*wanted.shape, *line.shape[1:]))
+    return reshape_value(blend(a, b, (places - low).value, to), (*wanted.shape, *line.shape[1:]))
 
 
 def _blend(a: Value, b: Value, t: Value, to: str) -> Value:
-    """a + t·(b − a), exact at both ends."""
+    """a + t·(b − a), exact at both ends; NaN if these are not finite, as in NumPy."""
     wide = to if to[0] == "f" else "f64"
     if a.dtype[0] != "f":
         a, b = (elementwise.convert(v, wide) for v in (a, b))
@@ -228,8 +233,18 @@ def _blend(a: Value, b: Value, t: Value, to: str) -> Value:
     a, b, t = (elementwise.convert(v, wide) for v in (a, b, t))
     near = elementwise.add(a, elementwise.mul(rise, t))
     far = elementwise.sub(b, elementwise.mul(rise, elementwise.sub(const(1, wide), t)))
-    y = select(compare.greater_equal(t, const(0.5, wide)), far, near)
-    return elementwise.convert(select(compare.equal(a, b), a, y), to)
+    return elementwise.convert(select(compare.greater_equal(t, const(0.5, wide)), far, near), to)
+
+
+def _first(a: Value, b: Value, t: Value, to: str) -> Value:
+    """a alone."""
+    return elementwise.convert(a, to)
+
+
+def _mean(a: Value, b: Value, t: Value, to: str) -> Value:
+    """The mean of both, halfway."""
+    is_one = bitwise_or(compare.equal(t, const(0, t.dtype)), compare.equal(a, b))
+    return elementwise.convert(select(is_one, a, (a + b) * 0.5), to)
 
 
 def _nan_if(y: Value, line: Value, to: str) -> Value:
@@ -266,7 +281,7 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool =
     if x.type.kind != "f" or not x.size:
         return median(x, axis, out, keepdims=keepdims)
     axes = axes_of(axis, x.ndim)
-    y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype)
+    y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype, _mean)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.nanmedian", casting="unsafe")
 
 
