@@ -18,7 +18,7 @@ from pliant.ops.reduce import Reduction
 from pliant.ops.shape import Broadcast, broadcast, concatenate, reshape, slice_axis
 from pliant.transforms.replace import replaced_in
 
-SHORT: Final = 8  # places on an axis that get a reduction each
+SHORT: Final = 7  # places on an axis that get a reduction each
 LONG: Final = 64  # elements that become one
 CHEAP: Final = 4  # simple operations that cost less than bringing their result to memory
 

@@ -14,7 +14,7 @@ from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
 from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles, is_far
-from pliant.backends.llvm.values import literal
+from pliant.backends.llvm.values import Val, literal
 from pliant.backends.llvm.width import count_functions
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
@@ -23,6 +23,8 @@ from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
 
 MOST_TURNED = 4  # arrays whose tiles are turned over first
+BESIDE = 4  # rows that are folded at a time
+SHORT = 1024  # elements of a row that stays near
 ADJACENT = 8  # elements; LLVM writes vectors to no place further from the next, but their elements one by one
 
 
@@ -145,6 +147,8 @@ class NestEmitter:
             across(level)
         elif stack := self.stack(level):
             self.stacked(level, stack)
+        elif self.adds_rows(level):
+            self.beside(level)
         elif level == len(self.loops) - 1:
             self.along(level)
         else:
@@ -202,6 +206,47 @@ class NestEmitter:
             self.turned_over, self.held = {}, {}
 
         emit_stack(self.e, self.loops[level], stack, step, lambda: self.level(level + 1))
+
+    def adds_rows(self, level: int) -> bool:
+        """Whether the two innermost loops fold rows into a row in memory, and do nothing else."""
+        if level != len(self.loops) - 2 or len(self.folds) < len(self.roots) or self.is_swept or self.limits:
+            return False
+        outer, inner = self.loops[level:]
+        if {outer, inner} & self.e.backward or outer.extent < 2 * BESIDE or not UNROLLED < inner.extent <= SHORT:
+            return False
+        return all([outer in root.folded and inner not in root.folded for root in self.roots])
+
+    def beside(self, level: int) -> None:
+        """Several rows at a time: what they are folded into is read and written once for all of them."""
+        e, (outer, inner) = self.e, self.loops[level:]
+        begin, end = e.part.get(outer, ("0", str(outer.extent)))
+        count = e.op(f"udiv i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {BESIDE}")
+        several, before = Var(outer.extent // BESIDE), e.env.get(outer)
+
+        def rows() -> None:
+            first = e.op(f"add nuw nsw i64 {e.op(f'mul nuw nsw i64 {e.env[several]}, {BESIDE}')}, {begin}")
+            places = [e.op(f"add nuw nsw i64 {first}, {n}") for n in range(BESIDE)]
+            known: list[dict[Scalar, Val]] = []
+            for place in places:
+                e.env[outer] = place
+                self.begin(level + 1)
+                known.append({s: e.values[s] for s in self.levels[level + 1]})
+
+            def step() -> None:
+                for place, values in zip(places, known, strict=True):
+                    e.env[outer] = place
+                    e.values.update(values)
+                    self.level(level + 2)
+
+            e.loop(inner, step)
+
+        e.unless(e.op(f"icmp eq i64 {count}, 0"), lambda: e.loop(several, rows, ("0", count)))
+        if before is None:
+            del e.env[outer]
+        else:
+            e.env[outer] = before
+        rest = e.op(f"add nuw nsw i64 {e.op(f'mul nuw nsw i64 {count}, {BESIDE}')}, {begin}")
+        e.unless(e.op(f"icmp uge i64 {rest}, {end}"), lambda: e.loop(outer, lambda: self.level(level + 1), (rest, end)))
 
     def across(self, level: int) -> Callable[[int], None] | None:
         """How to run the two innermost loops if they walk some array along its rows and another one across."""
