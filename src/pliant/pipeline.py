@@ -42,6 +42,7 @@ from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
 from pliant.ops.short_tapes import short_tapes
 from pliant.ops.sink import sink
+from pliant.ops.squared_deviations import in_one_pass
 from pliant.ops.start_of_sums import start_of_sums
 from pliant.ops.unstack import unstack
 from pliant.ops.views import through_views
@@ -111,6 +112,7 @@ UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=Fals
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
+DEVIATIONS = Pass("deviations", lambda fn, log: in_one_pass(fn))
 
 BEFORE_DERIVATIVES = (
     DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
@@ -118,7 +120,8 @@ BEFORE_DERIVATIVES = (
 )  # fmt: skip
 COMPILE = (
     INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE,
-    SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEAD,
+    SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEVIATIONS,
+    DEAD,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pliant.kernel.schedule import ordered, scalars
 
 LEAST_ROW = 32  # elements; a nest of shorter rows is better merged into one loop
 LARGEST_ROW = 1 << 17  # bytes of all that a row touches
+MOST_WAITING = 4  # steps
 LEAST_SIZE = 1 << 16  # bytes; a smaller array stays in cache anyway
 
 
@@ -22,31 +23,47 @@ def gather(steps: list[Step], results: set[Buffer]) -> list[Step]:
     for number, step in enumerate(steps):
         for buffer in step.reads:
             readers[buffer] = number
-    out = list[Step]()
-    group = list[Nest]()
+    out, group, waiting = list[Step](), list[Nest](), list[Step]()
     for number, step in enumerate(steps):
-        if isinstance(step, Nest) and group and joins(step, group):
+        if isinstance(step, Nest) and group and joins(step, group) and not any([meet(step, w) for w in waiting]):
             group.append(step)
             continue
-        out += finished(group, number, readers, results)
-        group = [step] if isinstance(step, Nest) and fits(step) else []
+        if group and len(waiting) < MOST_WAITING and waits(step):
+            waiting.append(step)
+            continue
+        out += finished(group, waiting, number, readers, results)
+        group, waiting = [step] if isinstance(step, Nest) and fits(step) else [], []
         if not group:
             out.append(step)
-    return out + finished(group, len(steps), readers, results)
+    return out + finished(group, waiting, len(steps), readers, results)
 
 
-def finished(group: list[Nest], after: int, readers: dict[Buffer, int], results: set[Buffer]) -> list[Step]:
-    """A group as steps; `after` is the number of the first step behind it."""
+def waits(step: Step) -> bool:
+    """Whether a step may come later than nests over rows: it has none, or folds rows over one another."""
+    return isinstance(step, Nest) and (not fits(step) or not any([makes_rows(root, step) for root in step.roots]))
+
+
+def meet(step: Step, other: Step) -> bool:
+    """Whether one of two steps writes what the other reads or writes."""
+    made, others = {*writes(step)}, {*writes(other)}
+    return not made.isdisjoint(others | other.reads) or not others.isdisjoint(step.reads)
+
+
+def finished(
+    group: list[Nest], waiting: list[Step], after: int, readers: dict[Buffer, int], results: set[Buffer]
+) -> list[Step]:
+    """A group as steps, and those that waited for it; `after` is the number of the first step behind them."""
     if len(group) < 2:
-        return [*group]
+        return [*group, *waiting]
     made = {b for nest in group for b in writes(nest)}
     inner = {b for b in made if b not in results and readers.get(b, after) < after}
     for nest in group:
         for buffer in inner & set(writes(nest)):
             if not all([reads_by_row(other, buffer) for other in group]) or not stored_by_row(nest, buffer):
                 inner.discard(buffer)
+    inner -= {b for step in waiting for b in step.reads}
     shrink(group, inner)
-    return [Rows(group)]
+    return [Rows(group), *waiting]
 
 
 def fits(nest: Nest) -> bool:
