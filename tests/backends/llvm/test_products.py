@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pliant
+from pliant.backends.llvm import blas
 from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.products import SHARED
 from pliant.kernel.verified import build_verified
@@ -73,3 +75,28 @@ def test_in_loops_stacks_and_sums(dtype: str, shape: tuple[int, int]):
     rtol, atol = (1e-4, 1e-4) if dtype == "f4" else (1e-12, 1e-12)
     for got, wanted in zip(pliant.jit(f)(x, y, w), f(x, y, w), strict=True):
         assert_allclose(got, wanted, rtol=rtol, atol=atol)
+
+
+def test_what_is_measured_tells_which_processor_products_are_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Name:
+        """A function of OpenBLAS's as ctypes has it."""
+
+        def __init__(self, core: bytes) -> None:
+            self.core = core
+
+        def __call__(self) -> bytes:
+            return self.core
+
+    def text(core: bytes, *features: str) -> str:
+        library = SimpleNamespace(scipy_openblas_get_corename64_=Name(core))
+        monkeypatch.setattr(blas, "bundled", lambda: library)
+        blas.blas_text.cache_clear()
+        return blas.blas_text(frozenset(features))
+
+    assert text(b"SkylakeX", "avx2", "avx512f") == "OpenBLAS for SkylakeX"
+    assert text(b"Haswell", "avx2") == "OpenBLAS for Haswell"
+    assert "OPENBLAS_CORETYPE=SkylakeX" in text(b"Haswell", "avx2", "avx512f")
+    monkeypatch.setattr(blas, "bundled", lambda: None)
+    blas.blas_text.cache_clear()
+    assert blas.blas_text(frozenset()) == ""
+    blas.blas_text.cache_clear()

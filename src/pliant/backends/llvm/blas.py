@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.module import Module
 
 SERIAL: Final = 2**23  # multiplications that one thread does in about a millisecond
+NARROW: Final = ("Haswell", "Zen", "Excavator", "Steamroller", "Piledriver", "Bulldozer", "Sandybridge")
+"""OpenBLAS's names of processors without AVX-512, which it takes newer ones for that it does not know."""
+NARROW_HINT: Final = "OPENBLAS_CORETYPE=SkylakeX in the environment makes products with AVX-512"
 LETTER: Final = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 
 
@@ -111,6 +114,20 @@ def threads_of_blas() -> tuple[str, str] | None:
         return None
     get, put = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in names)
     return (symbol("pliant_blas_threads", get), symbol("pliant_set_blas_threads", put)) if get and put else None
+
+
+@lru_cache
+def blas_text(features: frozenset[str]) -> str:
+    """Which processors OpenBLAS has its products for, and what to do if this one could do more; empty of another BLAS."""
+    library = bundled()
+    name = "scipy_openblas_get_corename64_"
+    if library is None or not hasattr(library, name):
+        return ""
+    tell = getattr(library, name)
+    tell.restype, tell.argtypes = ctypes.c_char_p, []
+    core = tell().decode()
+    is_narrow = "avx512f" in features and core in NARROW
+    return f"OpenBLAS for {core}" + f" ({NARROW_HINT})" * is_narrow
 
 
 def declared_threads(module: Module) -> None:

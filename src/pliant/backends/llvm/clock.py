@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 from pliant.backends.llvm.abi import Executable
+from pliant.backends.llvm.blas import blas_text
+from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.pool import threads
 from pliant.backends.llvm.roofline import machine
 from pliant.kernel.ir import Blocks, Host, Nest, Program, Rows, Step
@@ -74,7 +76,8 @@ def about_machine() -> str:
     best = machine()
     copies = ", ".join(f"{amount(speed)}B/s of {amount(size)}B" for size, speed in best.copies)
     peaks = ", ".join(f"{amount(speed)}flop/s in {dtype}" for dtype, speed in best.flops.items())
-    return f"one thread of this machine: copies at {copies}; {peaks}"
+    products = blas_text(frozenset(host_target().has))
+    return f"one thread of this machine: copies at {copies}; {peaks}" + f"; {products}" * bool(products)
 
 
 def notes(program: Program, lanes: Mapping[int, int], seconds: Sequence[float | None] | None) -> list[str]:
