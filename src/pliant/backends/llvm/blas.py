@@ -118,7 +118,7 @@ def threads_of_blas() -> tuple[str, str] | None:
 
 @lru_cache
 def blas_text(features: frozenset[str]) -> str:
-    """Which processors OpenBLAS has its products for, and what to do if this one could do more; empty of another BLAS."""
+    """Which processors OpenBLAS has its products for, and what to do if this one could do more; nothing of others."""
     library = bundled()
     name = "scipy_openblas_get_corename64_"
     if library is None or not hasattr(library, name):
