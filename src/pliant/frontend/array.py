@@ -370,4 +370,4 @@ def view(x: TracedArray, *lenses: Lens) -> TracedArray:
 
 def weak_kind(x: TracedArray) -> type:
     """The Python type a weak scalar stands for."""
-    return {"b": bool, "i": int, "f": float, "c": complex}[x.type.kind]
+    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[x.type.kind]

@@ -33,7 +33,10 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
     if isinstance(x, np.ndarray):
         return TracedArray(*current().enter(x))
     if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
-        return fresh_concrete(np.asarray(x), is_weak=True)
+        array = np.asarray(x)
+        if array.dtype == object:
+            raise too_large()
+        return fresh_concrete(array, is_weak=True)
     if isinstance(x, np.generic):
         return fresh_concrete(x)
     if is_sequence(x) or isinstance(x, range):
@@ -41,6 +44,32 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
+
+
+def too_large() -> NumberRangeError:
+    """The error about a Python int that is none of NumPy's integers."""
+    return NumberRangeError("Python int too large to convert to C long", hint="write it as a float: 6e23").at(
+        ("here", here())
+    )
+
+
+def is_large(x: Any) -> bool:
+    """Whether a number is a Python int beyond 64 bits with a sign."""
+    return type(x) is int and not -(2**63) <= x < 2**63
+
+
+def fitting(args: Sequence[Any], *, as_floats: bool = False) -> tuple[Any, ...]:
+    """Operands with large Python ints as NumPy takes them beside the others: floats beside floats, or if the result is
+    made of floats anyway, and unsigned beside what is so; NumberRangeError where NumPy has an OverflowError."""
+    if not any([is_large(a) for a in args]):
+        return tuple(args)
+    types = [as_traced(a).type for a in args if not is_large(a)]
+    if not as_floats and not any([t.kind in "fc" for t in types]):
+        is_unsigned = {t.dtype for t in types} == {"u64"}
+        if not all([is_unsigned and 0 <= a < 2**64 for a in args if is_large(a)]):
+            raise too_large()
+        return tuple([np.uint64(a) if is_large(a) else a for a in args])
+    return tuple([literal(a, "f64") if is_large(a) else a for a in args])
 
 
 def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
@@ -17,6 +18,8 @@ from pliant.frontend.convert import (
     broadcast_shapes,
     broadcast_value,
     cast_value,
+    fitting,
+    is_large,
     loop_dtypes,
     sample,
     value_of,
@@ -44,6 +47,8 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments"
         raise ArgumentError(f"np.{ufunc.__name__}() {takes} but {len(args)} were given").at(("here", here()))
     args, outs = args[: ufunc.nin], args[ufunc.nin :] or (() if out is None else as_tuple(out))
+    if any(map(is_large, args)):
+        args = _with_large(ufunc, args)
     xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
     if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
         return _concrete(ufunc, xs, dtype, casting)
@@ -114,6 +119,8 @@ def _loop_of(
     """The loop of a usual call, kept; None where they are not all there is to it."""
     if len(args) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None or ufunc not in builders:
         return None
+    if any(map(is_large, args)):
+        return None
     xs = [as_traced(a) for a in args]
     if all(x.concrete is not None for x in xs):
         return None
@@ -125,6 +132,23 @@ def _loop_of(
     builder = builders[ufunc]
     found = _loops[kinds] = ins, outs[0], builder.apply if isinstance(builder, Op) else builder
     return found
+
+
+def _beside_integers(number: int) -> Any:
+    """A large Python int, to be compared with integers."""
+    return np.uint64(number) if 0 <= number < 2**64 else math.copysign(math.inf, number)
+
+
+def _with_large(ufunc: np.ufunc, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands with Python ints of any size as NumPy takes them."""
+    is_exact = all([is_large(a) or as_traced(a).type.kind in "iub" for a in args])
+    if ufunc in COMPARISONS and is_exact:  # by their numbers: none of 64 bits is as large, but one without a sign
+        return tuple([_beside_integers(a) if is_large(a) else a for a in args])
+    try:
+        makes_floats = loop_dtypes(ufunc, (np.dtype(np.int64),) * ufunc.nin)[0][0][0] == "f"
+    except TypeError:
+        makes_floats = False
+    return fitting(args, as_floats=makes_floats)
 
 
 def results(

@@ -82,3 +82,39 @@ def test_scalars_stay_scalars_or_become_arrays_as_in_numpy() -> None:
 def test_polynomials_of_half_float_roots_and_cubes_of_matrices() -> None:
     alike(lambda x: np.poly(x), np.array([1.5, -2.0], np.float16))
     alike(lambda x: np.linalg.matrix_power(x, 3), np.array([[-np.inf, 1.0], [-2.9, 0.0]]))
+
+
+AVOGADRO = 602 * 10**21  # beyond 64 bits
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "i8", "u8"])
+@pytest.mark.parametrize("number", [AVOGADRO, -AVOGADRO, 2**63])
+def test_large_python_integers_are_taken_as_numpy_takes_them(number: int, dtype: str) -> None:
+    def replaced(x: Any) -> Any:
+        x = x.copy()
+        x += number
+        return x
+
+    functions: list[Callable[[Any], Any]] = [
+        lambda x: x * number, lambda x: number - x, lambda x: x / number, lambda x: np.arctan2(x, number),
+        lambda x: np.maximum(x, number), lambda x: x < number, lambda x: number == x, lambda x: x.sum() + number,
+        replaced,
+    ]  # fmt: skip
+    if number != 2**63:  # which np.where takes for an unsigned integer
+        functions.append(lambda x: np.where(x > 0, x, number))
+    x = np.array([1, 0, 2]).astype(dtype)
+    for f in functions:
+        try:
+            wanted = f(x)
+        except (OverflowError, TypeError) as error:
+            with pytest.raises(OverflowError if isinstance(error, OverflowError) else pliant.errors.PliantError):
+                pliant.jit(f)(x)
+        else:
+            got = pliant.jit(f)(x)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_large_integer_with_nothing_beside_it_says_what_to_write() -> None:
+    with pytest.raises(OverflowError, match="6e23"):
+        pliant.jit(lambda x: x + np.stack([AVOGADRO, AVOGADRO, x[0]]))(np.ones(3))

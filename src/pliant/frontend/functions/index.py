@@ -18,6 +18,7 @@ from pliant.frontend.convert import (
     broadcast_shapes,
     broadcast_value,
     cast_value,
+    fitting,
     result_dtype,
     stored,
     strong,
@@ -56,6 +57,7 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
             "np.where(condition) has a result whose size is not known while tracing",
             "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
         )
+    given = fitting(given)
     dtype = result_dtype(*given)
     values = [truth_of(condition), *(value_of(strong(b), dtype) for b in given)]  # 300 wraps around in uint8, as there
     shape = broadcast_shapes(*(v.shape for v in values))
