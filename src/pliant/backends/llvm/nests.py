@@ -17,7 +17,7 @@ from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles, is_far
 from pliant.backends.llvm.values import Val, literal
 from pliant.backends.llvm.width import count_functions
 from pliant.core.types import itemsize
-from pliant.kernel.ir import Affine, Buffer, Delay, Load, Nest, Root, Scalar, Var, root_of, writes
+from pliant.kernel.ir import Affine, Buffer, Choose, Delay, Fold, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 from pliant.kernel.spill import compact
@@ -213,6 +213,10 @@ class NestEmitter:
             return False
         outer, inner = self.loops[level:]
         if {outer, inner} & self.e.backward or outer.extent < 2 * BESIDE or not UNROLLED < inner.extent <= SHORT:
+            return False
+        if any(
+            [isinstance(s, Choose | Fold) for s in self.levels[level + 2]]
+        ):  # LLVM has no vectors for several of these
             return False
         return all([outer in root.folded and inner not in root.folded for root in self.roots])
 
