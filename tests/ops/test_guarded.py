@@ -95,3 +95,79 @@ def test_an_index_of_a_problem_that_takes_the_branch_is_checked(k: int):
 
     with pytest.raises(IndexRangeError, match=f"index {k} is out of range"):
         pliant.vmap(f)(ROWS, np.array([0, 1, 2, k, 4, 5]))
+
+
+def either_in_order(a: Any, k: Any) -> Any:
+    return a[0] if k >= 4 or (a[0] < 2 and a[k] > 1) else a[1]
+
+
+def one_within_another(a: Any, k: Any) -> Any:
+    return a[0] if k < 4 and (a[0] < -2 or a[k] > 0) else a[1]
+
+
+def search_under_a_condition(a: Any, k: Any) -> Any:
+    i = 0
+    if k < 4:
+        while a[i] < 0.5:
+            i += 1
+    return a[i]
+
+
+def search_within_a_search(a: Any, k: Any) -> Any:
+    i = 0
+    while i < 2:
+        while a[i] < 0.5:
+            i += 1
+        i += 1
+    return a[i - 1]
+
+
+def merged(a: Any, k: Any) -> Any:
+    i = j = 0
+    while i < 2:
+        if j == 4 or a[i] < a[j]:
+            i += 1
+        else:
+            j += 1
+    return a[0] * j
+
+
+def left_or_gone_on(a: Any, k: Any) -> Any:
+    i, s = 0, 0.0
+    while True:
+        if i >= 4:
+            break
+        if a[i] == 0.9:
+            i += 1
+            continue
+        s += a[i] ** 2
+        i += 1
+    return s
+
+
+def sum_within_a_branch(a: Any, k: Any) -> Any:
+    s = a[0]
+    if k < 2:
+        for j in range(2):
+            s += a[k + j] ** 2
+    return s
+
+
+NESTED: list[Callable[..., Any]] = [
+    either_in_order, one_within_another, search_under_a_condition, search_within_a_search, merged, left_or_gone_on,
+    sum_within_a_branch,
+]  # fmt: skip
+LINES = np.array([[0.1, 0.2, 0.3, 0.9], [0.9, 0.1, 0.6, 0.2], [0.7, 0.8, 0.9, 0.6], [0.1, 0.1, 0.1, 0.2]])
+PLACES = np.array([0, 3, 9, 12])
+
+
+@pytest.mark.parametrize("f", NESTED, ids=lambda f: f.__name__)
+def test_conditions_within_others_guard_what_is_within_all(f: Callable[..., Any]):
+    problems = [(a, int(k)) for a, k in zip(LINES, PLACES, strict=True)]
+    problems = problems[:3] if f is search_within_a_search else problems  # the last one would leave the line
+    rows, places = np.stack([a for a, _ in problems]), np.array([k for _, k in problems])
+    np.testing.assert_allclose(pliant.vmap(f)(rows, places), [f(a, k) for a, k in problems], rtol=1e-12)
+    slopes = np.stack([pliant.grad(f)(a, k) for a, k in problems])
+    np.testing.assert_allclose(pliant.vmap(pliant.grad(f))(rows, places), slopes, rtol=1e-12)
+    total = pliant.grad(lambda rows: np.sum(pliant.vmap(f)(rows, places)))
+    np.testing.assert_allclose(total(rows), slopes, rtol=1e-12)

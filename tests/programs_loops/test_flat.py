@@ -197,11 +197,77 @@ def transposed_views(a: Any, x: Any) -> Any:
     return y
 
 
+def product_with_a_sparse_matrix(a: Any, x: Any) -> Any:
+    n = len(x)
+    starts, columns = np.minimum(np.arange(n + 1) * 2, n), (np.arange(n) * 7) % n
+    y = np.zeros(n)
+    for i in range(n):
+        for k in range(starts[i], starts[i + 1]):
+            y[i] += x[k] * a[columns[k]] ** 2
+    return y
+
+
+def sums_of_the_last_two(a: Any, x: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        for k in range(min(2, i)):
+            out[i] += a[i - 1 - k] * a[i]
+    return out
+
+
+def sums_that_end_early(a: Any, x: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x) - 20):
+        for k in range(20):
+            if x[i + k] < 0.2:
+                break
+            out[i] += a[i + k] * a[i]
+    return out
+
+
+def sums_under_a_condition(a: Any, x: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x) - 20):
+        if x[i] > 0.5:
+            for k in range(20):
+                out[i] += np.sin(a[i + k]) * a[i]
+    return out
+
+
+def written_on_in_each_step(a: Any, x: Any) -> Any:
+    n = len(x)
+    out = np.zeros(n)
+    for i in range(n):
+        for k in range(i, min(i + 3, n)):
+            out[k] += a[i] ** 2
+    return out
+
+
+def written_on_under_a_condition(a: Any, x: Any) -> Any:
+    n = len(x)
+    out = np.zeros(n)
+    for i in range(n):
+        if x[i] > 0.5:
+            for k in range(i, min(i + 3, n)):
+                out[k] = a[i] ** 2
+    return out
+
+
+def one_of_two_arrays(a: Any, x: Any) -> Any:
+    left, right = np.zeros(len(x)), a * 0.5
+    for i in range(len(x)):
+        side = left if x[i] < 0.5 else right
+        side[i] = side[i - 1] + a[i] ** 2
+    return left - right
+
+
 PROGRAMS: list[Program] = [
     squared_under_a_condition, conditions_in_conditions, in_a_while_loop, at_places_of_an_array, a_while_loop_in_each_step,
     parts_under_a_condition, exchanged_or_left, sums_of_some, sums_of_squares, sums_of_as_many_as_an_array_says,
     solved_by_sweeps, either_of_two, rows_and_elements, columns_of_one, planes_of_one, views_of_columns, views_of_rows,
-    views_from_behind_and_within, views_of_every_second, transposed_views,
+    views_from_behind_and_within, views_of_every_second, transposed_views, product_with_a_sparse_matrix,
+    sums_of_the_last_two, sums_that_end_early, sums_under_a_condition, written_on_in_each_step,
+    written_on_under_a_condition, one_of_two_arrays,
 ]  # fmt: skip
 
 
@@ -243,7 +309,8 @@ def test_no_step_passes_over_an_array(f: Program) -> None:
 
 
 ONE_BY_ONE = [  # problems of a batch end at different steps, which read or write parts of arrays
-    a_while_loop_in_each_step, exchanged_or_left, sums_of_as_many_as_an_array_says,
+    a_while_loop_in_each_step, exchanged_or_left, sums_of_as_many_as_an_array_says, sums_that_end_early,
+    sums_under_a_condition, written_on_under_a_condition,
 ]  # fmt: skip
 
 

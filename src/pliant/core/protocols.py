@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 from pliant.core.types import Type
 
 if TYPE_CHECKING:
-    from pliant.core.ir import Value
+    from pliant.core.ir import Op, Value, Values
 
 T = TypeVar("T")
 
@@ -30,6 +30,10 @@ class Operators(Protocol):
 
     def lift(self, x: Value, n: int, /) -> Value:
         """`x` repeated along a new axis 0 of extent `n`."""
+        ...
+
+    def one_by_one(self, op: Op, n: int, batched: tuple[bool, ...], xs: Values, /) -> Values:
+        """The results of `op` for n problems in turn; the operands are stacked where they are `batched`."""
         ...
 
 

@@ -17,7 +17,9 @@ from pliant.ops.block import BlockWrite
 from pliant.ops.cond import Cond
 from pliant.ops.index import Scatter
 from pliant.ops.loop import Loop
+from pliant.ops.tape import Record, Rewind
 from pliant.ops.update import Window
+from pliant.ops.while_loop import WhileLoop
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 
@@ -55,6 +57,11 @@ def origin_of(value: Value) -> Value | None:
                 value = value.args[1 + places[0]]
             case Loop() as op if op.outs[value.index] == "last":
                 value = value.args[next(p for p, r in op.carries if r == value.index) - 1]
+            case WhileLoop() | Record() | Rewind() as op:
+                place = next((p for p, r in op.carries if r == value.index), None)
+                if place is None:  # the tape
+                    return None
+                value = value.args[place - (op.saved - 1 if isinstance(op, Rewind) else 0)]
             case _:
                 return None
     return value

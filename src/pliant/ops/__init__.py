@@ -6,9 +6,10 @@ from types import ModuleType
 from typing import Any, Final, final
 
 from pliant.core import ir
-from pliant.core.ir import Op, Value, const
+from pliant.core.ir import Op, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops import (
+    accumulation,
     bitcast,
     bits,
     block,
@@ -65,7 +66,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, fft, custom,
-    loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop,
+    loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
 )  # fmt: skip
 
 
@@ -79,6 +80,9 @@ class _Operators:
 
     def lift(self, x: Value, n: int, /) -> Value:
         return shape.lift(x, n)
+
+    def one_by_one(self, op: Op, n: int, batched: tuple[bool, ...], xs: Values, /) -> Values:
+        return loop.one_by_one(op, n, batched, xs)
 
 
 ir.operators = _Operators()

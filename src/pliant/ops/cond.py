@@ -9,22 +9,30 @@ from typing import Any, Final, final
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values, nodes, substitute
+from pliant.core.ir import (
+    Const,
+    Function,
+    Namespace,
+    Param,
+    Tangents,
+    Value,
+    Values,
+    functions_of,
+    nodes,
+    substitute,
+)
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.bits import logical_not
-from pliant.ops.block import BlockWrite
 from pliant.ops.branch_part import Part, Unset, slots_of
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
-from pliant.ops.elementwise import Add
 from pliant.ops.guarded import guarded
-from pliant.ops.index import Scatter
 from pliant.ops.masked_writes import select_by_problem
+from pliant.ops.one_by_one import has_parts
 from pliant.ops.region import reached, read_by
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, Reshape, permute
-from pliant.ops.update import Window
+from pliant.ops.shape import Permute, permute
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
@@ -113,9 +121,15 @@ class Cond(Holder):
     def batch(self, n: int, batched: tuple[bool, ...], condition: Value, *xs: Value) -> Values:
         if not batched[0]:
             return Cond(*(vmap(fn, n, batched[1:]) for fn in self.branches)).apply(condition, *xs)
+        if any(map(loops_over_parts, self.branches)):
+            return ir.operators.one_by_one(self, n, batched, (condition, *xs))
         then, otherwise = (vmap(guarded(cleared(fn), batched[1:]), n, batched) for fn in self.branches)
         made = zip(then(condition, *xs), otherwise(logical_not(condition), *xs), strict=True)
         return tuple([select_by_problem(condition, x, y) for x, y in made])
+
+    def under(self, guard: Value, batched: Sequence[bool], condition: Value, *xs: Value) -> Values:
+        """The results, in a batch where what is read without the guard must exist."""
+        return Cond(*(guarded(fn, batched[1:]) for fn in self.branches)).apply(condition, guard, *xs)
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""
@@ -127,6 +141,15 @@ class Cond(Holder):
         read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in self.branches), strict=True)]
         small = [replace(fn, params=pick(fn.params, read)) for fn in self.branches]
         return Cond(*small).apply(condition, *pick(xs, read))
+
+
+def loops_over_parts(fn: Function) -> bool:
+    """Whether there are loops that read or write parts of arrays, in branches too."""
+    for node in nodes(fn.results):
+        look = loops_over_parts if isinstance(node.op, Cond) else has_parts
+        if any(map(look, functions_of(node.op).values())):
+            return True
+    return False
 
 
 def cleared(fn: Function) -> Function:
@@ -254,42 +277,6 @@ def cond_of_cond(value: Value) -> Replacement:
     return dict(zip((*first.values, *value.node.values), results, strict=True))
 
 
-@rewrite(Add, level="stable", reads=(Cond,))
-def add_of_cond(value: Value) -> Replacement:
-    """acc + a result of a branch that is mostly zeros → the branches add to acc.
-
-    What a branch reads of an array then costs its derivative what was read, not what the array holds.
-    """
-    for acc, term in (value.args, value.args[::-1]):
-        op, k = term.op, term.index
-        if not isinstance(op, Cond) or acc.shape != term.shape or term.node in nodes([acc]):
-            continue
-        if all([is_zero_but_for_parts(fn.results[k]) for fn in op.branches]):
-            then, otherwise = (_adding(fn, k) for fn in op.branches)
-            made = Cond(then, otherwise).apply(*term.args, acc)
-            others = {v: m for v, m in zip(term.node.values, made, strict=True) if v is not term}
-            return {**others, value: made[k]}
-    return None
-
-
-def is_zero_but_for_parts(y: Value) -> bool:
-    """Whether an array is zeros with some parts written."""
-    while y.shape and isinstance(y.op, BlockWrite | Scatter | Window | Permute | Reshape):
-        y = y.args[0]
-    return bool(y.shape) and is_zero(y)
-
-
-def _adding(fn: Function, k: int) -> Function:
-    """The function with one operand more, which its k-th result is added to."""
-
-    def step(*args: Value) -> Values:
-        ys = list(fn(*args[:-1]))
-        ys[k] = args[-1] if is_zero(ys[k]) else args[-1] + ys[k]
-        return tuple(ys)
-
-    return trace(step, *(p.type for p in fn.params), fn.results[k].type)
-
-
 RULES = (
     cond_of_literal,
     cond_without_idle_operands,
@@ -297,5 +284,4 @@ RULES = (
     cond_of_permuted_operands,
     cond_with_permuted_results,
     cond_of_cond,
-    add_of_cond,
 )

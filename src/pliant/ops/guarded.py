@@ -7,9 +7,10 @@ would have kept in range may lie anywhere there, and its check would stop all th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Node, Value, Values, const, nodes
+from pliant.core.ir import Function, Node, Value, Values, const, functions_of, nodes
 from pliant.core.types import Type
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
@@ -21,18 +22,21 @@ from pliant.transforms.replace import replaced
 
 def guarded(fn: Function, batched: Sequence[bool]) -> Function:
     """`fn` with a condition before its operands: without it, places that depend on the batched operands are such as
-    there always are."""
+    there always are, and loops in it whose ends do end at once."""
+    order = nodes(fn.results)
     given = {
-        node: node.op.somewhere(*(a.type for a in node.args))
-        for node in nodes(fn.results)
-        if isinstance(node.op, Indexed | Block)
+        node: node.op.somewhere(*(a.type for a in node.args)) for node in order if isinstance(node.op, Indexed | Block)
     }
+    holders = {node for node in order if hasattr(node.op, "under") and names_places(*functions_of(node.op).values())}
     named = dict.fromkeys([node.args[n] for node, places in given.items() for n in places])
+    named.update(dict.fromkeys([a for node in holders for a in node.args]))
     apart = reached(Function(fn.name, fn.params, tuple(named)), batched)
     moving = {v for v, is_moving in zip(named, apart, strict=True) if is_moving}
 
     def step(condition: Value, *args: Value) -> Values:
         def rule(node: Node, xs: Values) -> Values | None:
+            if node in holders:
+                return cast("Any", node.op).under(condition, tuple([a in moving for a in node.args]), *xs)
             places = given.get(node, {})
             if moving.isdisjoint([node.args[n] for n in places]):
                 return None
@@ -48,3 +52,12 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
         return replaced(fn, rule)(*args)
 
     return trace(step, Type("bool"), *(p.type for p in fn.params), names=["condition", *map(hint_of, fn.params)])
+
+
+def names_places(*functions: Function) -> bool:
+    """Whether some functions read or write at places of run time."""
+    for fn in functions:
+        for node in nodes(fn.results):
+            if isinstance(node.op, Indexed | Block) or names_places(*functions_of(node.op).values()):
+                return True
+    return False

@@ -19,7 +19,7 @@ from typing import Any, cast, final
 from pliant.core import ir
 from pliant.core.build import abstract, hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Tangents, Value, Values, nodes, substitute
+from pliant.core.ir import Function, Tangents, Value, Values, functions_of, nodes, substitute
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.base import Movement
@@ -29,6 +29,7 @@ from pliant.ops.cond import Cond
 from pliant.ops.custom import pick, spread
 from pliant.ops.early_reads import with_early_reads
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
+from pliant.ops.guarded import guarded
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.one_by_one import has_parts, holds_problems
@@ -250,6 +251,17 @@ class Loop(LoopForm):
             ]
         )
 
+    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
+        """The results, in a batch where what is read without the guard must exist."""
+        flags, _ = self.spreading(tuple(batched), floats=False)
+        body = guarded(self.body, (False, *flags))
+
+        def step(i: Value, guard: Value, *args: Value) -> Values:
+            return body(guard, i, *args)
+
+        index, *types = [p.type for p in self.body.params]
+        return replace(self, ins=("const", *self.ins), body=trace(step, index, guard.type, *types)).apply(guard, *xs)
+
     def batch_of_counts(self, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
         """Problems of several numbers of steps: all run the most, and those that have ended stay as they are."""
         if has_parts(self.body):
@@ -322,8 +334,9 @@ def is_read_in_part(p: Value, ys: Values) -> bool:
                 inside = [(body.params[n + 1], body.results) for n in held if ins[n] == "const"]
             case Cond(then=then, otherwise=otherwise):
                 inside = [(fn.params[n - 1], fn.results) for fn in (then, otherwise) for n in held if n]
-            case _:
-                pass
+            case op:  # loops of unknown length, and pairs of a function and its transpose
+                functions = [fn for fn in functions_of(op).values() if len(fn.params) == len(node.args)]
+                inside = [(fn.params[n], fn.results) for fn in functions for n in held]
         if any([is_read_in_part(q, results) for q, results in inside]):
             return True
     return False

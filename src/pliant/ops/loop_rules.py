@@ -6,21 +6,17 @@ from dataclasses import replace
 from typing import cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Param, Value, Values, nodes, substitute
+from pliant.core.ir import Function, Value, Values, nodes, substitute
 from pliant.core.scope import scope
-from pliant.ops.block import AddBlock
-from pliant.ops.cond import Cond, with_zeros
+from pliant.ops.cond import with_zeros
 from pliant.ops.contract import Dot
 from pliant.ops.custom import pick
-from pliant.ops.elementwise import Add
-from pliant.ops.index import Gather, ScatterAdd, ScatterSet
+from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.region import read_by
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, permute
-from pliant.ops.tape import Rewind
-from pliant.ops.update import AddSlice
 from pliant.rewrite.rule import Replacement, rewrite
 
 KEPT = ("carry", "count")  # operands that matter even if no step reads them
@@ -216,71 +212,6 @@ def _product(term: Value) -> tuple[Value | None, tuple[int, ...]]:
     return None, ()
 
 
-@rewrite(Add, level="stable", reads=(Loop,))
-def add_of_accumulation(value: Value) -> Replacement:
-    """acc + a loop's carry that starts from zero and is only added to → the carry starts from acc.
-
-    What an inner loop reads of an array then has a cotangent that is not added up densely.
-    """
-    for acc, total in (value.args, value.args[::-1]):
-        loop = total.op
-        if not isinstance(loop, Loop) or loop.outs[total.index] != "last":
-            continue
-        place = next(p for p, k in loop.carries if k == total.index)
-        if not is_zero(total.args[place - 1]) or acc.type != total.type:
-            continue
-        if not is_only_added_to(loop.body, place, total.index) or total.node in nodes([acc]):
-            continue
-        xs = list(total.args)
-        xs[place - 1] = acc
-        made = loop.apply(*xs)
-        others = {v: m for v, m in zip(total.node.values, made, strict=True) if v is not total}
-        return {**others, value: made[total.index]}
-    return None
-
-
-def is_only_added_to(body: Function, place: int, k: int) -> bool:
-    """Whether a carry comes out as itself plus something, and is read for nothing else."""
-    param, chain = body.params[place], set[Value]()
-    value, axes = body.results[k], tuple(range(body.results[k].type.rank))
-    while value is not param:
-        below = value.args[0] if isinstance(value.op, Permute) else _accumulator(value)
-        if below is None:
-            return False
-        if isinstance(value.op, Permute):
-            axes = tuple([value.op.order[a] for a in axes])
-        chain.add(value)
-        value = below
-    if axes != tuple(range(len(axes))):
-        return False
-    chain.add(param)
-    if any([r in chain for n, r in enumerate(body.results) if n != k]):
-        return False
-    uses = [a for node in nodes(body.results) for a in node.args if a in chain]
-    return len(uses) == len(chain) - 1
-
-
-def _accumulator(value: Value) -> Value | None:
-    """What a value is a sum with, as far as its maker says."""
-    op, args = value.op, value.args
-    if isinstance(op, ScatterAdd | AddSlice | AddBlock):
-        return args[0]
-    if isinstance(op, Add):
-        found = [a for a in args if isinstance(a.op, Param | ScatterAdd | AddSlice | AddBlock | Loop | Add)]
-        return found[0] if found else None
-    if isinstance(op, Loop) and op.outs[value.index] == "last":
-        place = next(p for p, k in op.carries if k == value.index)
-        return args[place - 1] if is_only_added_to(op.body, place, value.index) else None
-    if isinstance(op, Rewind):
-        place = op.carries[value.index][0]
-        return args[place - op.saved + 1] if is_only_added_to(op.back, place, value.index) else None
-    if isinstance(op, Cond):
-        same = [n for n, a in enumerate(args[1:]) if a.type == value.type]
-        found = [n for n in same if all([is_only_added_to(fn, n, value.index) for fn in op.branches])]
-        return args[found[0] + 1] if found else None
-    return None
-
-
 RULES = (
     loop_over_rows,
     loop_without_zeros,
@@ -288,5 +219,4 @@ RULES = (
     loop_without_repeated_operands,
     loop_with_permuted_rows,
     sum_of_products,
-    add_of_accumulation,
 )

@@ -25,24 +25,39 @@ WORTH: Final = 2  # how many times more elements the array must have than are wr
 
 @frozen
 class _Mask:
-    """`condition` repeated along all axes but `axes`, which are those of the condition, in any order."""
+    """Where `condition` holds, or does not, repeated along all axes but `axes`, its own in any order."""
 
     condition: Value
     axes: tuple[int, ...]
+    holds: bool = True
 
     def of(self, shape: Sequence[int]) -> Value:
         """It, for an array of a shape."""
         order = sorted(range(len(self.axes)), key=lambda i: self.axes[i])
-        return broadcast(permute(self.condition, order), tuple(shape), tuple([self.axes[i] for i in order]))
+        condition = self.condition if self.holds else logical_not(self.condition)
+        if not condition.shape:
+            return condition
+        return broadcast(permute(condition, order), tuple(shape), tuple([self.axes[i] for i in order]))
 
     def on(self, axes: Sequence[int]) -> _Mask:
         """It, with its axes in other places."""
-        return _Mask(self.condition, tuple(axes))
+        return _Mask(self.condition, tuple(axes), self.holds)
 
     @property
     def negative(self) -> _Mask:
         """It, where it does not hold."""
-        return _Mask(logical_not(self.condition), self.axes)
+        return _Mask(self.condition, self.axes, not self.holds)
+
+    def chosen(self, y: Value) -> Value:
+        """What an array is where the mask holds, if it is one of two by the same condition."""
+        if not isinstance(y.op, Select):
+            return y
+        condition, *arms = y.args
+        is_same = condition is self.condition and not self.axes
+        if isinstance(condition.op, Broadcast):
+            is_same = condition.args[0] is self.condition and condition.op.axes == self.axes
+        arm = arms[not self.holds]
+        return self.chosen(arm) if is_same and arm.shape == y.shape else y
 
 
 def select_by_problem(condition: Value, x: Value, y: Value) -> Value:
@@ -64,10 +79,10 @@ def select_of_write(value: Value) -> Value | None:
 
 def _narrow(value: Value) -> Value | None:
     condition, y, z = value.args
-    if not isinstance(condition.op, Broadcast):
+    if (condition.shape and not isinstance(condition.op, Broadcast)) or not value.shape:
         return None
     y, z = (v if v.shape == value.shape else broadcast(v, value.shape, ()) for v in (y, z))
-    mask = _Mask(condition.args[0], condition.op.axes)
+    mask = _Mask(condition.args[0], condition.op.axes) if isinstance(condition.op, Broadcast) else _Mask(condition, ())
     made = _written(mask, y, z, z, DEPTH) or _written(mask.negative, z, y, y, DEPTH)
     if made is not None or not _is_same(_root(y), x := _root(z)):
         return made
@@ -98,6 +113,7 @@ def _permuted(x: Value, order: Sequence[int]) -> Value:
 
 def _written(mask: _Mask, y: Value, x: Value, onto: Value, depth: int) -> Value | None:
     """What y writes to x, written to `onto` where the mask holds; None if that is not all that y is."""
+    y = mask.chosen(y)
     if not depth or _is_same(y, x):
         return onto if _is_same(y, x) else None
     if isinstance(y.op, Permute):
@@ -166,4 +182,20 @@ def _or_nothing(mask: _Mask, u: Value) -> Value:
     return select(mask.of(u.shape), u, const(nothing, u.dtype))
 
 
-RULES = (select_of_write,)
+@rewrite(Gather, reads=(Select,))
+def gather_of_select(value: Value) -> Value | None:
+    """Elements of one of two arrays are one of two elements, if the condition is the same at all places."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    if not isinstance(x.op, Select) or op.shared or value.type.size >= x.type.size:
+        return None
+    condition, *arms = x.args
+    if condition.shape:
+        if not isinstance(condition.op, Broadcast) or any([a < len(indices) for a in condition.op.axes]):
+            return None
+        axes = tuple([a - len(indices) + indices[0].type.rank for a in condition.op.axes])
+        condition = broadcast(condition.args[0], value.shape, axes)
+    return select(condition, *(op(v, *indices) if v.shape else v for v in arms))
+
+
+RULES = (select_of_write, gather_of_select)

@@ -2,6 +2,7 @@
 
 A step of a loop whose end is another one for each problem can be taken for all at once, with those left alone that
 have ended. But then a step that writes a few elements of an array would pass over the whole array, for all of them.
+So it is with a branch that holds such loops.
 """
 
 from __future__ import annotations

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.ops.custom import Wrapper, lifted, require, types_of
+from pliant.ops.guarded import guarded
 from pliant.transforms.jvp import instantiate
 from pliant.transforms.vmap import vmap
 
@@ -39,6 +41,13 @@ class Paired(Wrapper):
         cts = instantiate(self.forward.results, ct if isinstance(ct, tuple) else (ct,))
         back = Paired(self.backward, self.forward, self.residuals).apply(*known, *cts)
         return *((None,) * len(known)), *[b if w else None for b, w in zip(back, wanted, strict=True)]
+
+    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
+        """The results, in a batch where what is read without the guard must exist."""
+        known = batched[: self.residuals]
+        forward = guarded(self.forward, (*known, *[True for _ in xs[self.residuals :]]))
+        backward = guarded(self.backward, (*known, *[True for _ in self.forward.results]))
+        return Paired(forward, backward, self.residuals + 1).apply(guard, *xs)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         m = self.residuals

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from pliant.core.ir import Function, Node, Value, Values, functions_of, nodes
 from pliant.core.scope import scope
+from pliant.ops.accumulation import is_only_added_to
 from pliant.ops.elementwise import Add
-from pliant.ops.loop_rules import is_only_added_to
 from pliant.ops.select import is_zero
 from pliant.ops.tape import Rewind
 from pliant.transforms.replace import Env, changed_inside, copied, replaced

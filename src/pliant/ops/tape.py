@@ -17,6 +17,7 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
 from pliant.ops.region import needed, read_by
+from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import stepper
 
 Kind: TypeAlias = Literal["const", "carry"]
@@ -133,4 +134,30 @@ def tapes_made(fn: Function) -> Making:
     return "left" if not live.isdisjoint(fn.results) else "own" if is_made else "none"
 
 
-RULES = ()
+@rewrite(Rewind)
+def rewind_of_what_stays(value: Value) -> Replacement:
+    """A carry that each step back leaves as it was is what it was, the same at each step."""
+    op, xs = value.node.op, value.node.args
+    assert isinstance(op, Rewind)
+    params, results = op.back.params, op.back.results
+    stays = [results[k] is params[p] for p, k in op.carries]
+    if not any(stays):
+        return None
+    first = len(params) - len(results)
+    moves = [not s for s in stays]
+    kept = [s and r for s, r in zip(stays, read_by(pick(results, moves), params[first:]), strict=True)]
+    order = (*params[:first], *pick(params[first:], kept), *pick(params[first:], moves))
+    tape, *given = xs
+    consts, held = given[: first - op.saved], given[first - op.saved :]
+    back = Function(op.back.name, order, pick(results, moves))
+    made = Rewind(back, op.saved).apply(tape, *consts, *pick(held, kept), *pick(held, moves)) if any(moves) else ()
+    return dict(
+        zip(
+            value.node.values,
+            [h if m is None else m for h, m in zip(held, spread(made, moves), strict=True)],
+            strict=True,
+        )
+    )
+
+
+RULES = (rewind_of_what_stays,)

@@ -13,6 +13,7 @@ from pliant.core.ir import Function, Namespace, Tangents, Value, Values, nodes, 
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops.bits import bitwise_and
 from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
 from pliant.ops.early_reads import read_whole, with_early_reads
@@ -128,6 +129,22 @@ class WhileLoop(Holder):
         flags, _ = settle(self.body, batched, self.carries, floats=False)
         return reached(self.test, flags) == (True,) and has_parts(self.body)
 
+    def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
+        """The results, in a batch where what is read without the guard must exist."""
+        return self.guarded(batched).apply(guard, *xs)
+
+    def guarded(self, batched: Sequence[bool]) -> WhileLoop:
+        """The loop with a guard before its operands, without which it ends at once, if it ends apart."""
+        flags, _ = settle(self.body, batched, self.carries, floats=False)
+        (ends_apart,) = reached(self.test, flags)
+        flags = tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)])
+        test = guarded(self.test, flags)
+
+        def going(guard: Value, *args: Value) -> Value:
+            return bitwise_and(guard, *test(guard, *args)) if ends_apart else test(guard, *args)[0]
+
+        return WhileLoop(trace(going, BOOL, *self.operand_types), guarded(self.body, flags), ("const", *self.ins))
+
     def stacked(self, n: int, batched: Sequence[bool]) -> tuple[WhileLoop, tuple[bool, ...]]:
         """The loop for n stacked problems, and which of its operands are stacked."""
         flags, _ = settle(self.body, batched, self.carries, floats=False)
@@ -235,6 +252,11 @@ class WhilePull(Wrapper):
         made = pulled.apply(*xs, *pick(instantiate(xs, dxs), active), *seeds[0], *seeds[1])
         wanted, count = pick(self.active, active), sum(active)
         return pick(made[count:], wanted), pick(made[:count], wanted)
+
+    def under(self, guard: Value, batched: Sequence[bool], *args: Value) -> Values:
+        """The cotangents, in a batch where what is read without the guard must exist."""
+        loop = self.loop.guarded(batched[: len(self.ins)])
+        return WhilePull(loop.test, loop.body, loop.ins, (False, *self.active)).apply(guard, *args)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         m = len(self.ins)
