@@ -18,7 +18,7 @@ from pliant.kernel.ir import Host
 from pliant.ops.once import run_once
 from pliant.ops.tape import Record, tapes_made
 from pliant.pipeline import optimise
-from pliant.testing import run
+from pliant.testing import check_gradient, run
 from pliant.transforms.dead import eliminate_dead
 from pliant.transforms.inline import inline
 
@@ -496,3 +496,29 @@ def test_an_index_out_of_range_in_a_loop_inside_another_is_an_error() -> None:
         with pytest.raises(IndexError, match="out of range"):
             pliant.grad(f)(x, 27)
     assert np.count_nonzero(pliant.grad(f)(x, 0)) > 0
+
+
+def test_no_tape_keeps_an_array_that_only_loops_inside_read() -> None:
+    def residuals(y: Any, phi: Any) -> Any:
+        eps, total = np.zeros(len(y)), 0.0
+        for t in range(len(y)):
+            mean = 0.0
+            for k in range(min(2, t)):
+                mean += phi[k] * eps[t - k - 1]
+            eps[t] = y[t] - mean
+            if eps[t] > 1e9:
+                break
+            total -= eps[t] ** 2
+        return total
+
+    y, phi = np.random.default_rng(0).normal(size=99), np.array([0.3, 0.2])
+    fn = optimise(pliant.trace(pliant.grad(residuals, (0, 1)), y, phi))
+    kept = [
+        r.type.size
+        for node in inside(fn)
+        if isinstance(node.op, Record)
+        for r in node.op.ahead.results[len(node.op.carries) :]
+    ]
+    assert kept
+    assert max(kept) == 1
+    check_gradient(residuals, y, phi)

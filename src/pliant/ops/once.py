@@ -100,7 +100,8 @@ def _linked_inside(fn: Function) -> Function:
         if not any(map(_holds_retrace, _held(node))):
             return None
         if isinstance(node.op, Retrace):
-            return _linked_ways(node.op).apply(*args)
+            linked = _linked_ways(node.op)  # what only loops inside read again need not be on the tape
+            return cast("Values", linked.prune((True,) * len(node.values), args))
         return changed_inside(node, args, _linked_inside)
 
     fn = replaced(fn, inside)

@@ -171,14 +171,39 @@ def both(first: Any, second: Block) -> Any:
     """`first and second`."""
     if not is_open(first):
         return first and second()
-    return choose(first, second, lambda: first)
+    last, run = _kept(second)
+    made = choose(first, run, lambda: first)
+    return False if is_truth(first) and _is_known(last, value=False) else made
 
 
 def either(first: Any, second: Block) -> Any:
     """`first or second`."""
     if not is_open(first):
         return first or second()
-    return choose(first, lambda: first, second)
+    last, run = _kept(second)
+    made = choose(first, lambda: first, run)
+    return True if is_truth(first) and _is_known(last, value=True) else made
+
+
+def is_truth(x: TracedArray) -> bool:
+    """Whether a condition is a truth value, and not a number that stands for one."""
+    return x.type.dtype == "bool" and not x.shape
+
+
+def _kept(block: Block) -> tuple[list[Any], Block]:
+    """A block, and a list that will hold what it returns."""
+    found: list[Any] = []
+
+    def run() -> Any:
+        found.append(block())
+        return found[-1]
+
+    return found, run
+
+
+def _is_known(found: list[Any], *, value: bool) -> bool:
+    """Whether a block has returned a truth value that is known while tracing."""
+    return len(found) == 1 and type(found[0]) is bool and found[0] is value
 
 
 def negated(x: Any) -> Any:

@@ -13,6 +13,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.convert import as_traced, value_of
@@ -138,6 +139,9 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
+    if type(elements) is Bounded and elements.extents:
+        count = elements.extents[0]
+        return Steps(traced(count) if isinstance(count, Size) else count, lambda k: elements[k])
     front = front_of(elements)
     if front is not None:
         return Steps(traced(front.length), lambda k: front.read(larger(size_of(k), Size(0))))
