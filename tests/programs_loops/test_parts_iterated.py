@@ -89,7 +89,7 @@ def test_a_condition_of_which_one_side_settles_it_is_known() -> None:
 
 def test_two_lists_of_unknown_length_are_told_by_what_they_are() -> None:
     def clipped(x: Any) -> Any:
-        points = [v for v in x]  # noqa: C416
+        points = [v for v in x]
         for k in range(3):
             out: list[Any] = []
             for i in range(len(points)):

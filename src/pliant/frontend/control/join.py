@@ -13,7 +13,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
-from pliant.frontend.control.fronts import Form, front_of, has_front
+from pliant.frontend.control.fronts import Form, Front, has_front
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_in, ways_of
@@ -112,7 +112,7 @@ class Join:
         hint = "make both branches leave the same kind of object"
         if type(a) is type(b) is list:
             hint = "change one list in both branches, as by .clear() and .append(x)"
-        if front_of(a) is not None and front_of(b) is not None:
+        if type(a) is type(b) is Front:
             hint = "keep one list, made before the loop or the branch, and change it, as by .clear() and .append(x)"
         return self.unbound(
             f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
@@ -386,6 +386,6 @@ def _text(x: Any) -> str:
         return str(x.type)
     if x is None or isinstance(x, bool | int | float | str):
         return repr(x)
-    if front_of(x) is not None:
+    if isinstance(x, Front):
         return "a list whose length is known only at run time"
     return f"a list of {len(cast('Any', x))}" if isinstance(x, list) else type(x).__name__
