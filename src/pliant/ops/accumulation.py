@@ -105,6 +105,8 @@ def add_of_cond(value: Value) -> Replacement:
 
 def is_zero_but_for_parts(y: Value) -> bool:
     """Whether an array is zeros with some parts written, or added to by loops and branches."""
+    if isinstance(y.op, Add):
+        return all([a.shape == y.shape and is_zero_but_for_parts(a) for a in y.args])
     below: Value | None = y
     while below is not None and below.shape:
         y = below

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias, cast, final
+from typing import Final, TypeAlias, cast, final
 
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
@@ -34,15 +34,19 @@ from pliant.core.ir import (
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.ops.branch_part import Unset
-from pliant.ops.cond import Cond
+from pliant.ops.cond import Cond, cond_without_idle_operands
 from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
+from pliant.ops.loop_rules import loop_without_idle_operands
 from pliant.ops.retrace import Retrace
 from pliant.ops.tape import TAPE, Kind, Record
 from pliant.ops.while_loop import WhileLoop
+from pliant.rewrite.engine import simplify
 from pliant.transforms.dead import eliminate_dead
 from pliant.transforms.replace import Env, changed_inside, copied, replaced
+
+IDLE: Final = (loop_without_idle_operands, cond_without_idle_operands)
 
 Place: TypeAlias = "tuple[str, int] | None"  # where a function finds a parameter of another: its result, its parameter
 
@@ -100,7 +104,9 @@ def _linked_inside(fn: Function) -> Function:
         if not any(map(_holds_retrace, _held(node))):
             return None
         if isinstance(node.op, Retrace):
-            linked = _linked_ways(node.op)  # what only loops inside read again need not be on the tape
+            linked = _linked_ways(node.op)
+            linked = replace(linked, back=simplify(eliminate_dead(linked.back), IDLE))
+            # what only loops inside read again need not be on the tape
             return cast("Values", linked.prune((True,) * len(node.values), args))
         return changed_inside(node, args, _linked_inside)
 

@@ -25,38 +25,49 @@ def start_of_sums(fn: Function) -> Function:
     order = nodes(fn.results)
     if any([functions_of(node.op) for node in order]):
         fn = replaced(fn, lambda node, args: changed_inside(node, args, start_of_sums))
-    while pair := next(_sums(fn), None):
-        fn = _started(fn, *pair)
+    while found := next(_sums(fn), None):
+        fn = _started(fn, *found)
     return fn
 
 
-def _sums(fn: Function) -> Iterator[tuple[Node, Value, Value]]:
-    """Sums of an array and of what a way back adds to zeros, which nothing else reads."""
+def _sums(fn: Function) -> Iterator[tuple[Node, Value, Value, Value]]:
+    """Sums of an array and of what ways back, one after the other, add to zeros, which nothing else reads; and what the
+    first of these leaves."""
     order = nodes(fn.results)
     uses = Counter([*fn.results, *(a for node in order for a in node.args)])
     for node in order:
         if isinstance(node.op, Add) and any([isinstance(a.op, Rewind) for a in node.args]):
             for acc, total in (node.args, node.args[::-1]):
-                is_one = isinstance(total.op, Rewind) and uses[total] == 1 and acc.type == total.type
-                if is_one and _adds_to_zeros(total) and total.node not in nodes([acc]):
-                    yield node, acc, total
+                first = _first(total, uses)
+                if first and acc.type == total.type and first.node not in nodes([acc]):
+                    yield node, acc, total, first
 
 
-def _adds_to_zeros(total: Value) -> bool:
+def _first(total: Value, uses: Counter[Value]) -> Value | None:
+    """What the way back leaves that adds to zeros, of several that add to what the one before has left."""
+    while isinstance(total.op, Rewind) and uses[total] == 1:
+        start = total.args[_start(total)]
+        if not is_only_added_to(total.op.back, total.op.carries[total.index][0], total.index):
+            return None
+        if is_zero(start):
+            return total
+        total = start
+    return None
+
+
+def _start(total: Value) -> int:
+    """Which operand of a way back one of its results starts from."""
     op = total.op
     assert isinstance(op, Rewind)
-    place = op.carries[total.index][0]
-    return is_zero(total.args[place - op.saved + 1]) and is_only_added_to(op.back, place, total.index)
+    return op.carries[total.index][0] - op.saved + 1
 
 
-def _started(fn: Function, add: Node, acc: Value, total: Value) -> Function:
-    """`fn` with one of the ways back begun with the array."""
-    op = total.op
-    assert isinstance(op, Rewind)
-    start = op.carries[total.index][0] - op.saved + 1
+def _started(fn: Function, add: Node, acc: Value, total: Value, first: Value) -> Function:
+    """`fn` with the first of the ways back begun with the array."""
+    op, start = first.op, _start(first)
 
     def rule(node: Node, env: Env) -> Values | None:
-        if node is total.node:
+        if node is first.node:
             return op.apply(*(env[acc if n == start else a] for n, a in enumerate(node.args)))
         return (env[total],) if node is add else None
 
