@@ -14,6 +14,7 @@ from pliant.core.ir import Function, Node, Value, Values, const, functions_of, n
 from pliant.core.types import Type
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
+from pliant.ops.one_by_one import has_parts
 from pliant.ops.region import reached
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -27,7 +28,8 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
     given = {
         node: node.op.somewhere(*(a.type for a in node.args)) for node in order if isinstance(node.op, Indexed | Block)
     }
-    holders = {node for node in order if hasattr(node.op, "under") and names_places(*functions_of(node.op).values())}
+    held = {node: functions_of(node.op).values() for node in order if hasattr(node.op, "under")}
+    holders = {node for node, functions in held.items() if any([has_parts(f, 0) for f in functions])}
     named = dict.fromkeys([node.args[n] for node, places in given.items() for n in places])
     named.update(dict.fromkeys([a for node in holders for a in node.args]))
     apart = reached(Function(fn.name, fn.params, tuple(named)), batched)
@@ -52,12 +54,3 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
         return replaced(fn, rule)(*args)
 
     return trace(step, Type("bool"), *(p.type for p in fn.params), names=["condition", *map(hint_of, fn.params)])
-
-
-def names_places(*functions: Function) -> bool:
-    """Whether some functions read or write at places of run time."""
-    for fn in functions:
-        for node in nodes(fn.results):
-            if isinstance(node.op, Indexed | Block) or names_places(*functions_of(node.op).values()):
-                return True
-    return False

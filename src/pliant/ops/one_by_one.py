@@ -14,12 +14,12 @@ from pliant.ops.loop_form import LoopForm
 from pliant.ops.step_cut import WIDE
 
 
-def has_parts(fn: Function) -> bool:
-    """Whether parts of arrays are read or written there, at places of run time."""
+def has_parts(fn: Function, least: int = WIDE) -> bool:
+    """Whether parts of arrays of `least` elements or more are read or written there, at places of run time."""
     for node in nodes(fn.results):
-        if isinstance(node.op, Indexed | Block) and node.args[0].type.size >= WIDE:
+        if isinstance(node.op, Indexed | Block) and node.args[0].type.size >= least:
             return True
-        if any([has_parts(f) for f in functions_of(node.op).values()]):
+        if any([has_parts(f, least) for f in functions_of(node.op).values()]):
             return True
     return False
 

@@ -126,8 +126,13 @@ class WhileLoop(Holder):
 
     def is_apart(self, batched: Sequence[bool]) -> bool:
         """Whether problems end at different steps, which read or write parts of arrays."""
+        return self.differing(batched)[1] and has_parts(self.body)
+
+    def differing(self, batched: Sequence[bool]) -> tuple[tuple[bool, ...], bool]:
+        """The operands that differ between problems, and whether these end apart: then all carries do."""
         flags, _ = settle(self.body, batched, self.carries, floats=False)
-        return reached(self.test, flags) == (True,) and has_parts(self.body)
+        (ends_apart,) = reached(self.test, flags)
+        return tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)]), ends_apart
 
     def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
         """The results, in a batch where what is read without the guard must exist."""
@@ -135,9 +140,7 @@ class WhileLoop(Holder):
 
     def guarded(self, batched: Sequence[bool]) -> WhileLoop:
         """The loop with a guard before its operands, without which it ends at once, if it ends apart."""
-        flags, _ = settle(self.body, batched, self.carries, floats=False)
-        (ends_apart,) = reached(self.test, flags)
-        flags = tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)])
+        flags, ends_apart = self.differing(batched)
         test = guarded(self.test, flags)
 
         def going(guard: Value, *args: Value) -> Value:
@@ -147,9 +150,7 @@ class WhileLoop(Holder):
 
     def stacked(self, n: int, batched: Sequence[bool]) -> tuple[WhileLoop, tuple[bool, ...]]:
         """The loop for n stacked problems, and which of its operands are stacked."""
-        flags, _ = settle(self.body, batched, self.carries, floats=False)
-        (ends_apart,) = reached(self.test, flags)
-        flags = tuple([f or (c and ends_apart) for f, c in zip(flags, self.are_carries, strict=True)])
+        flags, ends_apart = self.differing(batched)
         if ends_apart:  # then all carries differ, and what depends on them
             test, body = vmap(self.test, n, flags), vmap(guarded(self.body, flags), n, (True, *flags))
             every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))

@@ -214,10 +214,8 @@ class NestEmitter:
         outer, inner = self.loops[level:]
         if {outer, inner} & self.e.backward or outer.extent < 2 * BESIDE or not UNROLLED < inner.extent <= SHORT:
             return False
-        if any(
-            [isinstance(s, Choose | Fold) for s in self.levels[level + 2]]
-        ):  # LLVM has no vectors for several of these
-            return False
+        if any([isinstance(s, Choose | Fold) for s in self.levels[level + 2]]):
+            return False  # LLVM has no vectors for several of these
         return all([outer in root.folded and inner not in root.folded for root in self.roots])
 
     def beside(self, level: int) -> None:
