@@ -93,9 +93,12 @@ def test_what_is_measured_tells_which_processor_products_are_made_for(monkeypatc
         blas.blas_text.cache_clear()
         return blas.blas_text(frozenset(features))
 
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
     assert text(b"SkylakeX", "avx2", "avx512f") == "OpenBLAS for SkylakeX"
     assert text(b"Haswell", "avx2") == "OpenBLAS for Haswell"
-    assert "OPENBLAS_CORETYPE=SkylakeX" in text(b"Haswell", "avx2", "avx512f")
+    assert "with OPENBLAS_CORETYPE=SkylakeX" in text(b"Haswell", "avx2", "avx512f")
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert "without OPENBLAS_CORETYPE" in text(b"Haswell", "avx2", "avx512f")
     monkeypatch.setattr(blas, "bundled", lambda: None)
     blas.blas_text.cache_clear()
     assert blas.blas_text(frozenset()) == ""

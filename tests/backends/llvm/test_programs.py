@@ -113,6 +113,17 @@ def test_reductions_over_any_axes(axes, cls):
     np.testing.assert_allclose(got, wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2)])
+@pytest.mark.parametrize("name", ["max", "min", "sum", "prod"])
+def test_reductions_of_half_floats(axes, name):
+    rng = np.random.default_rng(0)
+    for shape in ((3, 3, 3), (5, 33, 18), (2, 40, 9)):
+        x = rng.uniform(0.98, 1.02, shape).astype("f2").transpose(1, 0, 2)
+        got, wanted = pliant.jit(lambda x: getattr(x, name)(axes))(x), getattr(x, name)(axes)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got, wanted, rtol=0.02)
+
+
 @pytest.mark.parametrize("m", [1, 2, 9, 40])
 @pytest.mark.parametrize("n", [1, 3, 50])
 @pytest.mark.parametrize("k", [1, 7, 60])

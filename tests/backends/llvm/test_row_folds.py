@@ -13,7 +13,8 @@ SHAPES = [(7, 9), (8, 8), (9, 7), (9, 8), (11, 9), (12, 17), (21, 33), (10, 70),
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), [("sum", "f8"), ("sum", "f4"), ("sum", "c16"), ("max", "f4"), ("prod", "i2"), ("any", "?")]
+    ("name", "dtype"),
+    [("sum", "f8"), ("sum", "f4"), ("sum", "c16"), ("max", "f4"), ("min", "f2"), ("prod", "i2"), ("any", "?")],
 )
 def test_rows_are_folded_as_numpy_does(name: str, dtype: str) -> None:
     rng = np.random.default_rng(0)

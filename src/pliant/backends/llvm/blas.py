@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 SERIAL: Final = 2**23  # multiplications that one thread does in about a millisecond
 NARROW: Final = ("Haswell", "Zen", "Excavator", "Steamroller", "Piledriver", "Bulldozer", "Sandybridge")
 """OpenBLAS's names of processors without AVX-512, which it takes newer ones for that it does not know."""
-NARROW_HINT: Final = "OPENBLAS_CORETYPE=SkylakeX in the environment makes products with AVX-512"
+CORE: Final = "OPENBLAS_CORETYPE"
+"""The variable that tells OpenBLAS, while it is loaded, which processor it is on."""
 LETTER: Final = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 
 
@@ -118,7 +119,7 @@ def threads_of_blas() -> tuple[str, str] | None:
 
 @lru_cache
 def blas_text(features: frozenset[str]) -> str:
-    """Which processors OpenBLAS has its products for, and what to do if this one could do more; nothing of others."""
+    """Which processors OpenBLAS has its products for, and what lets it do more if this one can; nothing of others."""
     library = bundled()
     name = "scipy_openblas_get_corename64_"
     if library is None or not hasattr(library, name):
@@ -126,8 +127,10 @@ def blas_text(features: frozenset[str]) -> str:
     tell = getattr(library, name)
     tell.restype, tell.argtypes = ctypes.c_char_p, []
     core = tell().decode()
-    is_narrow = "avx512f" in features and core in NARROW
-    return f"OpenBLAS for {core}" + f" ({NARROW_HINT})" * is_narrow
+    if "avx512f" not in features or core not in NARROW:
+        return f"OpenBLAS for {core}"
+    hint = f"without {CORE}" if CORE in os.environ else f"with {CORE}=SkylakeX"
+    return f"OpenBLAS for {core} (the environment {hint} has products with AVX-512)"
 
 
 def declared_threads(module: Module) -> None:

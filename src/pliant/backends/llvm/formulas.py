@@ -42,10 +42,11 @@ def complex_libm(name: str) -> Rule:
 
 
 def intrinsic(name: str) -> Rule:
-    """An intrinsic on floats."""
+    """An intrinsic on floats; half floats are widened before."""
 
     def rule(w: Writer, d: str, *xs: str) -> str:
-        return w.call(f"llvm.{name}.{'f32' if d == 'f32' else 'f64'}", d, *xs)
+        assert d in ("f32", "f64"), f"llvm.{name} of {d}"
+        return w.call(f"llvm.{name}.{d}", d, *xs)
 
     return rule
 

@@ -171,6 +171,8 @@ FOLDS = {"add": "biufc", "mul": "biufc", "max": "biuf", "min": "biuf", "and": "b
 
 def combine(w: Writer, kind: str, d: str, acc: Val, x: Val) -> Val:
     """One step of a fold. Only here may LLVM reorder float sums: see Note [sums] in `accumulator`."""
+    if d == "f16":
+        return convert(w, "f32", d, combine(w, kind, "f32", *[convert(w, d, "f32", value) for value in (acc, x)]))
     t = llvm_type(d)
     if kind in ("add", "mul") and d[0] in "fc":
         if d[0] == "f":
