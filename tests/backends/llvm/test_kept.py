@@ -90,9 +90,9 @@ def filled(tmp_path_factory):
     """A folder with what two processes kept that started at once, and what they printed."""
     place = tmp_path_factory.mktemp("cache") / "kept"
     with ThreadPoolExecutor(2) as pool:
-        printed = {*pool.map(lambda _: run(place), range(2))}
-    ((text, planned),) = printed
-    assert planned == "kernel.build"
+        printed = [*pool.map(lambda _: run(place), range(2))]
+    (text,) = {text for text, _ in printed}
+    assert "kernel.build" in {planned for _, planned in printed}  # both, if neither waited for a core
     return place, text
 
 
