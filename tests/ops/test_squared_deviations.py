@@ -39,9 +39,31 @@ def test_they_are_what_numpy_makes_and_more_accurate(
 
 def test_they_take_one_pass() -> None:
     text = str(pliant.explain(both, np.zeros(2 * LENGTH)))
-    assert "rows, " in text
-    assert text.count("nest over 130 × 4096") == 2  # both of the same rows
-    assert "4096" not in str(pliant.explain(both, np.zeros(FAR // 16)))
+    assert text.count("nest over 65 × 8192") == 1  # the sum and that of squares
+    assert "8192" not in str(pliant.explain(both, np.zeros(FAR // 16)))
+
+
+def outliers(x: Any) -> Any:
+    x[::8192] = 1e6  # what deviations are taken from at first
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x + 1e4,
+        lambda x: x + np.linspace(0, 1e5, x.size),
+        lambda x: x * 1e-3 + np.sign(np.sin(np.arange(x.size) / 7e4)) * 1e3,
+        outliers,
+        lambda x: 0 * x + 0.1,
+    ],
+)
+def test_numbers_far_from_nought_or_from_each_other(change: Callable[[Any], Any], dtype: str) -> None:
+    x = change(np.random.default_rng(3).normal(size=4 * LENGTH)).astype(dtype)
+    exact, got = np.var(x.astype(np.longdouble)), pliant.jit(np.var)(x)
+    assert got >= 0
+    np.testing.assert_allclose(got, np.float64(exact), rtol=2e-5 if dtype == "f4" else 1e-12, atol=1e-12 * x.max() ** 2)
 
 
 @pytest.mark.parametrize("special", [np.nan, np.inf, 1e200])

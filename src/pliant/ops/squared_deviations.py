@@ -1,12 +1,14 @@
 """Sums of squared deviations from the mean, of arrays that do not stay near the processor, in one pass over memory.
 
-    m = Σ x / n                      for each block b of rows:  s_b = Σ x, q_b = Σ (x - s_b / n_b)²
-    q = Σ (x - m)²              →    m = Σ s_b / n
-                                     q = Σ (q_b + n_b (s_b / n_b - m)²)
+    m = Σ x / n                      for each block b of n_b elements, c the mean of its first k:
+    q = Σ (x - m)²              →        s = Σ (x - c),  m_b = c + s / n_b,  q_b = Σ (x - c)² - s² / n_b
+                                     m = Σ (c n_b + s) / n
+                                     q = Σ (q_b + n_b (m_b - m)²)
 
-The two passes over a block find it in the nearest cache. The numbers are as good: each deviation is one from a mean
-nearby (Chan, Golub and LeVeque 1983). For arrays summed over all axes: the means of columns are sums as slow as their
-way from memory, and a second pass over a block spares nothing.
+The numbers are as good (Chan, Golub and LeVeque 1983). What rounding loses of q_b is of order ε n_b (c - m_b)², and c
+is a mean of numbers that q has the deviations of: of all blocks that is no more than 2 ε (1 + n_b / k) q, and next to
+nothing unless those few numbers lie far from all others. For arrays summed over all axes: the means of columns are
+sums as slow as their way from memory, and a second pass over a block spares nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Param, Value, const, nodes, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope
+from pliant.ops.compare import Isfinite, Minimum
 from pliant.ops.elementwise import Div, Mul, Sub
 from pliant.ops.reduce import ReduceSum, reduce_sum
+from pliant.ops.select import select
 from pliant.ops.shape import broadcast, reshape, slice_axis
 
 FAR: Final = 1 << 21  # bytes of an array that a second pass does not find at hand
-POINTS: Final = 4096  # elements of a block
+POINTS: Final = 8192  # elements of a block
+SHARE: Final = 128  # of a block's elements, one is looked at before
 LONGEST: Final = 1 << 14  # elements of a row that is a block
 
 
@@ -92,13 +97,18 @@ class _Part:
     """Blocks, one in each row of x."""
 
     def __init__(self, x: Value) -> None:
-        self.count = float(x.shape[1])
-        self.totals = reduce_sum(x, (1,))
-        self.means = self.totals * const(1 / self.count, x.dtype)
-        away = x - broadcast(self.means, x.shape, (0,))
-        self.squares = reduce_sum(away * away, (1,))
+        count = x.shape[1]
+        few = 1 << max(1, count // SHARE).bit_length() - 1
+        self.count = const(float(count), x.dtype)
+        near = reduce_sum(slice_axis(x, 1, 0, few), (1,)) * const(1 / few, x.dtype)
+        away = x - broadcast(near, x.shape, (0,))
+        total, squares = reduce_sum(away, (1,)), reduce_sum(away * away, (1,))
+        self.means = near + total * const(1 / count, x.dtype)
+        self.totals = near * self.count + total
+        least = total * (total * const(1 / count, x.dtype))  # no sum of squares is less, but for rounding
+        self.squares = select(Isfinite()(least), squares - Minimum()(least, squares), squares)
 
     def squares_from(self, mean: Value) -> Value:
         """The squared deviations from another mean than their own, of all blocks."""
         away = self.means - broadcast(mean, self.means.shape, ())
-        return reduce_sum(self.squares + away * away * const(self.count, mean.dtype))
+        return reduce_sum(self.squares + away * away * self.count)

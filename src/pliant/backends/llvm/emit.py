@@ -92,18 +92,43 @@ class Emitter(FunctionText):
         last = self.op(f"sub nsw i64 {self.ends[var]}, 1") if var in self.ends else str(var.extent - 1)
         return self.op(f"sub nsw i64 {last}, {step}")
 
-    def blocked(self, var: Var, body: Callable[[], None], flush: Callable[[], None]) -> None:
-        """A loop in blocks, with `flush` after each."""
+    def blocked(
+        self,
+        var: Var,
+        body: Callable[[], None],
+        flush: Callable[[], None],
+        start: tuple[int, Callable[[str], None]] | None = None,
+    ) -> None:
+        """A loop in blocks, with `flush` after each. start: after how many steps to do what before them, from the first
+        of them."""
         if var.extent <= BLOCK:
             self.loop(var, body)
             flush()
             return
 
         def block(first: str, end: str) -> None:
-            self.loop(var, body, (first, end))
+            if start:
+                self.in_parts(var, body, (first, end), *start)
+            else:
+                self.loop(var, body, (first, end))
             flush()
 
         self.blocks(var, BLOCK, block)
+
+    def in_parts(
+        self, var: Var, body: Callable[[], None], bounds: tuple[str, str], size: int, start: Callable[[str], None]
+    ) -> None:
+        """A part of a loop, with something before each `size` steps."""
+        before, self.part[var] = self.part.get(var), bounds
+
+        def some(first: str, end: str) -> None:
+            start(first)
+            self.loop(var, body, (first, end))
+
+        self.blocks(var, size, some)
+        del self.part[var]
+        if before:
+            self.part[var] = before
 
     def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
         """Run a body for the first and the last plus one of each block of a loop's steps."""

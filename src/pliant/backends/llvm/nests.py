@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.ahead import asking
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.emit import UNROLLED, Emitter
 from pliant.backends.llvm.math import combine
@@ -278,7 +279,8 @@ class NestEmitter:
         if self.streamed:
             emit_pieces(e, loop, self.streamed, held, bounds)
         elif any([t.long for t in self.totals.values()]):
-            e.blocked(loop, lambda: self.level(level + 1), self.flush)
+            start = asking(e, self.levels[level + 1], self.roots, loop)
+            e.blocked(loop, lambda: self.level(level + 1), self.flush, start)
         else:
             wish = e.module.one_by_one() if self.is_scattered(loop) else ""
             e.loop(loop, lambda: self.level(level + 1), bounds, wish)
