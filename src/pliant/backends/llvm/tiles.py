@@ -35,8 +35,8 @@ APART: Final = 8
 """Elements by which the rows of a tile are longer: a column of a power of two would lie in a few lines of cache."""
 TALL: Final = (1024, 128)
 """Bytes, and steps at most, of the outer loop in a tile where results are written past the caches."""
-WIDE: Final = (512, 128)
-"""The same of the inner loop."""
+WIDE: Final = (2048, 512)
+"""The same of the inner loop, for all tiles together."""
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
 WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
@@ -67,6 +67,7 @@ def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
         return Shape(TILE, wide, 0, wide + APART)
     item = min(made + read)
     tall, wide = [min(size // item, most) for size, most in (TALL, WIDE)]
+    wide //= max(len(turned), 1)
     return Shape(tall, wide, LINE // made[0], wide + LINE // item)
 
 
