@@ -120,3 +120,29 @@ def test_an_exception_of_a_derivative_names_the_line_that_raised_it() -> None:
         pliant.grad(f)(2.0)
     first = f.__code__.co_firstlineno
     assert caught.value.__notes__ == [f"raised in test_failures.py:{first + 2}"]
+
+
+def test_an_index_that_is_out_of_range_is_an_error_only_where_it_is_read() -> None:
+    def merged(x: Any, j: int) -> Any:
+        total = 0.0
+        for i in range(len(x)):
+            if j >= 7 or x[7] > 0:
+                total += x[i] * j
+        return total
+
+    def one_of(x: Any, c: float) -> Any:
+        y = x[7] if c > 0 else x[1]
+        return y * 2
+
+    for f, good, bad in ((merged, 8, 1), (one_of, -1.0, 1.0)):
+        assert pliant.jit(f)(GOOD, good) == pytest.approx(f(GOOD, good))
+        assert pliant.grad(f)(GOOD, good).sum() != 0
+        np.testing.assert_allclose(pliant.vmap(f, (None, 0))(GOOD, np.array([good, good])), [f(GOOD, good)] * 2)
+        error, expected = raised(pliant.jit(f), GOOD, bad), raised(f, GOOD, bad)
+        assert (type(error), error.args) == (type(expected), expected.args)
+        error = raised(pliant.vmap(f, (None, 0)), GOOD, np.array([good, bad]))
+        assert isinstance(error, IndexError)
+        assert "index 7 is out of bounds for axis 0" in str(error)
+        assert "x[7]" in str(error)
+    explained = str(pliant.explain(merged, GOOD, 8))
+    assert "unrolled" not in explained

@@ -44,7 +44,12 @@ def is_marked(error: BaseException) -> bool:
 
 def is_raised(error: BaseException) -> bool:
     """The same, where no handler of the user's may catch it."""
-    return is_marked(error) and not current().outermost.handlers
+    return is_marked(error) and is_unhandled()
+
+
+def is_unhandled() -> bool:
+    """Whether no handler of the user's may catch what is raised here."""
+    return not current().outermost.handlers
 
 
 def fail_if(condition: Value, error: BaseException) -> None:

@@ -7,25 +7,26 @@ import operator
 from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, cast, final
+from typing import Any, Final, TypeVar, cast, final
 
 from pliant.core.origin import here
-from pliant.errors import PliantError, UnsupportedError
+from pliant.errors import IndexRangeError, PliantError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
-from pliant.frontend.control.partly import partly_bound, settle
+from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.signals import FELL, Signal, before_the_end
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, is_raised
+from pliant.frontend.failures import fail_if, is_raised, is_unhandled
 from pliant.frontend.needs import needing
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_not
 
 Block = Callable[[], Any]
+B = TypeVar("B", Block, "Block | None")
 
 
 def is_open(test: Any) -> bool:
@@ -47,6 +48,7 @@ def branch(
         signal = chosen() if chosen is not None else None
         return follow(signal, rest, names)
     cells = cells_of(names, then, otherwise, rest)
+    then, cells = _settled(test, then, cells)
     if rest is None:
         return joined(test, then, otherwise, cells)
     with needing(test.value):
@@ -92,14 +94,17 @@ def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) 
     return other() if other is not None else None
 
 
-def _one_of(test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool) -> Any:
+def _one_of(
+    test: Any, then: Block | None, otherwise: Block | None, cells: Sequence[Place], *, is_signal: bool,
+    truth: int | None = None,
+) -> Any:  # fmt: skip
     with needing(test.value):
         one, two = trial(then, cells), trial(otherwise, cells)
         if isinstance(one, Raised):
             return _one_raises(test, one, otherwise, is_then=True)
         if isinstance(two, Raised):
             return _one_raises(test, two, then, is_then=False)
-        return Join(value_of_test(test), one, two).finish(is_signal=is_signal)
+        return Join(value_of_test(test), one, two).finish(is_signal=is_signal, truth=truth)
 
 
 def follow(signal: Signal | None, rest: Block | None, names: Sequence[str]) -> Signal | None:
@@ -128,7 +133,9 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     """A block of a branch, in a region."""
     try:
         return outcome(block or _nothing, cells)
-    except PliantError:
+    except PliantError as error:
+        if isinstance(error, IndexRangeError) and is_unhandled():
+            return Raised(error)
         raise
     except Exception as error:
         if is_raised(error):
@@ -151,11 +158,25 @@ def value_of_test(test: Any) -> Any:
     return value_of(test if not test.shape else test.reshape(()), "bool")
 
 
-def choose(test: Any, then: Block, otherwise: Block) -> Any:
-    """`then if test else otherwise`."""
+def choose(test: Any, then: Block, otherwise: Block, *, cells: Sequence[Place] = ()) -> Any:
+    """`then if test else otherwise`. cells: the names that these bind."""
     if not is_open(test):
         return then() if test else otherwise()
-    return _one_of(test, then, otherwise, (), is_signal=False)
+    then, cells = _settled(test, then, cells)
+    return _one_of(test, then, otherwise, cells, is_signal=False)
+
+
+def _settled(test: Any, then: B, cells: Sequence[Place]) -> tuple[B, Sequence[Place]]:
+    """A block that is run if a condition holds, with the names that this one binds, and the places it changes."""
+    if then is None or truth_of(test) is None:
+        return then, cells
+    block, partly = then, partly_bound(then)
+
+    def run() -> Any:
+        settle_if(partly, test)
+        return block()
+
+    return cast("B", run), [*dict.fromkeys([*cells, *partly])]
 
 
 def only_if(test: Any, block: Block) -> Any:
@@ -172,7 +193,10 @@ def both(first: Any, second: Block) -> Any:
     if not is_open(first):
         return first and second()
     last, run = _kept(second)
-    made = choose(first, run, lambda: first)
+    truth = new_truth()
+    made = _one_of(first, run, lambda: first, (), is_signal=False, truth=truth)
+    if type(made) is TracedArray:
+        is_truth_of(made, truth)
     return False if is_truth(first) and _is_known(last, value=False) else made
 
 

@@ -16,7 +16,7 @@ from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Form, Front, has_front
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
-from pliant.frontend.control.partly import is_void, value_in, ways_of
+from pliant.frontend.control.partly import is_void, value_if, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
 from pliant.frontend.control.tables import Table, are_rows, like, nested, share
@@ -42,6 +42,7 @@ class Join:
         self.stores: dict[tuple[Storage, ...], Storage] = {}  # made of the results, by those of the blocks
         self.zeros: dict[Storage, Storage] = {}  # by the allocations that they are in place of
         self.where = here()
+        self.truth: int | None = None
 
     def slot(self, one: Value, two: Value) -> int:
         """The number of a result that is one of two values."""
@@ -212,10 +213,12 @@ class Join:
 
     # --- all
 
-    def finish(self, *, is_signal: bool, is_lone: bool = False) -> Any:
+    def finish(self, *, is_signal: bool, is_lone: bool = False, truth: int | None = None) -> Any:
         """Leave names, items and allocations as the block that is run does; what the blocks returned. is_lone: only
-        the first one did, and nobody looks at what stands for it if the other is run."""
+        the first one did, and nobody looks at what stands for it if the other is run. truth: the way of what they
+        return, which holds only if that of the first one does."""
         one, two = self.sides
+        self.truth = truth
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
@@ -260,9 +263,11 @@ class Join:
         known = all([s is None or isinstance(s, Signal) for s in signals])
         ways = ways_of(contents, signals) if known else frozenset[int]()
         made = self.joined(contents[0], contents[1], place.text)
-        if not ways:
-            return made
         a, b = map(value_in, contents)
+        if self.truth is not None:
+            a, b, ways = value_if(contents[0], signals[0]), MISSING, frozenset((self.truth,))
+        if not ways or a is b is MISSING:
+            return made
         if a is MISSING or b is MISSING:
             value = self.lone(b, 1) if a is MISSING else self.lone(a, 0)
         else:

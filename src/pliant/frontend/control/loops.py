@@ -17,7 +17,7 @@ from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.induction import captured
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
-from pliant.frontend.control.partly import settle
+from pliant.frontend.control.partly import partly_bound, settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
@@ -267,8 +267,8 @@ def _dynamic(site: Site, steps: Steps) -> Signal | None:
     return None
 
 
-def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signal | None:
-    """`while test(): body()`."""
+def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
+    """`while test(): body()`. asked: the names that the test binds."""
     site = Site.of(body, orelse, names)
     site.cells = cells_of(names[0], test, body)
     done = 0
@@ -278,8 +278,9 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
         if not is_open(holds) and not holds:
             return site.finished(None)
         is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
+        settle_if(site.cells, holds)
         if is_open(holds) or (is_worth and not is_tried):
-            found = _conditional(site, test, holds, is_first=not done)
+            found = _conditional(site, test, asked, holds, is_first=not done)
             if found is not None:
                 return site.finished(repeated(found, None, holds))
             is_tried = True
@@ -293,14 +294,22 @@ def repeat(test: Block, body: Block, orelse: Block | None, *names: Any) -> Signa
             return site.finished(signal)
 
 
-def _conditional(site: Site, test: Block, holds: Any, *, is_first: bool) -> Captured | None:
+def _conditional(site: Site, test: Block, asked: Sequence[str], holds: Any, *, is_first: bool) -> Captured | None:
     """A `while` as a loop of the program: the body, and then the condition for the next step."""
 
     def going(signal: Signal | None) -> Any:
         stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
-        stays = both(stays, is_going_on)
-        return choose(stays, lambda: _as_bool(test()), lambda: False)
+        stays, partly = both(stays, is_going_on), partly_bound(test)
 
+        def again() -> Any:
+            settle(partly, possible_of(signal) & {FELL, CONTINUE})
+            holds = _as_bool(test())
+            settle_if(bound, holds)
+            return holds
+
+        return choose(stays, again, lambda: False, cells=[*dict.fromkeys([*bound, *partly])])
+
+    bound = [place for place in site.cells if place.key in asked]
     is_required = is_open(holds)
     plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True

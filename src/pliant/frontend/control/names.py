@@ -35,10 +35,39 @@ def _outside(node: Any) -> list[ast.AST]:
     return [*getattr(node, "decorator_list", ()), *args]
 
 
+def always(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Those of the parts that `own` gives which no operator skips."""
+    for node in nodes:
+        yield node
+        skipped = _may_be_skipped(node)
+        yield from always(
+            _outside(node) if isinstance(node, SCOPES)
+            else [part for part in ast.iter_child_nodes(node) if part not in skipped]
+        )  # fmt: skip
+
+
+def _may_be_skipped(node: ast.AST) -> Sequence[ast.AST]:
+    """The parts of an expression that may not be evaluated."""
+    if isinstance(node, ast.BoolOp):
+        return node.values[1:]
+    if isinstance(node, ast.Compare):
+        return node.comparators[1:]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.DictComp):
+        return [node.key, node.value, *node.generators]
+    return [node.elt, *node.generators] if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp) else []
+
+
 def bound(nodes: Iterable[ast.AST]) -> set[str]:
     """The names that statements bind or delete in their own scope."""
+    return bound_by(own(nodes))
+
+
+def bound_by(parts: Iterable[ast.AST]) -> set[str]:
+    """The names that parts of statements bind or delete, each by itself."""
     made: set[str] = set()
-    for node in own(nodes):
+    for node in parts:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
             made.add(node.id)
         elif isinstance(node, ast.Name) and node.id.startswith(BINDER):
@@ -218,12 +247,12 @@ def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
     """`_follow` of one statement or expression."""
     if isinstance(node, ast.If):
         _read([node.test], known, found)
-        known = known | bound([node.test])
-        return _both(_follow(node.body, known, found), _follow(node.orelse, known, found))
+        then, known = known | _bound_if(node.test), known | bound_by(always([node.test]))
+        return _both(_follow(node.body, then, found), _follow(node.orelse, known, found))
     if isinstance(node, ast.For | ast.While):
         head = node.iter if isinstance(node, ast.For) else node.test
         _read([head], known, found)
-        inside = known | (bound([node.target]) if isinstance(node, ast.For) else bound([head]))
+        inside = known | (bound([node.target]) if isinstance(node, ast.For) else _bound_if(head))
         _follow(node.body, inside, found)
         _follow(node.orelse, known, found)
         return known
@@ -239,12 +268,19 @@ def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         _read([node.value] if node.value else [], known, found)
         _read(targets, known, found)
-        return known | bound([*targets, node.value]) if node.value else known
+        return known | bound(targets) | bound_by(always([node.value])) if node.value else known
     if isinstance(node, ast.Delete):
         _read([node], known, found)
         return known - bound([node])
     _read([node], known, found)
-    return None if isinstance(node, LEAVES) else known | bound([node])
+    return None if isinstance(node, LEAVES) else known | bound_by(always([node]))
+
+
+def _bound_if(test: ast.expr) -> set[str]:
+    """The names that a condition has bound if it holds."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return set[str]().union(*map(_bound_if, test.values))
+    return bound_by(always([test]))
 
 
 def _both(one: set[str] | None, other: set[str] | None) -> set[str] | None:

@@ -5,16 +5,24 @@ for v in xs:                    where the step breaks, `found` has a value; wher
         found = v; break
 else:
     found = 0.0                 what comes after a `break` sees that value
+
+if v > 0 and (w := f(v)) > 1:   where the condition holds, `w` has a value: the truth of `a and b` is a way as well
+    total += w
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import Place, cells_of
 from pliant.frontend.control.signals import MISSING, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.tracing import current, thread
+
+_TRUTHS: Final = count(100)  # beyond the ways to leave a block
 
 
 def is_void(content: Any) -> bool:
@@ -56,3 +64,35 @@ def partly_bound(block: Callable[..., Any]) -> list[Place]:
     """The names that a block shares which have a value only by some ways."""
     contents = [(place, place.get()) for place in cells_of(block.__code__.co_freevars, block)]
     return [place for place, content in contents if type(content) is Unbound and content.ways]
+
+
+def new_truth() -> int:
+    """The way of a condition that is being made."""
+    return next(_TRUTHS)
+
+
+def is_truth_of(test: Any, truth: int) -> None:
+    """Note the way of a condition, a traced number."""
+    current().outermost.truths[test.value] = truth
+
+
+def truth_of(test: Any) -> int | None:
+    """The way of a condition; None if it binds no names."""
+    if type(test) is not TracedArray or thread.trace is None or not (truths := thread.trace.outermost.truths):
+        return None
+    return truths.get(test.value)
+
+
+def value_if(content: Any, test: Any) -> Any:
+    """What a name is bound to if a condition holds; MISSING if nothing is known of that."""
+    if type(content) is Unbound and truth_of(test) in content.ways:
+        return content.value
+    return MISSING if is_void(content) else content
+
+
+def settle_if(cells: Iterable[Place], test: Any) -> None:
+    """Bind names to the values that they have if a condition holds, which does."""
+    for place in cells:
+        content = place.get()
+        if type(content) is Unbound and (value := value_if(content, test)) is not MISSING:
+            place.set(value)

@@ -176,7 +176,8 @@ class _Statements:
         if loop is None:
             outside -= bound - self.captured - names.loaded_after(node.body[-1], self.body)
         kept = outside | bound & (self.nonlocals | names.captured(whole))
-        live = (bound & names.read_first(whole)) | kept - names.surely_bound(whole)
+        step = whole if isinstance(node, ast.For) else [*node.body, node.test]  # the test is that of the next step
+        live = (bound & names.read_first(step)) | kept - names.surely_bound(step)
         ends = ast.Constant(names.leaves_loop(node.body))
         facts = [
             *(strings(part, node) for part in (bound, live, kept)),
@@ -190,7 +191,8 @@ class _Statements:
                 "loop", node, items, self.made([*head, *node.body], node, "block", argument=ITEM), orelse, *facts
             )
         test = self.made([placed(ast.Return(node.test), node.test)], node.test, None, is_test=True)
-        return calling("repeat", node, test, self.made(node.body, node, "block"), orelse, *facts)
+        asked = strings(names.bound([node.test]), node)
+        return calling("repeat", node, test, asked, self.made(node.body, node, "block"), orelse, *facts)
 
     def iterated(self, node: ast.expr) -> ast.expr:
         """What a loop iterates over, with ranges and the like kept as such."""

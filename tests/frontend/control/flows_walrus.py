@@ -1,0 +1,76 @@
+"""Names bound inside of conditions, which may be skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def read_while_it_is_large(x: Any, n: int) -> Any:
+    i, total = 0, 0.0
+    while i < n and (v := x[i]) < 0.9:
+        total += v * v
+        i += 1
+    return total, i
+
+
+def left_by_the_test_or_a_break(x: Any, n: int) -> Any:
+    last, total = 0, 0.0
+    while (k := last + 1) < n:
+        if x[k] > 1.2:
+            break
+        total += x[k] * k
+        last = k
+    return total + k
+
+
+def three_in_a_chain(x: Any, n: int) -> Any:
+    total = 0.0
+    for v in x:
+        if (a := v * 2) > 0.3 and (b := a * 2) > 0.9 and (c := b + a) > 1.2:
+            total += a * b * c
+        elif v > 0.2:
+            total -= a
+    return total
+
+
+def one_of_two_values(x: Any, n: int) -> Any:
+    total = 0.0
+    for v in x:
+        total += w if (u := v * 2) > 0.5 and (w := u - 0.1) > 0.6 else -u
+    return total
+
+
+def bound_before(x: Any, n: int) -> Any:
+    total, w = 0.0, 7.0
+    for v in x:
+        if v > 0.25 and (w := v * v) < 0.8:
+            total += w
+    return total + w
+
+
+def several_ways_on(x: Any, n: int) -> Any:
+    i, total = 0, 0.0
+    while i < n and (d := x[i]) > -5.0 and (e := d * d) < 4.0:
+        if e > 0.2:
+            total += e
+            i += 2
+            continue
+        if total > 3.0:
+            break
+        total += d
+        i += 1
+    return total, i
+
+
+def returned_at_once(x: Any, n: int) -> Any:
+    if x[0] > -2.0 and (w := x[1] * 2) > -3.0 and x[2] > -4.0:
+        return w * w + np.abs(x).sum()
+    return 0.0
+
+
+WALRUSES = (
+    read_while_it_is_large, left_by_the_test_or_a_break, three_in_a_chain, one_of_two_values, bound_before,
+    several_ways_on, returned_at_once,
+)  # fmt: skip
