@@ -134,7 +134,40 @@ def product_of_another_name(x: Any, n: int) -> Any:
     return sum(a * b for a, b in pairwise(x, map(np.sin, x)))
 
 
+def ranges_of_two_directions(x: Any, n: int) -> Any:
+    image = np.outer(x, np.cos(x))
+    order, k = np.zeros(image.size), 0
+    for i in range(9):
+        columns = range(9) if i % 2 == 0 else range(8, -1, -1)
+        ahead = 1 if i % 2 == 0 else -1
+        for j in columns:
+            order[k] = image[i, j]
+            k += 1
+            if 0 <= j + ahead < 9:
+                image[i, j + ahead] += image[i, j] * 0.5
+    return image, order
+
+
+def one_of_two_ranges(x: Any, n: int) -> Any:
+    s = 0.0
+    for i in range(1, 7) if x[0] > 0 else range(8, 2, -2):
+        s = s * 0.5 + x[i] * i
+    backwards = range(n)[::-1] if x[1] > 0 else range(n)
+    for i in backwards:
+        s = s * 0.7 + x[i]
+    if x[2] > 0:
+        steps = range(n)
+    elif x[3] > 0:
+        steps = range(2, n + 3)
+    else:
+        steps = range(4, 4)
+    for i in steps:
+        s = s * 0.9 + x[i]
+    return s
+
+
 ITERATORS = (
+    ranges_of_two_directions, one_of_two_ranges,
     left_in_a_product, returned_from_a_product, names_after_a_product, written_while_a_product_is_made,
     places_of_an_array, pairs_of_elements, one_after_the_other, those_above_zero, made_by_functions,
     folded_from_the_left, every_second_element, best_of_all_pairs,

@@ -30,11 +30,12 @@ INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 @final
 @frozen
 class Range:
-    """`range` with bounds or a step known only at run time."""
+    """`range` with bounds or a step known only at run time. count: of its numbers, if that is known."""
 
     start: Any
     stop: Any
     step: Any
+    count: int | None = None
 
     @property
     def open(self) -> Values:
@@ -172,6 +173,8 @@ def scaled(k: Any, start: Any, step: Any) -> Any:
 
 def _dynamic(elements: Range) -> Steps:
     start, stop, step = elements.start, elements.stop, elements.step
+    if elements.count is not None:
+        return Steps(elements.count, lambda k: scaled(k, start, step))
     if not isinstance(step, int):
         return _by_traced_steps(start, stop, step)
     reach = stop - start if step > 0 else start - stop

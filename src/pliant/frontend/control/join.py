@@ -14,6 +14,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Form, Front, has_front
+from pliant.frontend.control.items import Range
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_if, value_in, ways_of
@@ -124,12 +125,23 @@ class Join:
         """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""
         if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
             return partial(_same, a)
+        if isinstance(a, range | Range) and isinstance(b, range | Range):
+            return self.ranges(a, b, what)
         if not is_number(a) or not is_number(b):
             return self.differs(a, b, what)(())
         x, y = as_traced(a), as_traced(b)
         if is_mutable(x) and is_mutable(y):
             return self.arrays(x, y, what)
         return self.numbers(x, y, what)
+
+    def ranges(self, a: range | Range, b: range | Range, what: str) -> Recipe:
+        """A range that is one of two."""
+        ends = [(getattr(a, name), getattr(b, name)) for name in ("start", "stop", "step")]
+        parts = [partial(_same, x) if x is y else self.numbers(as_traced(x), as_traced(y), what) for x, y in ends]
+        counts = {len(r) if isinstance(r, range) else r.count for r in (a, b)}
+        count = counts.pop() if len(counts) == 1 else None
+        start, stop, step = [cast("Recipe", part) for part in parts]
+        return lambda results: Range(start(results), stop(results), step(results), count)
 
     def numbers(self, x: TracedArray, y: TracedArray, what: str) -> Recipe | Unbound:
         """A number, or an array of its own, that is one of two."""
