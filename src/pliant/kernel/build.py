@@ -126,7 +126,7 @@ def record(program: Program, fusion: Fusion, known: Ranges) -> None:
             case Nest():
                 record_nest(step, fusion.buffers, program.sites, known)
             case Fill():
-                record_fill(step, fusion.buffers, program.sites, known)
+                record_fill(step, fusion, program.sites, known)
             case Routine() if not step.sorts:
                 step.site = len(program.sites)
                 op, origin = step.node.op, step.node.origin
@@ -241,10 +241,10 @@ def record_part(root: Root, recorder: Recorder, at_point: Index) -> None:
     root.offset = offset_of(index_of(place), root.value.shape)
 
 
-def record_fill(step: Fill, buffers: dict[Value, Buffer], sites: list[Site], ranges: Ranges) -> None:
+def record_fill(step: Fill, fusion: Fusion, sites: list[Site], ranges: Ranges) -> None:
     """Record the statements of a filling rule."""
-    recorder = Recorder({v: buffers[v] for v in step.leaves}, sites, step.body, ranges)
-    recorder.node = step.node
+    recorder = Recorder({v: fusion.buffers[v] for v in step.leaves}, sites, step.body, ranges, fusion.limits)
+    recorder.node, recorder.early = step.node, step.early
     fill = fill_of(step.node.op)
     assert fill
     fill(recorder, step.out, *recorder.sources(step.node))

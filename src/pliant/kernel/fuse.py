@@ -130,23 +130,29 @@ class Fusion:
             return
         first, *rest = node.args
         is_write = isinstance(node.op, Scatter | BlockWrite)
+        ends = {a: found for a in node.args if (found := self.limits.of(a))}
+        early = frozenset([a for a in rest if is_write and a in ends and self.may_fail(a)])
         for a in node.args:
-            if self.cost(a) >= 16 or (is_write and a is not first and self.is_early(a, first)):
+            is_long = self.cost(a) >= 16 and a not in ends
+            is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
+            if is_long or is_seen:
                 self.materialise(a)
-        leaves = self.reached(node.args)
-        fill = Fill(node, out, frozenset(leaves))
+        leaves = self.reached([*node.args, *[n for lengths, _ in ends.values() for n in lengths if n]])
+        fill = Fill(node, out, frozenset(leaves), early=early)
         is_alone = is_write or first not in self.reached(rest)
         if first in leaves and self.buffers[first].type == out.type and is_alone:
             fill.copied = self.buffers[first]
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
 
-    def is_early(self, value: Value, written: Value) -> bool:
-        """Whether a value must be known before `written` is written over: it reads that, or may fail, and the caller
-        could see what had been written until then."""
+    def may_fail(self, value: Value) -> bool:
+        """Whether making a value may fail, where the caller could see what had been written until then."""
         cone = self.cones.get(value, ()) if self.homes else ()
-        may_fail = any([not isinstance(v.op, Elementwise | Movement | Const) for v in cone])
-        return may_fail or written in self.reached((value,))
+        return any([not isinstance(v.op, Elementwise | Movement | Const) for v in cone])
+
+    def reads(self, value: Value, written: Value) -> bool:
+        """Whether a value must be known before `written` is written over, since it reads that."""
+        return written in self.reached((value,))
 
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
@@ -225,6 +231,8 @@ class Fusion:
             is_near = fold.order[-1] < 0 or inner <= SHORT_FOLD
             return not (alone and is_near and inner <= 64 and value.type.size >= 4096)
         others = [u for u in users if not reads_once(u, value)]
+        if others and all([isinstance(u.op, Scatter) for u in others]) and self.limits.of(value):
+            return False  # few of its elements are read
         again = [u for u in others if u.types[0].size > value.type.size]
         dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:

@@ -144,6 +144,13 @@ class Interpreter:
         for i in itertools.product(*map(range, counts)):
             body(i)
 
+    def ends(self, x: Array) -> None:
+        """Nothing: all elements are looked at."""
+
+    def is_early(self, x: Array) -> bool:
+        """No: it is there."""
+        return False
+
     def load(self, x: Array, index: Sequence[int]) -> Scalar:
         """An element."""
         return x(index)

@@ -81,6 +81,7 @@ class Fill:
     reads: set[Buffer] = field(default_factory=set[Buffer])
     copied: Buffer | None = None  # the operand whose memory `out` could take over
     begins: bool = False  # `out` is that operand but for what the statements write
+    early: frozenset[Value] = frozenset()  # operands whose elements may fail, before any is written
 
     @property
     def work(self) -> int:

@@ -6,16 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Generic, TypeAlias, TypeVar, final
 
+import numpy as np
+
 from pliant.core.ir import Const, Node, Number, Op, Value
+from pliant.core.types import DTYPES
 from pliant.kernel.ir import FoldShape
 from pliant.kernel.record import identity_of
+from pliant.ops.base import Elementwise
 from pliant.ops.bits import BitwiseAnd
 from pliant.ops.block import ReadBlock
 from pliant.ops.compare import Less
-from pliant.ops.elementwise import Add, Mul, Sub
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
 from pliant.ops.shape import Broadcast, Iota, Reshape
+from pliant.transforms.evaluate import run
 
 Lengths: TypeAlias = "tuple[Value | None, ...]"
 """Where each loop over a space ends, if that is before its extent."""
@@ -23,6 +27,8 @@ Ends: TypeAlias = "tuple[dict[int, Value], Number]"
 """Where an array ends, by axis, and what its elements are from there on."""
 
 NOWHERE: Final[Ends] = ({}, 0)
+MOST: Final = 3
+"""Operands of an elementwise primitive that is asked about."""
 T = TypeVar("T")
 
 
@@ -52,7 +58,7 @@ class Limits:
 
     def __init__(self) -> None:
         self.masks = Found(_bounds, (BitwiseAnd, Broadcast))
-        self.ends = Found(self._ends, (Add, Sub, Mul, Reshape))
+        self.ends = Found(self._ends, (Elementwise, Reshape))
 
     def of_fold(self, node: Node, fold: FoldShape) -> Lengths:
         """Where the loops of a fold end; nothing if all run over their extents.
@@ -83,21 +89,44 @@ class Limits:
                 return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
             case Select():
                 mask, _, other = value.args
-                if isinstance(other.op, Broadcast):
-                    (other,) = other.args
-                return (self.masks.of(mask), other.op.value) if isinstance(other.op, Const) else NOWHERE
-            case Add() | Sub() | Mul():
-                first, *others = [known[a] for a in value.args]
-                same = {a: n for a, n in first[0].items() if all([ends.get(a) is n for ends, _ in others])}
-                return (same, 0) if same and not any([rest for _, rest in (first, *others)]) else NOWHERE
+                rest, bounds = _number(other), self.masks.of(mask)
+                return (bounds, rest) if bounds and rest is not None else _combined(value, known)
             case Reshape():
                 (x,) = value.args
                 old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))
                 ends, rest = known[x]
                 is_same = [x.shape[a] for a in old] == [value.shape[a] for a in new] and all([a in old for a in ends])
                 return {new[old.index(a)]: n for a, n in ends.items()} if is_same else {}, rest
+            case Elementwise() as op if len(value.args) <= MOST and not hasattr(op, "failure"):
+                return _combined(value, known)
             case _:
                 return NOWHERE
+
+
+def _combined(value: Value, known: dict[Value, Ends]) -> Ends:
+    """Where the result of an elementwise primitive ends: where all of its operands do that are no numbers."""
+    numbers = [_number(a) for a in value.args]
+    parts = [known[a] for a, number in zip(value.args, numbers, strict=True) if number is None]
+    if not parts or not parts[0][0]:
+        return NOWHERE
+    same = {a: n for a, n in parts[0][0].items() if all([ends.get(a) is n for ends, _ in parts])}
+    if not same:
+        return NOWHERE
+    rests = iter([rest for _, rest in parts])
+    given = [
+        np.asarray(next(rests) if number is None else number, DTYPES[a.dtype])
+        for a, number in zip(value.args, numbers, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        (made,) = run(value.op, np, given)
+    return same, made.item()
+
+
+def _number(value: Value) -> Number | None:
+    """The number that all elements of a value are, if it is known."""
+    if isinstance(value.op, Broadcast):
+        (value,) = value.args
+    return value.op.value if isinstance(value.op, Const) else None
 
 
 def _is_number(value: Value, number: int) -> bool:

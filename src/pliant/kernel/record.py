@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
 
 from pliant.core.ir import Const, Node, Number, Op, Value
 from pliant.core.types import Type
@@ -42,6 +42,9 @@ from pliant.ops.elementwise import Mul
 from pliant.ops.power import Pow
 from pliant.ops.ranges import Range, Ranges
 from pliant.ops.select import Select
+
+if TYPE_CHECKING:
+    from pliant.kernel.lengths import Limits
 
 IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
 EMPTY = Index(())
@@ -89,14 +92,17 @@ class Recorder:
     """Records scalars into regions. Equal elements are recorded once per region."""
 
     def __init__(
-        self, buffers: Mapping[Value, Buffer], sites: list[Site], region: Region, ranges: Ranges | None = None
-    ) -> None:
+        self, buffers: Mapping[Value, Buffer], sites: list[Site], region: Region, ranges: Ranges | None = None,
+        limits: Limits | None = None,
+    ) -> None:  # fmt: skip
         self.buffers, self.sites, self.region, self.ranges = buffers, sites, region, ranges or {}
+        self.limits = limits
         self.spans: dict[Scalar, Range] = {}  # of numbers of rank 0
         self.reads: set[Buffer] = set()
         self.node: Node | None = None
         self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
         self.copied = False  # the result begins as an operand that is in memory
+        self.early: Collection[Value] = ()  # operands to look at before anything is written
 
     def emit(self, scalar: Scalar) -> Scalar:
         """Append a scalar to the current region."""
@@ -375,6 +381,16 @@ class Recorder:
         body(Index([Affine(0, ((v, 1),)) for v in loops]))
         self.region = before
         self.emit(Loop(loops, region, tuple(ends)))
+
+    def ends(self, x: Source) -> tuple[Sequence[Scalar | None], Number] | None:
+        """Where the elements of an operand are all the same from there on along each axis, and what they are; None if
+        that is nowhere known."""
+        found = self.limits.of(x.value) if self.limits else None
+        return None if found is None else ([self.pull(n, EMPTY) if n else None for n in found[0]], found[1])
+
+    def is_early(self, x: Source) -> bool:
+        """Whether elements of an operand may fail, and that before anything is written."""
+        return x.value in self.early
 
     def load(self, x: Any, index: Sequence[Any]) -> Scalar:
         """An element of an operand, or of the result as it is now."""

@@ -18,6 +18,7 @@ from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal, less_equal, maximum, minimum
 from pliant.ops.custom import CustomJvp, stop_gradient
 from pliant.ops.elementwise import add, div, mul, sub
+from pliant.ops.index_rules import added
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
@@ -114,7 +115,7 @@ def routed(value: Value, like: Value) -> Value:
 
 
 FOLDS: Final = {
-    "sum": simple("sum", add),
+    "sum": simple("sum", added),
     "total": added_up(),
     "prod": simple("prod", mul),
     "max": simple("max", maximum),

@@ -136,7 +136,14 @@ class Scatter(Indexed):
         def check(j: Any) -> None:
             _checked(k, x.type, self.shared, [k.load(i, j) for i in indices])
 
-        k.loop(indices[0].type.shape, check)
+        def look(j: Any) -> None:
+            k.load(u, j)
+
+        found = k.ends(u)
+        ends = found[0] if found and found[1] == self.idle else None
+        k.loop(indices[0].type.shape, check, self.last_checked(k, x.type, indices))
+        if k.is_early(u):
+            k.loop(u.type.shape, look, ends)
         k.stop()
 
         def write(j: Any) -> None:
@@ -144,7 +151,17 @@ class Scatter(Indexed):
             place = (*j[: self.shared], *at, *j[rank:])
             k.store(out, place, self.written(k, out, place, k.load(u, j)))
 
-        k.loop(u.type.shape, write)
+        k.loop(u.type.shape, write, ends)
+
+    idle: ClassVar[Any] = None
+    """What leaves an element as it is, if there is such a number."""
+
+    def last_checked(self, k: Any, x: Type, indices: Sequence[Any]) -> Any:
+        """Where the indices are all the same from there on, and in range; None if that is nowhere known."""
+        if len(indices) > 1 or (found := k.ends(indices[0])) is None:
+            return None
+        ends, rest = found
+        return ends if 0 <= rest < x.shape[self.shared] else None
 
     def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
         """The element to store at `place`."""
@@ -222,6 +239,7 @@ class ScatterAdd(Scatter):
 
     shared: int = 0
     unique: bool = False
+    idle: ClassVar[Any] = 0
 
     def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest

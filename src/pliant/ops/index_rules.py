@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant.core.ir import Const, Value
 from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
-from pliant.ops.elementwise import Add, Sub, neg
+from pliant.ops.elementwise import Add, Sub, add, neg
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, Reshape, permute, reshape
@@ -22,6 +22,11 @@ def add_of_write_into_zeros(value: Value) -> Value | None:
     if x.shape != y.shape:
         return None
     return _onto(x, y, DEPTH) or _onto(y, x, DEPTH)
+
+
+def added(acc: Value, y: Value) -> Value:
+    """`acc + y`, where it costs no more than what was written into zeros, if y is that."""
+    return _onto(acc, y, DEPTH) or add(acc, y)
 
 
 def _onto(acc: Value, y: Value, depth: int) -> Value | None:

@@ -101,17 +101,17 @@ def sources(value: Value, free: Collection[Value]) -> Values | None:
     what was repeated to its shape, for one."""
     if value in free:
         return None
-    todo, found, count = [value], dict[Value, None](), 0
+    todo, found, seen = [value], dict[Value, None](), set[Value]()
     while todo:
         v = todo.pop()
-        if isinstance(v.op, Const) or v in free:
+        if v in seen or isinstance(v.op, Const) or v in free:
             continue
+        seen.add(v)
         if v is not value and v.type.bytes < value.type.bytes:
             if not is_cheap(v, (), free):
                 found[v] = None
             continue
-        count += 1
-        if not is_simple(v.op) or count > LONGEST:
+        if not is_simple(v.op) or len(seen) - len(found) > LONGEST:
             return None
         todo.extend(v.args)
     return tuple(found) if sum([v.type.bytes for v in found]) < value.type.bytes else None
@@ -124,14 +124,14 @@ def is_simple(op: ir.Op) -> bool:
 
 def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> bool:
     """Whether a few simple operations on other kept values and free ones make `value`."""
-    todo, count = [value], 0
+    todo, seen = [value], set[Value]()
     while todo:
         v = todo.pop()
         op = v.op
-        if isinstance(op, Const) or v in free or (v in kept and v is not value):
+        if v in seen or isinstance(op, Const) or v in free or (v in kept and v is not value):
             continue
-        count += 1
-        if not is_simple(op) or count > LONGEST:
+        seen.add(v)
+        if not is_simple(op) or len(seen) > LONGEST:
             return False
         todo.extend(v.args)
     return True
