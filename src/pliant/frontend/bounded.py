@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, Final, cast, final
 
 import numpy as np
 
@@ -30,6 +30,13 @@ from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
 from pliant.ops.update import pad, slice_window
 
+IDLE: Final[dict[np.ufunc, Callable[[np.dtype[Any]], Any]]] = {
+    np.add: lambda _: 0, np.subtract: lambda _: 0, np.bitwise_or: lambda _: 0, np.bitwise_xor: lambda _: 0,
+    np.multiply: lambda _: 1, np.divide: lambda _: 1, np.floor_divide: lambda _: 1,
+    np.maximum: lambda dtype: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
+    np.minimum: lambda dtype: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
+}  # fmt: skip
+"""What leaves an element as it is when a ufunc combines it with that, by the dtype of what it is combined with."""
 HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x, 0)"
 
 
@@ -110,6 +117,8 @@ class Bounded:
         if method == "outer" and len(args) == 2:
             first = args[0][(..., *(None,) * np.ndim(args[1]))]
             return elementwise(ufunc, (first, args[1]), options)
+        if method == "at" and len(args) == 3 and ufunc in IDLE and isinstance(args[1], Bounded):
+            return updated_at(ufunc, *args)
         if method != "__call__":
             raise self.refused(f"np.{ufunc.__name__}.{method}")
         if ufunc in self.ufuncs:
@@ -195,7 +204,36 @@ def taken(x: TracedArray, key: Bounded) -> Any:
     """`x[key]` where it is known only at run time how many indices there are."""
     if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
         raise key.refused("indexing by")
-    return Bounded(x[filled(key, 0)], (*key.extents, *x.shape[1:]))
+    made = Bounded(x[filled(key, 0)], (*key.extents, *x.shape[1:]))
+    # beyond its extents it is what lies at place 0, to which no derivative may go from there
+    return Bounded(filled(made, 0), made.extents)
+
+
+def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
+    """`x[key] = y` where it is known only at run time how many indices there are: the last of them again and again,
+    with what belongs to it; if there are none, what is there already."""
+    common_extents("an assignment", (key, y))
+    if key.dtype.kind not in "iu" or key.ndim != 1 or not x.shape or not x.shape[0]:
+        raise key.refused("assignment to places by")
+    count = traced(key.extents[0]) if isinstance(key.extents[0], Size) else key.extents[0]
+    xp = cast("Any", np)
+    places = xp.minimum(np.arange(key.whole.shape[0]), xp.maximum(count - 1, 0))
+    indices = filled(key, 0)[places]
+    new = y.whole[places] if isinstance(y, Bounded) and isinstance(y.extents[0], Size) else whole_of(y)
+    x[indices] = xp.where(count > 0, new, x[indices])
+
+
+def updated_at(ufunc: Any, x: Any, key: Bounded, y: Any) -> None:
+    """`ufunc.at(x, key, y)` where it is known only at run time how many indices there are: beyond them, what leaves
+    an element as it is."""
+    common_extents(f"np.{ufunc.__name__}.at", (key, y))
+    if key.dtype.kind not in "iu" or key.ndim != 1 or isinstance(x, Bounded) or np.ndim(x) != 1:
+        raise key.refused(f"np.{ufunc.__name__}.at")
+    new = whole_of(y)
+    shape, idle = key.whole.shape, IDLE[ufunc](new.dtype)
+    value, mask = broadcast_value(new.value, shape), inside(key.extents, shape)
+    value = value if mask is None else select(mask, value, const(idle, value.dtype))
+    ufunc.at(x, filled(key, 0), fresh(value, is_array=True))
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:

@@ -69,6 +69,9 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     if has_traced_bound(key):
         bounded.setitem(x, key, y)
         return
+    if isinstance(key, bounded.Bounded):
+        bounded.put_at(x, key, y)
+        return
     found = selected(x, key, getitem)
     if found is not None:
         part, mask, axis = found

@@ -50,6 +50,7 @@ from pliant.kernel.stacked import stacked
 from pliant.kernel.thin import thinned
 from pliant.kernel.together import together
 from pliant.kernel.unread import spared, unread_rests
+from pliant.kernel.wanted import leave_unread
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.tape import tapes_made
@@ -150,6 +151,7 @@ def leave(steps: Iterable[Step], left: Collection[Value]) -> None:
 
 def arrange(program: Program) -> None:
     """Gather nests over the same rows, and order all loops."""
+    leave_unread(program)
     program.steps = gather(program.steps, {*program.results})
     for step in program.steps:
         if isinstance(step, Nest):

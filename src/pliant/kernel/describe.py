@@ -27,8 +27,8 @@ def lines_of(step: Step, label: str) -> list[str]:
     """The lines of one step."""
     match step:
         case Nest():
-            loops = " × ".join(str(v.extent) for v in step.vars) or "no loop"
-            return [f"{label} nest over {loops}{parts_of(step)}", *[root_line(root) for root in step.roots]]
+            loops = " × ".join("≤ " * (v in step.limits) + str(v.extent) for v in step.vars) or "no loop"
+            return [f"{label} nest over {loops}{parts_of(step)}", *[root_line(root, step) for root in step.roots]]
         case Rows():
             first = f"{label} rows, {step.nests[0].space[0]} of them, through {len(step.nests)} nests{parts_of(step)}"
             return [first, *[f"  {line}" for nest in step.nests for line in lines_of(nest, "-")]]
@@ -61,10 +61,11 @@ def parts_of(step: Nest | Rows | Blocks) -> str:
     return f", in {step.split.count} parts for threads" if step.split else ""
 
 
-def root_line(root: Root) -> str:
+def root_line(root: Root, nest: Nest) -> str:
     """What a nest computes, and where it goes."""
     kind = f", {root.fold.kind} over {len(root.folded)} axes" if root.fold else ""
-    where = place_of(root.buffer) if root.buffer else ""
+    is_filled = root.rest is not None and not nest.limits.keys() <= {*root.folded}
+    where = place_of(root.buffer) + ", all of it filled" * is_filled if root.buffer else ""
     return f"    {root.value.op.name}: {root.value.type}{kind} {where} ({root.value.origin.short})"
 
 

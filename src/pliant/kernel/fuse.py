@@ -24,6 +24,7 @@ from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import product, product_of
 from pliant.kernel.record import fill_of, identity_of
+from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
 from pliant.ops.elementwise import Add, Neg, Sub
@@ -68,6 +69,7 @@ class Fusion:
         self.cones: dict[Value, frozenset[Value]] = {}
         self.depths: dict[Value, int] = {}
         self.limits = Limits()
+        self.wanted = wanted(self.order, fn.results, self.limits)
         self.nests: dict[tuple[tuple[int, ...], Lengths], list[int]] = {}
         self.leaves: dict[int, set[Value]] = {}
         self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
@@ -311,6 +313,10 @@ class Fusion:
         ends = None if root.fold else self.limits.of(root.value)
         lengths = self.limits.of_fold(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
         root.rest = ends[1] if ends else identity_of(root.fold.kind, root.fold.dtype) if root.fold and lengths else None
+        if not root.fold and (reach := self.wanted.get(root.value)):
+            looked = tuple([reach.get(axis) for axis in range(len(space))])
+            lengths = lengths or looked
+            root.rest = None if lengths == looked else root.rest
         leaves = leaves | dict.fromkeys(self.reached([n for n in lengths if n]), False)
         size = len(self.cones.get(root.value, ()))
         known = self.nests.setdefault((space, lengths), [])

@@ -91,6 +91,8 @@ class Limits:
                 mask, _, other = value.args
                 rest, bounds = _number(other), self.masks.of(mask)
                 return (bounds, rest) if bounds and rest is not None else _combined(value, known)
+            case BitwiseAnd() | Less() if bounds := self.masks.of(value):
+                return bounds, False
             case Reshape():
                 (x,) = value.args
                 old, new = ([a for a, n in enumerate(v.shape) if n != 1] for v in (x, value))

@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from pliant.core.ir import Const, Op, Value, Values
+from pliant.core.ir import Const, Value, Values
 
 Place: TypeAlias = "tuple[Value, int]"  # 0: where the flow enters a value; 1: where it leaves it
 
 LARGEST: Final = 400  # values to look at; with more, finding the cut takes longer than it saves
 
 
-def fewest(wanted: Sequence[Value], free: Collection[Value], is_simple: Callable[[Op], bool], longest: int) -> Values:
-    """Values, fewest in bytes, of which, with free ones, simple operations make those wanted: at most about `longest`
-    for each. The wanted ones themselves if nothing smaller is found."""
-    below = _region(wanted, free, is_simple, longest)
+def fewest(wanted: Sequence[Value], free: Collection[Value], again: Callable[[Value], bool], longest: int) -> Values:
+    """Values, fewest in bytes, of which, with free ones, those wanted can be made: each by about `longest` operations
+    at most, on values that may be made `again`. The wanted ones themselves if nothing smaller is found."""
+    below = _region(wanted, free, again, longest)
     if len(wanted) < 2 or len(below) > LARGEST:
         return tuple(wanted)
     least = _Flow(below, wanted).cut()
@@ -35,7 +35,7 @@ def _bytes(values: Sequence[Value]) -> int:
 
 
 def _region(
-    wanted: Sequence[Value], free: Collection[Value], is_simple: Callable[[Op], bool], longest: int
+    wanted: Sequence[Value], free: Collection[Value], again: Callable[[Value], bool], longest: int
 ) -> dict[Value, Values | None]:
     """What the wanted values can be made of, each with what it is made of; None if it is not made again."""
     found: dict[Value, Values | None] = {}
@@ -45,7 +45,7 @@ def _region(
             v = todo.pop(0)
             count += 1
             args = tuple([a for a in v.args if a not in free and not isinstance(a.op, Const)])
-            is_made = is_simple(v.op) and count <= longest
+            is_made = again(v) and count <= longest
             if v in found and (found[v] is None or is_made):
                 continue
             found[v] = args if is_made else None

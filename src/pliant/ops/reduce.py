@@ -8,11 +8,12 @@ from typing import Any, ClassVar, final
 
 from pliant.core import ir
 from pliant.core.frozen import frozen
-from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
+from pliant.core.ir import Const, Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
-from pliant.ops.compare import equal, not_equal
+from pliant.ops.bits import logical_and
+from pliant.ops.compare import equal, maximum, not_equal
 from pliant.ops.elementwise import convert
 from pliant.ops.select import Select, select
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute, reshape
@@ -110,6 +111,12 @@ class ReduceProd(Reduction):
         return (y,), (reduce_sum(others * drows, (axis,)),)
 
 
+def is_filled(value: Value, number: float) -> bool:
+    """Whether a value is a number, or one repeated."""
+    (value,) = value.args if isinstance(value.op, Broadcast) else (value,)
+    return isinstance(value.op, Const) and value.op.value == number
+
+
 class Extremum(Reduction):
     """The largest or smallest element; NaN if there is one. Elements that tie share the derivative."""
 
@@ -120,8 +127,13 @@ class Extremum(Reduction):
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
         if dx is None or not y.type.is_float:
             return (y,), (None,)
-        wins = equal(x, self.over(y, x))
+        wins, is_none = equal(x, self.over(y, x)), None
+        if isinstance(x.op, Select) and is_filled(x.args[2], worst := -math.inf if self.fold == "max" else math.inf):
+            # of what is masked, nothing wins: how far a row is looked at is still seen
+            wins = logical_and(x.args[0], equal(x.args[1], self.over(y, x)))
+            is_none = equal(y, const(worst, y.dtype))
         count = reduce_sum(convert(wins, x.dtype), self.axes)
+        count = count if is_none is None else select(is_none, maximum(count, const(1.0, x.dtype)), count)
         total = reduce_sum(select(wins, dx, ir.operators.zeros(dx.type)), self.axes)
         return (y,), (total / count,)
 

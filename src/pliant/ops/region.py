@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from pliant.core import ir
 from pliant.core.ir import Const, Function, Value, Values, nodes
@@ -18,6 +18,7 @@ CHEAP = frozenset(
     "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor isnan".split()
 )
 LONGEST = 12  # cheap operations instead of one load
+LONGEST_OF_PARTS = 100  # operations instead of a part of an array; see `of_parts`
 
 
 def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tuple[bool, ...]:
@@ -87,18 +88,46 @@ def read_with(dys: Sequence[Value], dxs: Collection[Value], but: tuple[type[ir.O
 def cut(reads: Sequence[Value], free: Collection[Value]) -> Values:
     """What must be kept of the reads, or of fewer or smaller values that they are made from: the others are cheap to
     compute from that and `free`."""
-    wanted = tuple(dict.fromkeys([v for r in reads for v in (sources(r, free) or (r,))]))
+    parts = of_parts(reads)
+
+    def again(v: Value) -> bool:
+        return is_simple(v.op) or (v in parts and isinstance(v.op, Elementwise))
+
+    wanted = tuple(dict.fromkeys([v for r in reads for v in (sources(r, free, again, parts) or (r,))]))
     place = {node: n for n, node in enumerate(nodes(wanted))}
     kept = {r: None for r in wanted if r not in free}
     for r in sorted(kept, key=lambda r: place[r.node], reverse=True):
-        if is_cheap(r, kept, free):
+        if is_cheap(r, kept, free, again, parts):
             del kept[r]
-    return fewest(tuple([r for r in wanted if r in kept]), free, is_simple, LONGEST)
+    return fewest(tuple([r for r in wanted if r in kept]), free, again, LONGEST)
 
 
-def sources(value: Value, free: Collection[Value]) -> Values | None:
+def of_parts(values: Sequence[Value]) -> set[Value]:
+    """Arrays that are parts with bounds of run time, and what is made of them element by element: kept at each step,
+    each would take as much room as the longest can, so that they are better made again."""
+    found = set[Value]()
+    for node in nodes(values):
+        op, v = node.op, node.values[0]
+        match op:
+            case ReadBlock():
+                lengths = node.args[1 + len(op.step) :]
+                is_part = not all([isinstance(n.op, Const) for n in lengths])
+            case Gather():
+                is_part = any([i in found for i in node.args[1:]])
+            case Elementwise() | Movement():
+                is_part = bool(found) and any([a in found and a.shape == v.shape for a in node.args])
+            case _:
+                is_part = False
+        if is_part:
+            found.add(v)
+    return found
+
+
+def sources(
+    value: Value, free: Collection[Value], again: Callable[[Value], bool], parts: Collection[Value]
+) -> Values | None:
     """Values, smaller in all, from which and `free` ones a few simple operations make `value`, if there are any:
-    what was repeated to its shape, for one."""
+    what was repeated to its shape, for one. again: whether a value may be made again; parts: see `of_parts`."""
     if value in free:
         return None
     todo, found, seen = [value], dict[Value, None](), set[Value]()
@@ -111,7 +140,7 @@ def sources(value: Value, free: Collection[Value]) -> Values | None:
             if not is_cheap(v, (), free):
                 found[v] = None
             continue
-        if not is_simple(v.op) or len(seen) - len(found) > LONGEST:
+        if not again(v) or len(seen) - len(found) > (LONGEST_OF_PARTS if value in parts else LONGEST):
             return None
         todo.extend(v.args)
     return tuple(found) if sum([v.type.bytes for v in found]) < value.type.bytes else None
@@ -122,16 +151,25 @@ def is_simple(op: ir.Op) -> bool:
     return op.name in CHEAP if isinstance(op, Elementwise) else isinstance(op, Movement | Gather | ReadBlock | Iota)
 
 
-def is_cheap(value: Value, kept: Collection[Value], free: Collection[Value]) -> bool:
+def _is_simple(value: Value) -> bool:
+    return is_simple(value.op)
+
+
+def is_cheap(
+    value: Value,
+    kept: Collection[Value],
+    free: Collection[Value],
+    again: Callable[[Value], bool] = _is_simple,
+    parts: Collection[Value] = (),
+) -> bool:
     """Whether a few simple operations on other kept values and free ones make `value`."""
     todo, seen = [value], set[Value]()
     while todo:
         v = todo.pop()
-        op = v.op
-        if v in seen or isinstance(op, Const) or v in free or (v in kept and v is not value):
+        if v in seen or isinstance(v.op, Const) or v in free or (v in kept and v is not value):
             continue
         seen.add(v)
-        if not is_simple(op) or len(seen) > LONGEST:
+        if not again(v) or len(seen) > (LONGEST_OF_PARTS if value in parts else LONGEST):
             return False
         todo.extend(v.args)
     return True
