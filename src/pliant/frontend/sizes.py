@@ -7,6 +7,9 @@ large an array must be to hold every length, and that a bound needs no clamping.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
@@ -86,8 +89,9 @@ class Size:
     @property
     def range(self) -> Range:
         """Least and greatest value; None where nothing is known."""
-        low, high = self._interval()
-        near, far = self._limit(is_upper=False)._interval()[0], self._limit(is_upper=True)._interval()[1]
+        with _asking():
+            low, high = self._interval()
+            near, far = self._limit(is_upper=False)._interval()[0], self._limit(is_upper=True)._interval()[1]
         lows, highs = ([x for x in pair if x is not None] for pair in ((low, near), (high, far)))
         return max(lows, default=None), min(highs, default=None)
 
@@ -205,35 +209,64 @@ def taken_apart(value: Value, depth: int = DEPTH) -> Size:
     return Size(0, ((value, 1),))
 
 
-def range_of(value: Value, depth: int = DEPTH) -> Range:
+@final
+class _Asked(threading.local):
+    """What this thread has found out of the ranges of values since it was asked for one."""
+
+    ranges: dict[Value, Range] | None = None
+
+
+_asked: Final = _Asked()
+
+
+@contextmanager
+def _asking() -> Generator[None]:
+    """Ask for the range of each value once: those of bounds of bounds meet in the same ones again and again."""
+    if _asked.ranges is not None:
+        yield
+        return
+    _asked.ranges = {}
+    try:
+        yield
+    finally:
+        _asked.ranges = None
+
+
+def range_of(value: Value) -> Range:
     """What is known of an i64 value's range."""
+    if _asked.ranges is None:
+        return _range_of(value)
+    if value not in _asked.ranges:
+        _asked.ranges[value] = _range_of(value)
+    return _asked.ranges[value]
+
+
+def _range_of(value: Value) -> Range:
     fact: Any = current().outermost.facts.get(value)
-    if fact is not None and depth and (fact.low, fact.high) != (None, None):
+    if fact is not None and (fact.low, fact.high) != (None, None):
         return fact.low and fact.low.range[0], fact.high and fact.high.range[1]
     op, args = value.op, value.args
     if isinstance(op, Const):
         return int(op.value.real), int(op.value.real)
-    if not depth:
-        return None, None
     match op:
         case Minimum() | Maximum():
-            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args)
+            (a, b), (c, d) = (taken_apart(x).range for x in args)
             lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
             if isinstance(op, Minimum):
                 return min(lows) if len(lows) == 2 else None, min(highs, default=None)
             return max(lows, default=None), max(highs) if len(highs) == 2 else None
         case Select():
-            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args[1:])
+            (a, b), (c, d) = (taken_apart(x).range for x in args[1:])
             return (
                 None if a is None or c is None else min(a, c),
                 None if b is None or d is None else max(b, d),
             )
         case Agree():
-            (a, b), (c, d) = (taken_apart(x, depth - 1).range for x in args)
+            (a, b), (c, d) = (taken_apart(x).range for x in args)
             lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
             return max(lows, default=None), min(highs, default=None)
         case Remainder():
-            limit = taken_apart(args[1], depth - 1).known or 0
+            limit = taken_apart(args[1]).known or 0
             return (0, limit - 1) if limit > 0 else (None, None)
         case Convert():
             unsigned = args[0].dtype[0] in "bu"
