@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, cast, final
 
 import numpy as np
 
+from pliant.core.build import trace
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
@@ -21,11 +22,14 @@ from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedE
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
+from pliant.frontend.keys import wrapped
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.sizes import Size, agreed, traced
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
+from pliant.ops.index import ScatterSet
+from pliant.ops.loop import Loop
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
 from pliant.ops.update import pad, slice_window
@@ -210,17 +214,22 @@ def taken(x: TracedArray, key: Bounded) -> Any:
 
 
 def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
-    """`x[key] = y` where it is known only at run time how many indices there are: the last of them again and again,
-    with what belongs to it; if there are none, what is there already."""
+    """`x[key] = y` where it is known only at run time how many indices there are: one after the other."""
     common_extents("an assignment", (key, y))
     if key.dtype.kind not in "iu" or key.ndim != 1 or not x.shape or not x.shape[0]:
         raise key.refused("assignment to places by")
-    count = traced(key.extents[0]) if isinstance(key.extents[0], Size) else key.extents[0]
-    xp = cast("Any", np)
-    places = xp.minimum(np.arange(key.whole.shape[0]), xp.maximum(count - 1, 0))
-    indices = filled(key, 0)[places]
-    new = y.whole[places] if isinstance(y, Bounded) and isinstance(y.extents[0], Size) else whole_of(y)
-    x[indices] = xp.where(count > 0, new, x[indices])
+    (count,), whole = key.extents, x.value
+    assert isinstance(count, Size)
+    row = whole.type.row
+    rows = broadcast_value(cast_value(whole_of(y).value, row.dtype), (key.whole.shape[0], *row.shape))
+
+    def step(_: Value, __: Value, made: Value, place: Value, row: Value) -> Values:
+        return (ScatterSet(unique=True)(made, place, row),)
+
+    places = wrapped(filled(key, 0).value, whole.shape[0])
+    types = (count.value.type, count.value.type, whole.type, places.type.row, row)
+    loop = Loop(key.whole.shape[0], ("count", "carry", "each", "each"), ("last",), trace(step, *types))
+    x.replace(loop(count.value, whole, places, rows))
 
 
 def updated_at(ufunc: Any, x: Any, key: Bounded, y: Any) -> None:

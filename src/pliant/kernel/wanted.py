@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pliant.core.ir import Const, Node, Value
-from pliant.kernel.ir import Load, Nest, Program, Root, Var
+from pliant.kernel.ir import Load, Nest, Program, Root, Run, Step, Var
 from pliant.kernel.lengths import Limits
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise
 from pliant.ops.bits import BitwiseAnd
 from pliant.ops.block import BlockWrite
 from pliant.ops.index import Scatter
+from pliant.ops.loop import Loop
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
 from pliant.ops.shape import Broadcast, Reshape
@@ -44,7 +45,8 @@ def wanted(order: Sequence[Node], results: Sequence[Value], limits: Limits) -> d
 def _ends_early(node: Node, limits: Limits) -> bool:
     """Whether a node looks at an operand only up to a limit."""
     is_masked = isinstance(node.op, Select | BitwiseAnd) and bool(limits.masks.of(node.args[0]))
-    return is_masked or (isinstance(node.op, BlockWrite) and not node.op.shared)
+    is_counted = isinstance(node.op, Loop) and "count" in node.op.ins and "each" in node.op.ins
+    return is_masked or is_counted or (isinstance(node.op, BlockWrite) and not node.op.shared)
 
 
 def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) -> Reach:
@@ -70,6 +72,8 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
         case Reduction():
             kept = [k for k in range(len(a.shape)) if k not in op.axes]
             return {kept[k]: n for k, n in of_result.items()}
+        case Loop() if "count" in op.ins and op.ins[place] == "each":
+            return {0: node.args[op.ins.index("count")]}
         case Scatter() if place == len(node.args) - 1:
             ends, rest = limits.ends.of(a)
             return ends if ends and rest == op.idle else {}
@@ -86,12 +90,17 @@ def leave_unread(program: Program) -> None:
         for root in nest.roots:
             if root.rest is not None and root.buffer and not root.fold and root.buffer not in kept:
                 readers = [step for step in program.steps if root.buffer in step.reads and step is not nest]
-                if all([isinstance(step, Nest) and reads_as_far(step, root, nest) for step in readers]):
+                if all([reads_as_far(step, root, nest) for step in readers]):
                     root.rest = None
 
 
-def reads_as_far(reader: Nest, root: Root, maker: Nest) -> bool:
-    """Whether a nest reads an array only as far as another one makes it."""
+def reads_as_far(reader: Step, root: Root, maker: Nest) -> bool:
+    """Whether a step reads an array only as far as a nest makes it."""
+    if isinstance(reader, Run):
+        taken = [_reach(reader.node, n, {}, Limits()) for n, b in enumerate(reader.args) if b is root.buffer]
+        return all([tuple([reach.get(axis) for axis in range(len(maker.vars))]) == maker.lengths for reach in taken])
+    if not isinstance(reader, Nest):
+        return False
     ends = {root.offset.factor(v): n for v, n in zip(maker.vars, maker.lengths, strict=True) if n}
     lengths = {v: n for v, n in zip(reader.vars, reader.lengths, strict=False) if n}
     for s in scalars(reader.body):

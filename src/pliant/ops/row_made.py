@@ -12,7 +12,7 @@ from pliant.ops.elementwise import add
 from pliant.ops.index import Gather
 from pliant.ops.row_wise import row_of, row_op
 from pliant.ops.select import select
-from pliant.ops.shape import Concatenate, Slice, broadcast, reshape
+from pliant.ops.shape import Concatenate, Iota, Slice, broadcast, reshape
 
 
 @final
@@ -34,6 +34,8 @@ def row_made(node: Node, count: int) -> RowOp | None:
     """How one of the `count` rows of a node's value is made; None if the node is not row-wise."""
     if node.op == Concatenate(0) and node.types[0].shape[0] == count:
         return _joined([part for part in node.args if part.shape[0]])
+    if isinstance(node.op, Iota):
+        return RowOp(lambda i, _: i, (), ())
     found = row_op(node, count)
     return None if found is None else RowOp(lambda i, rows: row_of(found[0], rows), node.args, found[1])
 
