@@ -99,7 +99,7 @@ def reads_as_far(reader: Step, root: Root, maker: Nest) -> bool:
     if isinstance(reader, Run):
         taken = [_reach(reader.node, n, {}, Limits()) for n, b in enumerate(reader.args) if b is root.buffer]
         return all([tuple([reach.get(axis) for axis in range(len(maker.vars))]) == maker.lengths for reach in taken])
-    if not isinstance(reader, Nest):
+    if not isinstance(reader, Nest) or any([other.base is root.buffer for other in reader.roots]):
         return False
     ends = {root.offset.factor(v): n for v, n in zip(maker.vars, maker.lengths, strict=True) if n}
     lengths = {v: n for v, n in zip(reader.vars, reader.lengths, strict=False) if n}
