@@ -51,6 +51,19 @@ def view_after_write(x: Any) -> Any:
     return x[:, :2], np.sum(x)
 
 
+def checked(x: Any, limit: float) -> Any:
+    if np.sum(x) > limit:
+        raise ValueError("too large")
+    return x + 1, np.sum(x)
+
+
+def checked_write(x: Any, limit: float) -> Any:
+    x[0] = 1.0
+    if np.sum(x) > limit:
+        raise ValueError("too large")
+    return x[1:]
+
+
 CALLS: dict[str, tuple[Any, Any]] = {
     "arrays": (lambda x, y, z: x + y * z, lambda: ((matrix(), matrix(), matrix()), {})),
     "python numbers": (lambda x, a, b: x * a + b, lambda: ((matrix(), 2.5, 3), {})),
@@ -91,6 +104,8 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "write and return": (twice, lambda: ((matrix(),), {})),
     "write strided and return": (twice, lambda: ((matrix().T,), {})),
     "view after write": (view_after_write, lambda: ((matrix(),), {})),
+    "might raise": (checked, lambda: ((matrix(), 1e9), {})),
+    "writes unless it raises": (checked_write, lambda: ((matrix()[:, ::2], 1e9), {})),
     "nothing": (lambda: None, lambda: ((), {})),
     "constants": (lambda x: ("text", 3, x), lambda: ((matrix(),), {})),
     "long": (lambda x, y: (np.sin(x) @ y, x[::2]), lambda: ((np.ones((400, 300)), np.ones((600, 20))[::2]), {})),

@@ -102,13 +102,18 @@ class Entry:
         program.update(tree, leaves, results)
         return made
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether no call fails once it has begun, so that results may be made where callers want them."""
+        return getattr(self.run, "is_sure", False) and self.program.failed is None
+
     def lies_in(self, arguments: list[Any], outs: list[Any]) -> Pairs:
         """(parameter, result) where the array for a result is an argument, and may be written before the end."""
-        return written_over(self.program, arguments, outs) if getattr(self.run, "is_sure", False) else ()
+        return written_over(self.program, arguments, outs) if self.is_sure else ()
 
     def into(self, arguments: list[Any], outs: list[Any] | None) -> list[Any]:
         """Results in the memory of `outs`, as far as that can be, else to be copied there; then packed vectors."""
-        program, is_sure = self.program, getattr(self.run, "is_sure", False)
+        program = self.program
         vectors, parts = packed(program)
         code = self.code(self.lies_in(arguments, outs)) if outs is not None else self.run
         if not hasattr(code, "into"):
@@ -119,7 +124,7 @@ class Entry:
         except IndexError:
             scratch = {}
         given = [None] * len(program.fn.results) if outs is None else targets(
-            program, arguments, outs, scratch, is_sure=is_sure
+            program, arguments, outs, scratch, is_sure=self.is_sure
         )  # fmt: skip
         results = code.into(arguments, [parts.get(n, out) for n, out in enumerate(given)])
         self.scratch.append(scratch)
@@ -258,7 +263,7 @@ class Compiled:
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
-        native = compiler if hasattr(compiler, "entry") and not donation and program.failed is None else None
+        native = compiler if hasattr(compiler, "entry") and not donation else None
         entry = Entry(
             program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation, native=native
         )

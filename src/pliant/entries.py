@@ -85,6 +85,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         apart=apart(sample),
         conditions=conditions(program),
         rebuild=None if is_plain else program.structure.unflatten,
+        failed=program.failed,
     )  # fmt: skip
 
 

@@ -71,6 +71,25 @@ def test_nothing_is_written_by_a_call_that_raises(backend: str) -> None:
     np.testing.assert_array_equal(x, [7, 8, 0])
 
 
+@pytest.mark.parametrize("times", [1, 4])  # by Python and by the native entry
+def test_nothing_is_written_into_out_by_a_call_that_raises(times: int) -> None:
+    def f(x: Any, y: Any) -> Any:
+        if y > 0:
+            raise ValueError("positive")
+        return x * 2
+
+    compiled, x, out = pliant.jit(f), np.arange(3.0), np.zeros(3)
+    for _ in range(times):
+        compiled(x, -1.0, out=out)
+        compiled(x, -1.0, out=x[:])
+    np.testing.assert_array_equal(out, x)
+    for place in (out, x):
+        before = place.copy()
+        with pytest.raises(ValueError, match="positive"):
+            compiled(x, 1.0, out=place)
+        np.testing.assert_array_equal(place, before)
+
+
 def test_the_first_exception_is_the_one_that_is_raised() -> None:
     def f(x: Any) -> Any:
         for v in x:

@@ -127,7 +127,8 @@ class Call:
 
     captured: the arrays of the last parameters, with what they are. written: (parameter, result) that is
     to be left there. apart: pairs of parameters that may have no byte in common. rebuild: makes what is
-    returned of a tuple, if it is more than tuples, lists and dicts.
+    returned of a tuple, if it is more than tuples, lists and dicts. failed: the result that is not 0 if the
+    function raises: then nothing is written, and the call is not taken.
     """
 
     positional: tuple[Part, ...]
@@ -138,6 +139,7 @@ class Call:
     apart: tuple[tuple[int, int], ...] = ()
     conditions: Conditions = field(default_factory=Conditions)
     rebuild: Callable[[Any], Any] | None = None
+    failed: int | None = None
 
 
 MISSED: Final = object()

@@ -29,7 +29,7 @@ FEW: Final = 4096  # bytes of arrays that are copied: up to here nobody sees how
 def make_entry(executable: Executable, call: Call) -> Callable[..., Any] | None:
     """A builtin that runs `executable` for calls of one form; None if that is not possible.
 
-    It answers all others with `MISSED`, also those whose index is out of range, unless something was
+    It answers all others with `MISSED`, also those that raise or whose index is out of range, unless something was
     written then: in that case it raises.
     """
     if not layout.is_known() or not all([isinstance(s, Segment) for s in executable.order]):
@@ -98,6 +98,8 @@ class _EntryWriter:
         params = [self.param(n) for n in range(len(self.params))]
         results = [self.result(n, params) for n in range(len(self.results))]
         self.run(w.table([w.load("ptr", self.work), *params, *results]))
+        if self.call.failed is not None:
+            w.require_equal("i64", w.load("i64", results[self.call.failed]), "0")
         self.leave_results(results)
         w.finish(self.answer())
         return w.text()
@@ -118,7 +120,8 @@ class _EntryWriter:
     def is_loose(self, number: int) -> bool:
         """Whether a result is computed in memory of nobody."""
         target = self.arguments.targets.get(number)
-        is_direct = target is not None and not target[0].strides and self.executable.is_sure
+        is_sure = self.executable.is_sure and self.call.failed is None
+        is_direct = target is not None and not target[0].strides and is_sure
         is_new = number in self.returned.arrays or number in self.returned.scalars
         return not (is_direct or is_new or number in self.executable.pinned)
 
