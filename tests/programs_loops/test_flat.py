@@ -230,6 +230,16 @@ def softmax_of_its_rows(a: Any, x: Any) -> Any:
     return y + out
 
 
+def columns_of_a_sparse_matrix(a: Any, x: Any) -> Any:
+    n = len(x)
+    starts, rows = np.minimum(np.arange(n + 1) * 2, n), (np.arange(n) * 7) % n
+    y = np.zeros(n)
+    for i in range(n):
+        first, last = starts[i], starts[i + 1]
+        y[rows[first:last]] += a[first:last] * x[i]
+    return y**2
+
+
 def elements_of_its_rows(a: Any, x: Any) -> Any:
     n = len(x)
     starts, columns = np.minimum(np.arange(n + 1) * 2, n), (np.arange(n) * 7) % n
@@ -320,7 +330,7 @@ PROGRAMS: list[Program] = [
     parts_under_a_condition, exchanged_or_left, sums_of_some, sums_of_squares, sums_of_as_many_as_an_array_says,
     solved_by_sweeps, either_of_two, rows_and_elements, columns_of_one, planes_of_one, views_of_columns, views_of_rows,
     views_from_behind_and_within, views_of_every_second, transposed_views, product_with_a_sparse_matrix,
-    rows_of_a_sparse_matrix, softmax_of_its_rows, elements_of_its_rows,
+    rows_of_a_sparse_matrix, columns_of_a_sparse_matrix, softmax_of_its_rows, elements_of_its_rows,
     sums_of_the_last_two, sums_that_end_early, sums_under_a_condition, written_on_in_each_step,
     written_on_under_a_condition, one_of_two_arrays, ranks_of_pages,
 ]  # fmt: skip
@@ -370,6 +380,7 @@ ONE_BY_ONE = [  # problems of a batch end at different steps, which read or writ
 ]  # fmt: skip
 PASSED_OVER = [
     rows_of_a_sparse_matrix,
+    columns_of_a_sparse_matrix,
     softmax_of_its_rows,
 ]  # what batches gather by such parts, they do for all columns
 IN_ANOTHER = [ranks_of_pages]  # whose steps pass over arrays, too

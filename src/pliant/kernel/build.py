@@ -50,7 +50,7 @@ from pliant.kernel.stacked import stacked
 from pliant.kernel.thin import thinned
 from pliant.kernel.together import together
 from pliant.kernel.unread import spared, unread_rests
-from pliant.kernel.wanted import leave_unread
+from pliant.kernel.wanted import is_made_as_far, leave_unread
 from pliant.ops.block import BlockWrite
 from pliant.ops.ranges import Ranges, ranges_of
 from pliant.ops.tape import tapes_made
@@ -98,7 +98,7 @@ def build(
         )  # fmt: skip
 
     fusion = Fusion(fn, can, calls, build_held, owned)
-    leave(fusion.steps, spared(fn, unread))
+    leave(fusion.steps, spared(fn, unread) | {value for value in fusion.wanted if is_made_as_far(value, fusion.wanted)})
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
     called = [step for step in fusion.steps if isinstance(step, Host)]

@@ -42,6 +42,12 @@ def wanted(order: Sequence[Node], results: Sequence[Value], limits: Limits) -> d
     return {value: reach for value, reach in found.items() if reach}
 
 
+def is_made_as_far(value: Value, found: dict[Value, Reach]) -> bool:
+    """Whether a value is rows of a loop's steps, of which nobody looks at others than those that are made."""
+    op = value.op
+    return isinstance(op, Loop) and "count" in op.ins and found[value].get(0) is value.args[op.ins.index("count")]
+
+
 def _ends_early(node: Node, limits: Limits) -> bool:
     """Whether a node looks at an operand only up to a limit."""
     is_masked = isinstance(node.op, Select | BitwiseAnd) and bool(limits.masks.of(node.args[0]))
@@ -74,13 +80,21 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
             return {kept[k]: n for k, n in of_result.items()}
         case Loop() if "count" in op.ins and op.ins[place] == "each":
             return {0: node.args[op.ins.index("count")]}
-        case Scatter() if place == len(node.args) - 1:
-            ends, rest = limits.ends.of(a)
-            return ends if ends and rest == op.idle else {}
+        case Scatter() if place:
+            ends, rest = limits.ends.of(node.args[-1])
+            used = ends if ends and rest == op.idle else {}
+            return used if place == len(node.args) - 1 else _of_index(node, node.args[0].shape[op.shared], used, limits)
         case BlockWrite() if place == 1 and not op.shared:
             return dict(enumerate(op.lengths(node.args[2:])))
         case _:
             return {}
+
+
+def _of_index(node: Node, extent: int, used: Reach, limits: Limits) -> Reach:
+    """How far a scatter, which uses so much of an index, looks at it: it checks all that is not known to be in range."""
+    ends, rest = limits.ends.of(node.args[1])
+    is_in_range = len(node.args) == 3 and 0 <= rest < extent
+    return {axis: n for axis, n in used.items() if ends.get(axis) is n} if is_in_range else {}
 
 
 def leave_unread(program: Program) -> None:

@@ -14,7 +14,9 @@ tile begins and ends where a line of the result does.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.streams import LINE, Edges, line_before
@@ -31,12 +33,16 @@ RUN: Final = 1024
 """Bytes of a row of a tile: in shorter ones processors ask for too few lines of cache ahead."""
 FAR: Final = 1 << 21
 """Bytes that are walked across from which on they do not stay at hand."""
+LEAST: Final = 1 << 19
+"""Bytes of a second cache."""
 APART: Final = 8
 """Elements by which the rows of a tile are longer: a column of a power of two would lie in a few lines of cache."""
 TALL: Final = (1024, 128)
 """Bytes, and steps at most, of the outer loop in a tile where results are written past the caches."""
-WIDE: Final = (2048, 512)
-"""The same of the inner loop, for all tiles together."""
+WIDEST: Final = 512
+"""Steps at most of the inner loop in such a tile."""
+SHARE: Final = 4
+"""All such tiles together fill this part of the second cache: beside them it holds what the rows are made with."""
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
 WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
@@ -65,10 +71,17 @@ def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
     if not made:
         wide = RUN // max(read, default=RUN // TILE)
         return Shape(TILE, wide, 0, wide + APART)
-    item = min(made + read)
-    tall, wide = [min(size // item, most) for size, most in (TALL, WIDE)]
-    wide //= max(len(turned), 1)
+    item, (size, most) = min(made + read), TALL
+    tall = min(size // item, most)
+    wide = min(second_cache() // (SHARE * tall * sum(read or made)), WIDEST) // BLOCK * BLOCK
     return Shape(tall, wide, LINE // made[0], wide + LINE // item)
+
+
+@lru_cache
+def second_cache() -> int:
+    """The bytes of a core's second cache; where the system does not tell, what most have at least."""
+    name = "SC_LEVEL2_CACHE_SIZE"
+    return max(os.sysconf(name) if name in getattr(os, "sysconf_names", ()) else 0, LEAST)
 
 
 def is_far(turned: Sequence[Load], steps: int) -> bool:
