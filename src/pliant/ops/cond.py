@@ -17,6 +17,7 @@ from pliant.core.ir import (
     Tangents,
     Value,
     Values,
+    const,
     functions_of,
     nodes,
     substitute,
@@ -31,8 +32,8 @@ from pliant.ops.guarded import guarded
 from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_parts
 from pliant.ops.region import reached, read_by
-from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, permute
+from pliant.ops.select import Find, is_zero, support
+from pliant.ops.shape import Broadcast, Permute, broadcast, permute
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
@@ -131,6 +132,18 @@ class Cond(Holder):
         """The results, in a batch where what is read without the guard must exist."""
         return Cond(*(guarded(fn, batched[1:]) for fn in self.branches)).apply(condition, guard, *xs)
 
+    def support_of(self, place: int, find: Find, condition: Value, *xs: Value) -> Value | None:
+        """Where a result may differ from zero: what the branch that is run knows of it."""
+        masks = tuple([find(x) if x.type.is_float else None for x in xs])
+        branches = [_support_in(fn, place, masks) for fn in self.branches]
+        found = [fn.results[0] for fn in branches]
+        if all([isinstance(mask.op, Const) for mask in found]):
+            on, off = (mask.op.value for mask in found)
+            return (None if on else const(False, "bool")) if on == off else condition if on else logical_not(condition)
+        shape = max([mask.shape for mask in found], key=len)
+        (mask,) = Cond(*(_widened(fn, shape) for fn in branches)).of_read(condition, *xs, *present(masks))
+        return mask
+
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""
         small = [replace(fn, results=pick(fn.results, used)) for fn in self.branches]
@@ -141,6 +154,28 @@ class Cond(Holder):
         read = [a or b for a, b in zip(*(read_by(fn.results, fn.params) for fn in self.branches), strict=True)]
         small = [replace(fn, params=pick(fn.params, read)) for fn in self.branches]
         return Cond(*small).apply(condition, *pick(xs, read))
+
+
+def _support_in(fn: Function, place: int, masks: Tangents) -> Function:
+    """Where a result of a branch may differ from zero, as a function of its operands and of what is known of these."""
+    has = [mask is not None for mask in masks]
+
+    def step(*args: Value) -> Value:
+        params = args[: len(masks)]
+        (y,) = substitute((fn.results[place],), dict(zip(fn.params, params, strict=True)))
+        if is_zero(y):
+            return const(False, "bool")
+        found = support(y, known=dict(zip(pick(params, has), args[len(masks) :], strict=True)))
+        return const(True, "bool") if found is None else found
+
+    return trace(step, *(p.type for p in fn.params), *(mask.type for mask in present(masks)))
+
+
+def _widened(fn: Function, shape: tuple[int, ...]) -> Function:
+    """A function with a result of some shape, which is repeated if it has rank 0."""
+    with scope():
+        (y,) = fn.results
+        return replace(fn, results=(y if y.shape == shape else broadcast(y, shape, ()),))
 
 
 def loops_over_parts(fn: Function) -> bool:
@@ -222,11 +257,12 @@ def cond_of_permuted_operands(value: Value) -> Replacement:
 
 @rewrite(Cond)
 def cond_with_permuted_results(value: Value) -> Replacement:
-    """What a branch makes in another order of axes is permuted where it is used."""
+    """What a branch makes in another order of axes is permuted where it is used, if the other does too or has it made
+    already: else the other would make it in another order."""
     op = value.op
     assert isinstance(op, Cond)
     rows = list(zip(*(fn.results for fn in op.branches), strict=True))
-    orders = [next(filter(None, map(_order_made, ys)), None) for ys in rows]
+    orders = [_order_common(ys) for ys in rows]
     if not any(orders):
         return None
 
@@ -241,9 +277,20 @@ def cond_with_permuted_results(value: Value) -> Replacement:
     return dict(zip(value.node.values, ys, strict=True))
 
 
+def _order_common(ys: Sequence[Value]) -> tuple[int, ...] | None:
+    """The order of axes that the branches bring what they make into; None unless it is one."""
+    orders = {_order_made(y) for y in ys if not _is_given(y)}
+    return orders.pop() if len(orders) == 1 else None
+
+
+def _is_given(y: Value) -> bool:
+    """Whether a branch returns what it is given, or one number everywhere: in any order of axes."""
+    return isinstance((y.args[0] if isinstance(y.op, Permute) else y).op, Param | Broadcast | Const)
+
+
 def _order_made(y: Value) -> tuple[int, ...] | None:
     """The order of axes that a branch brings what it makes into."""
-    return y.op.order if isinstance(y.op, Permute) and not isinstance(y.args[0].op, Param) else None
+    return y.op.order if isinstance(y.op, Permute) else None
 
 
 @rewrite(Cond, reads=(Cond,))

@@ -12,7 +12,7 @@ from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
 from pliant.ops.compare import equal
 from pliant.ops.complex import conj, real
-from pliant.ops.select import Find, select, sparing
+from pliant.ops.select import Find, is_finite, select, sparing
 from pliant.rewrite.rule import rewrite, rule
 
 
@@ -97,9 +97,9 @@ class Mul(Elementwise):
 
     def support(self, find: Find, a: Value, b: Value) -> Value | None:
         # 0·b is 0 only if b is finite
-        if isinstance(a.op, Const):
+        if is_finite(a):
             return find(b)
-        return find(a) if isinstance(b.op, Const) else None
+        return find(a) if is_finite(b) else None
 
 
 @final
@@ -207,7 +207,7 @@ def convert(x: Value, dtype: str) -> Value:
 
 def scaled(ct: Value, known: Any) -> Value:
     """The cotangent times the conjugate of what the tangent was multiplied with."""
-    if isinstance(known.op, Const):
+    if is_finite(known):
         return ct * conj(known)
     return sparing(lambda c: c * conj(known), ct)
 

@@ -8,7 +8,8 @@ Where nothing is known, nothing is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import cmath
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
 from pliant.core.ir import Const, Namespace, Operand, Tangents, Value, Values, const
@@ -71,19 +72,27 @@ def is_zero(x: Value) -> bool:
     return isinstance(x.op, Const) and x.op.value == 0
 
 
-def support(x: Value, depth: int = DEPTH) -> Value | None:
-    """Where `x` may differ from zero, of x's shape or rank 0; None if nothing is known.
+def is_finite(x: Value) -> bool:
+    """Whether `x` is a literal, and neither infinite nor NaN."""
+    return isinstance(x.op, Const) and cmath.isfinite(x.op.value)
 
-    A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand.
+
+def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = None) -> Value | None:
+    """Where `x` may differ from zero, of x's shape or rank 0; None if nothing is known but what is `known`.
+
+    A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand; one of
+    several results by its `support_of(place, find, *operands)`, of the result at a place.
     """
-    rule = getattr(x.op, "support", None)
-    if rule is None or not depth:
+    if known and x in known:
+        return known[x]
+    one, some = (getattr(x.op, name, None) for name in ("support", "support_of"))
+    if not depth or (one is None and some is None):
         return None
 
     def find(operand: Value) -> Value | None:
-        return support(operand, depth - 1)
+        return support(operand, depth - 1, known)
 
-    return rule(find, *x.args)
+    return one(find, *x.args) if one else some(x.node.values.index(x), find, *x.args)
 
 
 def sparing(f: Callable[[Value], Value], ct: Value) -> Value:

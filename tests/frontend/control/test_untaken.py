@@ -1,0 +1,124 @@
+"""Branches that are not taken have no derivative, also where what only they read has an infinite one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+Program = Callable[[Any], Any]
+
+
+def normalised(x: Any) -> Any:
+    n = np.sqrt(np.sum(x * x))
+    if n > 0:
+        x = x / n
+    return x[0] + 2 * x[1]
+
+
+def chosen(x: Any) -> Any:
+    n = np.sqrt(np.sum(x * x))
+    return (x / n if n > 0 else x)[1]
+
+
+def only_reader(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    if n > 0:
+        y = y + n
+    return y
+
+
+def otherwise(x: Any) -> Any:
+    n, y = np.log(x[0]), x[1]
+    if x[0] <= 0:
+        y = y * 3
+    else:
+        y = y * n
+    return y
+
+
+def in_two_conditions(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    if x[1] > -1:
+        if n > 0:
+            y = y + n
+        y = y * 2
+    return y
+
+
+def in_one_after_the_other(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    t = n
+    if x[1] > -1:
+        t = n * 2
+    if n > 0:
+        y = y + t
+    return y
+
+
+def of_rows(x: Any) -> Any:
+    n, y = np.sqrt(x), x * 2
+    if x[0] > 0:
+        y = y + n
+    elif x[1] > 0:
+        y = y + np.where(x > 0, n, 0)
+    return y[0] + 3 * y[1]
+
+
+def times_nan(x: Any) -> Any:
+    y = x[1] * 1.0
+    if x[0] > 100:
+        y = x[1] * np.nan
+    return y + x[0]
+
+
+def times_infinity_where(x: Any) -> Any:
+    return np.sum(np.where(x > 100, x * np.inf, x))
+
+
+PROGRAMS: list[tuple[Program, list[float]]] = [
+    (normalised, [1, 2]), (chosen, [0, 1]), (only_reader, [0, 1]), (otherwise, [0, 3]), (in_two_conditions, [0, 2]),
+    (in_one_after_the_other, [0, 1]), (of_rows, [2, 6]), (times_nan, [1, 1]), (times_infinity_where, [1, 1]),
+]  # fmt: skip
+ZEROS = np.zeros(2)
+
+
+@pytest.mark.parametrize(("f", "wanted"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+def test_gradients_are_those_of_what_is_run(f: Program, wanted: list[float]) -> None:
+    def of_batch(xs: Any) -> Any:
+        return np.sum(pliant.vmap(f)(xs))
+
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(pliant.grad(f)(ZEROS), wanted)
+        np.testing.assert_array_equal(pliant.vmap(pliant.grad(f))(np.stack([ZEROS] * 3)), [wanted] * 3)
+        np.testing.assert_array_equal(pliant.grad(of_batch)(np.stack([ZEROS] * 3)), [wanted] * 3)
+
+
+@pytest.mark.parametrize("f", [f for f, _ in PROGRAMS], ids=lambda f: f.__name__)
+def test_gradients_of_branches_that_are_taken_are_differences(f: Program) -> None:
+    for x in ([1.3, 0.7], [0.2, -1.7]):
+        pliant.testing.check_gradient(lambda x: f(np.abs(x) + 0.1), np.array(x))
+
+
+def test_a_branch_that_turns_what_it_makes_and_one_that_does_not() -> None:
+    """Neither is turned for the other's sake: once the rules went round in circles here."""
+
+    def machine(x: Any) -> Any:
+        ops, stack, top = np.array([0, 0, 1, 0, 1] * 3), np.zeros(8), 0
+        for op in ops:
+            if op == 0:
+                stack[top] = x[top]
+                top += 1
+            else:
+                stack[top - 2] += stack[top - 1]
+                top -= 1
+        return stack[0] ** 2
+
+    xs = np.random.default_rng(0).random((3, 4))
+    made = pliant.grad(lambda xs: np.sum(pliant.vmap(machine)(xs)))(xs)
+    np.testing.assert_allclose(made, [pliant.grad(machine)(x) for x in xs], rtol=1e-12)
+    pliant.testing.check_gradient(machine, xs[0])
