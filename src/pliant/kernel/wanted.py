@@ -91,10 +91,10 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
 
 
 def _of_index(node: Node, extent: int, used: Reach, limits: Limits) -> Reach:
-    """How far a scatter, which uses so much of an index, looks at it: it checks all that is not known to be in range."""
+    """How far a scatter, which uses so much of an index, looks at it: it checks what is not known to be in range."""
     ends, rest = limits.ends.of(node.args[1])
-    is_in_range = len(node.args) == 3 and 0 <= rest < extent
-    return {axis: n for axis, n in used.items() if ends.get(axis) is n} if is_in_range else {}
+    is_checked = len(node.args) > 3 or rest not in range(extent)
+    return {} if is_checked else {axis: n for axis, n in used.items() if ends.get(axis) is n}
 
 
 def leave_unread(program: Program) -> None:

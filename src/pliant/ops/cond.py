@@ -137,10 +137,15 @@ class Cond(Holder):
         masks = tuple([find(x) if x.type.is_float else None for x in xs])
         branches = [_support_in(fn, place, masks) for fn in self.branches]
         found = [fn.results[0] for fn in branches]
-        if all([isinstance(mask.op, Const) for mask in found]):
-            on, off = (mask.op.value for mask in found)
-            return (None if on else const(False, "bool")) if on == off else condition if on else logical_not(condition)
-        shape = max([mask.shape for mask in found], key=len)
+        match [mask.op.value for mask in found if isinstance(mask.op, Const)]:
+            case [True, True]:
+                return None
+            case [False, False]:
+                return const(False, "bool")
+            case [on, _]:
+                return condition if on else logical_not(condition)
+            case _:
+                shape = max([mask.shape for mask in found], key=len)
         (mask,) = Cond(*(_widened(fn, shape) for fn in branches)).of_read(condition, *xs, *present(masks))
         return mask
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Namespace, Tangents, Value, Values
+from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit

@@ -85,14 +85,14 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
     """
     if known and x in known:
         return known[x]
-    one, some = (getattr(x.op, name, None) for name in ("support", "support_of"))
-    if not depth or (one is None and some is None):
+    op: Any = x.op
+    if not depth or not (hasattr(op, "support") or hasattr(op, "support_of")):
         return None
 
     def find(operand: Value) -> Value | None:
         return support(operand, depth - 1, known)
 
-    return one(find, *x.args) if one else some(x.node.values.index(x), find, *x.args)
+    return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x.node.values.index(x), find, *x.args)
 
 
 def sparing(f: Callable[[Value], Value], ct: Value) -> Value:

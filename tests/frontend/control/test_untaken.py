@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.testing import check_gradient
 
 Program = Callable[[Any], Any]
 
@@ -101,7 +102,7 @@ def test_gradients_are_those_of_what_is_run(f: Program, wanted: list[float]) -> 
 @pytest.mark.parametrize("f", [f for f, _ in PROGRAMS], ids=lambda f: f.__name__)
 def test_gradients_of_branches_that_are_taken_are_differences(f: Program) -> None:
     for x in ([1.3, 0.7], [0.2, -1.7]):
-        pliant.testing.check_gradient(lambda x: f(np.abs(x) + 0.1), np.array(x))
+        check_gradient(lambda x: f(np.abs(x) + 0.1), np.array(x))
 
 
 def test_a_branch_that_turns_what_it_makes_and_one_that_does_not() -> None:
@@ -121,4 +122,4 @@ def test_a_branch_that_turns_what_it_makes_and_one_that_does_not() -> None:
     xs = np.random.default_rng(0).random((3, 4))
     made = pliant.grad(lambda xs: np.sum(pliant.vmap(machine)(xs)))(xs)
     np.testing.assert_allclose(made, [pliant.grad(machine)(x) for x in xs], rtol=1e-12)
-    pliant.testing.check_gradient(machine, xs[0])
+    check_gradient(machine, xs[0])
