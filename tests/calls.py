@@ -64,6 +64,13 @@ def checked_write(x: Any, limit: float) -> Any:
     return x[1:]
 
 
+def halved(x: Any, times: int, limit: float) -> Any:
+    y, n = x, 0.0
+    while n < times:
+        n, y = n + 1.0, y * 0.5
+    return y, (x if limit > 2.0 else y), [y]
+
+
 CALLS: dict[str, tuple[Any, Any]] = {
     "arrays": (lambda x, y, z: x + y * z, lambda: ((matrix(), matrix(), matrix()), {})),
     "python numbers": (lambda x, a, b: x * a + b, lambda: ((matrix(), 2.5, 3), {})),
@@ -106,6 +113,8 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "view after write": (view_after_write, lambda: ((matrix(),), {})),
     "might raise": (checked, lambda: ((matrix(), 1e9), {})),
     "writes unless it raises": (checked_write, lambda: ((matrix()[:, ::2], 1e9), {})),
+    "perhaps an argument": (halved, lambda: ((matrix(), 3, 3.0), {})),
+    "the argument after all": (halved, lambda: ((matrix(), 0, 1.0), {})),
     "nothing": (lambda: None, lambda: ((), {})),
     "constants": (lambda x: ("text", 3, x), lambda: ((matrix(),), {})),
     "long": (lambda x, y: (np.sin(x) @ y, x[::2]), lambda: ((np.ones((400, 300)), np.ones((600, 20))[::2]), {})),

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.backends.calls import (
     Array,
     Call,
+    Choice,
     Conditions,
     Constant,
     Container,
@@ -169,7 +170,7 @@ def _returned(sample: Sample) -> tuple[Made, bool]:
 
 
 def _tree(tree: Any) -> Made:
-    if isinstance(tree, Result | Given | View | Constant):
+    if isinstance(tree, Result | Given | View | Constant | Choice):
         return tree
     if tree is None:
         return Constant(None)
@@ -184,6 +185,11 @@ def _made(sample: Sample, output: Output) -> Made:
     if output.is_result:
         result = Result(place, output.kind)
         return _view(result, np.empty(*_form(program, place)), output.lenses) if output.lenses else result
+    if output.kind == "either":
+        sides = [_made(sample, side) for side in output.alternatives]
+        if any([isinstance(side, View) for side in sides]):
+            raise NoEntryError
+        return Choice(place, *sides)
     if output.kind != "source":
         raise NoEntryError
     if not isinstance(place, int):

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 
 Part: TypeAlias = "Array | Number | Constant | Container | Target"
-Made: TypeAlias = "Result | Given | Passed | View | Constant | Container"
+Made: TypeAlias = "Result | Given | Passed | View | Constant | Container | Choice"
 
 
 @final
@@ -93,6 +93,16 @@ class Passed:
     """The argument at a place: positional ones first, then those by keyword."""
 
     place: int
+
+
+@final
+@frozen
+class Choice:
+    """The first of two objects if the result `condition` is true, else the second; neither is a view."""
+
+    condition: int
+    first: Made
+    second: Made
 
 
 @final

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Constant, Container, Given, Made, Passed, Result, View
+from pliant.backends.calls import Choice, Constant, Container, Given, Made, Passed, Result, View
 from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.backends.llvm.numbers import new_number
@@ -40,6 +40,10 @@ class Returned:
                 self.scalars[number] = self.w.local("[16 x i8]")
             case View(of):
                 self.prepare(of)
+            case Choice(condition, first, second):
+                self.scalars[condition] = self.w.local("[16 x i8]")
+                self.prepare(first)
+                self.prepare(second)
             case Container(_, parts):
                 for part in parts:
                     self.prepare(part)
@@ -83,6 +87,8 @@ class Returned:
                 return self.result(number, kind)
             case View():
                 return self.view(made)
+            case Choice():
+                return self.choice(made)
             case Container():
                 return self.container(made)
 
@@ -94,6 +100,19 @@ class Returned:
             return w.require_made(new_number(w, self.scalars[number], type))
         descr = constant(self.dtypes[type.dtype])
         return w.require_made(w.call_numpy("ptr", SCALAR, f"ptr {self.scalars[number]}, ptr {descr}, ptr null"))
+
+    def choice(self, made: Choice) -> str:
+        """One of two objects."""
+        w = self.w
+        first, second, chosen, place = w.label("first"), w.label("second"), w.label("chosen"), w.local("ptr")
+        is_first = w.op(f"icmp ne i8 {w.load('i8', self.scalars[made.condition])}, 0")
+        w.line(f"br i1 {is_first}, label %{first}, label %{second}")
+        for label, side in ((first, made.first), (second, made.second)):
+            w.begin(label)
+            w.line(f"store ptr {self.build(side)}, ptr {place}")
+            w.line(f"br label %{chosen}")
+        w.begin(chosen)
+        return w.load("ptr", place)
 
     def view(self, made: View) -> str:
         """A view as NumPy makes them: it keeps alive whoever owns the memory. Made once, if it is returned twice."""
