@@ -46,6 +46,7 @@ from pliant.ops.squared_deviations import in_one_pass
 from pliant.ops.start_of_sums import start_of_sums
 from pliant.ops.unstack import unstack
 from pliant.ops.views import through_views
+from pliant.ops.written_out import written_out
 from pliant.rewrite.engine import simplify
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
@@ -110,17 +111,18 @@ ROWS_INSIDE = Pass("rows-inside", lambda fn, log: rows_inside(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
+WRITTEN_OUT = Pass("written-out", lambda fn, log: fn if (new := written_out(fn)) is fn else SIMPLIFY.run(new, log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
 DEVIATIONS = Pass("deviations", lambda fn, log: in_one_pass(fn))
 
 BEFORE_DERIVATIVES = (
-    DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED, HOIST, SINK,
-    DEAD,
+    DEAD, RANGES, VIEWS, SIMPLIFY, WRITTEN_OUT, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED,
+    HOIST, SINK, DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD, BOXES, ELIDE,
-    SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEVIATIONS,
+    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD,
+    BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEVIATIONS,
     DEAD,
 )  # fmt: skip
 

@@ -252,11 +252,13 @@ IDENTITIES = [
             + permute(UpdateSlice((0, 1), (1, 1))(ir.operators.zeros(Type("f64", (3, 4))), permute(u, (1, 0))), (1, 0))
         ),
     ),
+    (index_rules.gather_at_known_place, lambda x, u: reduce_sum(u, (0,)) + gather(x, const(2, "i64"))),
+    (index_rules.gather_at_known_place, lambda x, u: reduce_sum(u, (0, 1)) * gather(x, const(3, "i64"), const(1, "i64"))),
     (index_rules.gather_of_scatter, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
     (index_rules.gather_of_scatter, lambda x, u: gather(scatter_add(x, (iota(2),), u, unique=True), iota(2))),
     (
         index_rules.gather_beside_scatter,
-        lambda x, u: gather(scatter_set(x, (const(2, "i64"),), reduce_sum(u, (0,))), const(1, "i64")),
+        lambda x, u: gather(scatter_set(x, (place(u) + 2,), reduce_sum(u, (0,))), place(u) + 1),
     ),
     (
         index_rules.gather_beside_scatter,

@@ -7,7 +7,7 @@ from pliant.ops.block import AddBlock, BlockWrite, UpdateBlock
 from pliant.ops.elementwise import Add, Sub, add, neg
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, Reshape, permute, reshape
+from pliant.ops.shape import Permute, Reshape, Slice, permute, reshape
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice
 from pliant.rewrite.rule import rewrite
 
@@ -51,6 +51,20 @@ def _onto(acc: Value, y: Value, depth: int) -> Value | None:
             return None if under is None else y.op(under, *y.args[1:])
         case _:
             return None
+
+
+@rewrite(Gather, reads=(Const,))
+def gather_at_known_place(value: Value) -> Value | None:
+    """What is read at one place that is a literal, and in range, is a window."""
+    (x, *indices), op = value.args, value.op
+    assert isinstance(op, Gather)
+    places = [int(i.op.value.real) for i in indices if isinstance(i.op, Const)]
+    is_inside = all([0 <= i < n for i, n in zip(places, x.shape, strict=False)])
+    if op.shared or len(places) < len(indices) or not is_inside:
+        return None
+    rest = x.shape[len(places) :]
+    start, length = (*places, *[0] * len(rest)), (*[1] * len(places), *rest)
+    return reshape(Slice(start, (1,) * len(start), length)(x), rest)
 
 
 @rewrite(Gather, reads=(ScatterSet, ScatterAdd))
@@ -118,6 +132,7 @@ def scatter_add_of_zeros(value: Value) -> Value | None:
 
 
 RULES = (
+    gather_at_known_place,
     add_of_write_into_zeros,
     gather_of_scatter,
     gather_beside_scatter,
