@@ -115,6 +115,7 @@ CALLS: dict[str, tuple[Any, Any]] = {
     "writes unless it raises": (checked_write, lambda: ((matrix()[:, ::2], 1e9), {})),
     "perhaps an argument": (halved, lambda: ((matrix(), 3, 3.0), {})),
     "the argument after all": (halved, lambda: ((matrix(), 0, 1.0), {})),
+    "turned": (lambda x, y: (x, x.T, x[1:], x @ y), lambda: ((matrix().T, np.asfortranarray(matrix())), {})),
     "nothing": (lambda: None, lambda: ((), {})),
     "constants": (lambda x: ("text", 3, x), lambda: ((matrix(),), {})),
     "long": (lambda x, y: (np.sin(x) @ y, x[::2]), lambda: ((np.ones((400, 300)), np.ones((600, 20))[::2]), {})),

@@ -21,7 +21,18 @@ from pliant.frontend.known import Known
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
-from pliant.frontend.signature import Static, as_arrays, flatten, key_orders, leaf_names, signature, static, unflatten
+from pliant.frontend.signature import (
+    Order,
+    Static,
+    as_arrays,
+    flatten,
+    in_rows,
+    key_orders,
+    leaf_names,
+    signature,
+    static,
+    unflatten,
+)
 from pliant.frontend.tracing import current, special, strides_of, thread
 
 if TYPE_CHECKING:
@@ -87,8 +98,9 @@ class Entry:
             self.codes[more] = self.compile((*self.program.pinned, *more))
         return self.codes[more]
 
-    def call(self, tree: Any, leaves: list[Any], outs: list[Any] | None = None) -> Any:
-        """Run, write what the function writes, and make what it returns; the results are also left in `outs`."""
+    def call(self, tree: Any, arrays: list[Any], leaves: list[Any], outs: list[Any] | None = None) -> Any:
+        """Run, write what the function writes, and make what it returns; the results are also left in `outs`.
+        arrays: the leaves, with their axes in the order that they came with."""
         program, donation = self.program, self.donation
         arguments = program.arguments(leaves)
         if donation:
@@ -98,7 +110,7 @@ class Entry:
         program.check(results)
         if donation:
             results = donation.results(leaves, arguments, results)
-        made = program.finish(leaves, results, arguments, outs)
+        made = program.finish(arrays, leaves, results, arguments, outs)
         program.update(tree, leaves, results)
         return made
 
@@ -183,13 +195,14 @@ class Compiled:
             return made() if out is None else run_into(out, made, is_traced=False)
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
         given, structure = flatten(tree)
-        leaves = as_arrays(given)
-        entry = self.entry(leaves, structure, tree)
+        arrays = as_arrays(given)
+        leaves, orders = in_rows(arrays)
+        entry = self.entry(leaves, structure, tree, orders)
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
-            made = entry.call((args, kwargs), leaves, outs)
+            made = entry.call((args, kwargs), arrays, leaves, outs)
         except Exception:
             if program.failed is not None and self.is_plain:
                 raised_by(self.f, program, args, kwargs)
@@ -233,10 +246,11 @@ class Compiled:
         named = [static(a) if n < len(self.names) and self.names[n] in self.static else a for n, a in enumerate(args)]
         return tuple(named), {k: static(v) if k in self.static else v for k, v in kwargs.items()}
 
-    def entry(self, leaves: list[Any], structure: Any, tree: Any) -> Entry:
-        """The compiled program for arguments like these, made if there is none."""
+    def entry(self, leaves: list[Any], structure: Any, tree: Any, orders: tuple[Order, ...] = ()) -> Entry:
+        """The compiled program for arguments like these, made if there is none. orders: of the axes that the function
+        gets in another one than the leaves have them."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
-        form = (backend, structure, key_orders(tree), *[signature(leaf) for leaf in leaves])
+        form = (backend, structure, key_orders(tree), orders, *[signature(leaf) for leaf in leaves])
         known = self.known.of(structure, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
@@ -247,7 +261,7 @@ class Compiled:
                 if entry.program.fits(leaves):
                     return entry
             names = leaf_names(self.names, tree)
-            program = trace_program(self._thawed, leaves, structure, names, known)
+            program = trace_program(self._thawed, leaves, structure, names, known, orders)
             if program.known:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
@@ -290,11 +304,11 @@ class Compiled:
         """The traced program for these arguments, not optimised, and the arrays for its parameters."""
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
         given, structure = flatten(tree)
-        leaves = as_arrays(given)
+        leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
             signature(leaf)
         with uncollected():
-            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree))
+            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree), (), orders)
         return program, program.arguments(leaves)
 
 

@@ -129,9 +129,10 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
         return Number(param, kind, (int(limits[0].min), int(limits[0].max)) if limits else None)
     if not leaf.dtype.isnative:
         raise NoEntryError
-    if x is leaf:
-        return Array(param, _strides(leaf))
-    return Array(param, _strides(leaf), kind, converter(kind))
+    order = program.orders[number] if program.orders else None
+    if kind is np.ndarray:
+        return Array(param, _strides(leaf), order=order)
+    return Array(param, _strides(leaf), kind, converter(kind), order)
 
 
 def _strides(array: Any) -> tuple[int, ...] | None:
@@ -192,6 +193,8 @@ def _made(sample: Sample, output: Output) -> Made:
         return Choice(place, *sides)
     if output.kind != "source":
         raise NoEntryError
+    if program.is_turned_back(output):
+        return Given(sample.param(place))
     if not isinstance(place, int):
         return _view(Constant(place), place, output.lenses)
     if place >= len(sample.leaves):

@@ -253,7 +253,10 @@ IDENTITIES = [
         ),
     ),
     (index_rules.gather_at_known_place, lambda x, u: reduce_sum(u, (0,)) + gather(x, const(2, "i64"))),
-    (index_rules.gather_at_known_place, lambda x, u: reduce_sum(u, (0, 1)) * gather(x, const(3, "i64"), const(1, "i64"))),
+    (
+        index_rules.gather_at_known_place,
+        lambda x, u: reduce_sum(u, (0, 1)) * gather(x, const(3, "i64"), const(1, "i64")),
+    ),
     (index_rules.gather_of_scatter, lambda x, u: gather(scatter_set(x, (iota(2),), u, unique=True), iota(2))),
     (index_rules.gather_of_scatter, lambda x, u: gather(scatter_add(x, (iota(2),), u, unique=True), iota(2))),
     (

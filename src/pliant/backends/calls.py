@@ -18,7 +18,8 @@ Made: TypeAlias = "Result | Given | Passed | View | Constant | Container | Choic
 @final
 @frozen
 class Array:
-    """An argument that is a parameter's array. `strides` in bytes, if it is not row-major.
+    """An argument that is a parameter's array. `strides` in bytes, if it is not row-major; `order` of its axes, if that
+    is not the parameter's.
 
     An object of class `kind` that is no NumPy array becomes one by `convert`, which shares its memory.
     """
@@ -27,6 +28,7 @@ class Array:
     strides: tuple[int, ...] | None = None
     kind: type | None = None
     convert: Callable[[Any], Any] | None = None
+    order: tuple[int, ...] | None = None
 
 
 @final

@@ -16,7 +16,7 @@ from pliant.core.types import DTYPES
 from pliant.errors import NumberRangeError, PliantError, ReadOnlyError, TracedValueError, UnsupportedError
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, view
 from pliant.frontend.capture import callee
 from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
@@ -26,9 +26,9 @@ from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
-from pliant.frontend.signature import WEAK, check_number, flatten, leaf_type, unflatten
+from pliant.frontend.signature import WEAK, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Lengths, Needs, Storage, Trace, strides_of, tracing
-from pliant.frontend.view import Lens
+from pliant.frontend.view import Lens, PermuteLens, look
 
 
 @final
@@ -55,6 +55,7 @@ class Program:
     known: tuple[int, ...] = ()  # leaves that are integers for whose values the program is made
     values: tuple[Any, ...] = ()  # these
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
+    orders: tuple[Order, ...] = ()  # of the axes of leaves, which the function gets in another one
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -127,12 +128,14 @@ class Program:
             raise exception(*self.failures[number - 1])
 
     def finish(
-        self, leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
+        self, arrays: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
         outs: Sequence[Any] | None = None,
     ) -> Any:  # fmt: skip
         """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
         it returns; the arrays of `out=` get it too."""
         made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
+        if self.orders:
+            made = [arrays[o.place] if self.is_turned_back(o) else m for o, m in zip(self.outputs, made, strict=True)]
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
         for place, number in self.written:
             if number in there:
@@ -146,6 +149,11 @@ class Program:
             made = outs
         return unflatten(self.structure, made)
 
+    def is_turned_back(self, output: Output) -> bool:
+        """Whether what is returned is an argument whose axes are in another order than those of the leaf."""
+        is_leaf = output.kind == "source" and type(output.place) is int and output.place < len(self.orders)
+        return is_leaf and bool(output.lenses) and output.lenses == back(self.orders[output.place])
+
     def update(self, tree: Any, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         """Do to the caller's dicts and lists what the function did to them."""
         if self.changed is not None:
@@ -154,14 +162,16 @@ class Program:
 
 
 def trace_program(
-    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = ()
-) -> Program:
+    f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
+    orders: tuple[Order, ...] = (),
+) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
-    known: leaves that are integers, for whose values the program is made; others are found to be."""
+    known: leaves that are integers, for whose values the program is made; others are found to be.
+    orders: of the axes of leaves, if some arguments have them in another one."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    program = _trace(f, leaves, structure, names, groups, met, known)
+    program = _trace(f, leaves, structure, names, groups, met, known, orders)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -170,7 +180,7 @@ def trace_program(
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
-        program = _trace(f, leaves, structure, names, groups, met, program.known)
+        program = _trace(f, leaves, structure, names, groups, met, program.known, orders)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
@@ -179,7 +189,7 @@ RETRACES: Final = 8  # each adds an array to a group
 
 def _trace(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int],
+    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], orders: tuple[Order, ...],
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
     these known. An error of what was only guessed to need them is the first one."""
@@ -189,7 +199,7 @@ def _trace(
     while True:
         needs = Needs(given)
         try:
-            program = _trace_lengths(f, leaves, structure, names, groups, met, needs)
+            program = _trace_lengths(f, leaves, structure, names, groups, met, needs, orders)
             numbers = tuple(sorted(given))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
@@ -208,25 +218,25 @@ def _trace(
 
 def _trace_lengths(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs,
+    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, orders: tuple[Order, ...],
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then."""
     lengths = Lengths()
     try:
-        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs)
+        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, orders)
     except PliantError as error:
         if not lengths.are_unknown:
             raise
         take_back(needs.left)
         try:
-            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs)
+            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, orders)
         except PliantError:
             raise error from None
 
 
 def _trace_once(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs,
+    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, orders: tuple[Order, ...],
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
@@ -237,15 +247,16 @@ def _trace_once(
         numbers: list[int] = []
         for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
             type_ = None if i in needs.known else leaf_type(leaf, name)
+            turn = back(orders[i]) if orders else ()
             if type_ is None or i in shared:
-                given.append(leaf if type_ is None else TracedArray(*shared[i]))
+                given.append(look(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
                 continue
             with at(ParameterOrigin.of(name, f)):
                 value = param(type_, name if name.isidentifier() else f"x{i}")
             is_array = kinds.is_array(leaf)
             is_writeable = not is_array or leaf.flags.writeable
             storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
-            given.append(TracedArray(storage, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
+            given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
             params.append(value)
             numbers.append(i)
             if may_be_known(leaf):
@@ -272,7 +283,17 @@ def _trace_once(
         fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
+        orders=orders,
     )  # fmt: skip
+
+
+def _turned(x: TracedArray, lenses: tuple[Lens, ...]) -> TracedArray:
+    return view(x, *lenses) if lenses else x
+
+
+def back(order: Order) -> tuple[Lens, ...]:
+    """What shows an array whose axes are in some order as it was before."""
+    return () if order is None else (PermuteLens(tuple(sorted(range(len(order)), key=lambda axis: order[axis]))),)
 
 
 def check_escaped(fn: Function, trace: Trace) -> None:

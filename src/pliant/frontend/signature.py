@@ -6,7 +6,7 @@ import array
 import ctypes
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 import optree
@@ -87,6 +87,26 @@ def as_arrays(leaves: list[Any]) -> list[Any]:
         return leaves
     makers = [converter(kind) for kind in kinds]
     return [leaf if make is None else make(leaf) for leaf, make in zip(leaves, makers, strict=True)]
+
+
+Order: TypeAlias = "tuple[int, ...] | None"
+
+
+def in_rows(leaves: list[Any]) -> tuple[list[Any], tuple[Order, ...]]:
+    """The leaves, with arrays that are row-major but for the order of their axes in that order; and these orders,
+    nothing if there are none."""
+    orders = tuple([_order_of(leaf) for leaf in leaves])
+    if not any(orders):
+        return leaves, ()
+    return [leaf.transpose(order) if order else leaf for leaf, order in zip(leaves, orders, strict=True)], orders
+
+
+def _order_of(leaf: Any) -> Order:
+    """The order of axes in which an array is row-major; None if it is so as it is, or in none."""
+    if leaf.__class__ is not np.ndarray or leaf.ndim < 2 or leaf.flags.c_contiguous:
+        return None
+    order = sorted(range(leaf.ndim), key=lambda axis: -leaf.strides[axis])
+    return tuple(order) if leaf.transpose(order).flags.c_contiguous else None
 
 
 @cache

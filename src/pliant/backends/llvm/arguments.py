@@ -13,7 +13,7 @@ from pliant.backends.calls import Array, Call, Constant, Container, Number, Part
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.numbers import python_number
 from pliant.backends.llvm.separate import in_order, separate
-from pliant.backends.llvm.strided import bounds
+from pliant.backends.llvm.strided import bounds, row_major
 from pliant.core.types import Type
 
 COMPARED: Final = (
@@ -78,7 +78,10 @@ class Arguments:
             w.own(w.require_made(x))
         self.objects[n] = x
         self.strides[n] = part.strides
-        self.data[n] = self.checked(x, self.params[n], part.strides, is_written=n in self.written)
+        type, strides = self.params[n], part.strides
+        if (order := part.order) is not None:
+            type, strides = type.with_shape(_put_back(type.shape, order)), _put_back(row_major(type), order)
+        self.data[n] = self.checked(x, type, strides, is_written=n in self.written)
 
     def checked(self, x: str, type: Type, strides: tuple[int, ...] | None, *, is_written: bool) -> str:
         """The data of a NumPy array of a type."""
@@ -192,3 +195,8 @@ class Arguments:
         first, behind = (self.w.table(list(ends)) for ends in zip(*spans, strict=True))
         given = f"ptr {first}, ptr {behind}, i64 {watched}, i64 {len(spans)}"
         self.w.require_equal("i32", self.w.call_at("i32", address_of(separate()), given), "1")
+
+
+def _put_back(numbers: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """Numbers for each axis, as they were before the axes were put in an order."""
+    return tuple([numbers[order.index(axis)] for axis in range(len(order))])
