@@ -24,6 +24,7 @@ from pliant.ops import (
     einsum,
     elementwise,
     fft,
+    halves,
     index,
     index_rules,
     least_squares,
@@ -65,7 +66,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     reduce, update, block, block_rules, index, index_rules, masked_writes,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
-    contract, einsum, convolve, fft, custom,
+    contract, einsum, convolve, halves, fft, custom,
     loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
 )  # fmt: skip
 
