@@ -27,6 +27,48 @@ def test_contraction_agrees_with_numpy(spec: str, left: tuple[int, ...], right: 
     np.testing.assert_allclose(got, np.einsum(spec, view(x), view(y)), rtol=1e-12, atol=1e-12)
 
 
+VECTORS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...]]] = {
+    "a stack": ("nij,nj->ni", (300, 8, 8), (300, 8)),
+    "of odd sizes": ("nij,nj->ni", (70, 5, 13), (70, 13)),
+    "from the left": ("ni,nij->nj", (70, 13), (70, 13, 5)),
+    "side by side": ("ijn,jn->in", (6, 7, 90), (7, 90)),
+    "of two axes": ("abij,abj->abi", (5, 7, 9, 11), (5, 7, 11)),
+    "products of pairs": ("ni,ni->n", (40, 100), (40, 100)),
+    "columns by rows": ("ni,nj->nij", (40, 9), (40, 13)),
+    "few terms": ("ij,j->i", (900, 5), (5,)),
+    "large": ("nij,nj->ni", (3, 190, 200), (3, 200)),
+    "one large": ("ij,j->i", (70, 80), (80,)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[..., ::-1], lambda x: 2 * x], ids=["as is", "view", "made"])
+@pytest.mark.parametrize(("spec", "left", "right"), VECTORS.values(), ids=VECTORS.keys())
+def test_matrices_times_vectors_agree_with_numpy(spec: str, left: Any, right: Any, view: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(shape).astype(dtype) for shape in (left, right))
+    got = pliant.jit(lambda x, y: np.einsum(spec, view(x), view(y)))(x, y)
+    near = 1e-4 if dtype == "f4" else 1e-12
+    np.testing.assert_allclose(got, np.einsum(spec, view(x), view(y)), rtol=near, atol=near)
+
+
+def calls_of_blas(f: Any, *shapes: tuple[int, ...]) -> int:
+    """How many products of a compiled function BLAS makes."""
+    report = str(pliant.explain(pliant.jit(f), *[np.ones(shape) for shape in shapes]))
+    return report.count("BLAS:")
+
+
+def test_small_matrices_times_vectors_are_loops_with_what_is_made_of_them() -> None:
+    assert calls_of_blas(lambda a, x: np.einsum("nij,nj->ni", a, x), (300, 8, 8), (300, 8)) == 0
+    assert calls_of_blas(lambda a, x: np.einsum("nij,nj->ni", a, x), (3, 190, 200), (3, 200)) == 1
+
+
+def test_a_matrix_that_a_few_operations_make_does_not_go_to_memory_for_a_vector() -> None:
+    assert calls_of_blas(lambda a, x: (a * a - 1) @ x, (200, 200), (200,)) == 0
+    assert calls_of_blas(lambda a, x: np.exp(a) @ x, (200, 200), (200,)) == 1
+    assert calls_of_blas(lambda a, x: a @ x, (200, 200), (200,)) == 1
+
+
 SIZES = [  # m, n, k: one block and several, with and without rests, by a loop over terms or without
     (2, 2, 1), (3, 3, 3), (6, 6, 6), (8, 8, 8), (9, 17, 5), (17, 31, 9), (40, 3, 20), (3, 200, 64), (200, 5, 33), (33, 70, 12),
 ]  # fmt: skip

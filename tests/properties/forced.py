@@ -30,7 +30,7 @@ WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "packs": ((pack, "LEAST_LENGTH", 1), (pack, "LEAST_TURNS", 1), (pack, "UNROLLED", 1)),
     "stacks of products": ((stacked, "LARGE", 0),),
     "thin products": ((thin, "LARGE", 1), (thin, "WORTH", 0), (thin, "SHORT", 1 << 20)),
-    "BLAS": ((product, "SMALLEST", 0),),
+    "BLAS": ((product, "SMALLEST", 0), (product, "FEWEST", 0), (product, "LEAST", 0)),
     "no BLAS": ((product, "SMALLEST", 1 << 40),),
     "products": ((products, "DEEPEST", 0),),
     "lanes": ((lanes, "SHORT", 64), (lanes, "LONG", 0)),

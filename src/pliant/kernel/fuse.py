@@ -16,7 +16,7 @@ from typing import TypeAlias, final
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
-from pliant.kernel.cost import FAR, is_kept, price_of
+from pliant.kernel.cost import FAR, FUNCTION, is_kept, price_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.late import WRITES, overwritten_part
 from pliant.kernel.lengths import Lengths, Limits
@@ -27,6 +27,7 @@ from pliant.kernel.record import fill_of, identity_of
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
+from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
@@ -236,7 +237,9 @@ class Fusion:
         if others and all([isinstance(u.op, Scatter) for u in others]) and self.limits.of(value):
             return False  # few of its elements are read
         again = [u for u in others if u.types[0].size > value.type.size]
-        dots = [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
+        is_long = self.cost(value) >= FUNCTION  # for the loop of a product, which is short or adds up in memory
+        dots = [u for u in users if isinstance(u.op, Dot) and is_long]
+        dots += [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
             return False
         cost = self.cost(value)
@@ -384,6 +387,9 @@ def reads_once(user: Node, value: Value) -> bool:
         return value not in user.args[:-1]
     if isinstance(user.op, Gather):
         return value is not user.args[0] and user.types[0].size <= value.type.size
+    if isinstance(user.op, Dot):
+        _, m, n, _ = user.op.sizes(*user.args)
+        return (n if value is user.args[0] else m) == 1
     return isinstance(user.op, Elementwise | Window | BlockWrite)
 
 

@@ -6,13 +6,16 @@ from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
 
 from pliant.core.ir import Node, Value
+from pliant.kernel.cost import FUNCTION, price_of
 from pliant.kernel.ir import Affine, Buffer, Load, Matrix, Product, Region, Var, index_of, strides_of
 from pliant.kernel.record import Recorder
-from pliant.ops.base import Movement
+from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.shape import permute
 
 SMALLEST = 2048  # multiplications; below, a loop in the program is faster than a call
+FEWEST = 32  # terms of each element, where a matrix is multiplied by a vector
+LEAST = 1 << 15  # multiplications of each matrix of a stack by a vector
 
 
 def product_of(node: Node, materialise: Callable[[Value], Buffer], known: Container[Value]) -> Product | None:
@@ -33,7 +36,21 @@ def is_product(node: Node) -> bool:
     b, m, n, k = op.sizes(*node.args)
     if b * m * n * k < SMALLEST or max(m, n, k) > 2**31 - 1:
         return False
-    return max(m, n) * k >= 64 or (min(m, n) > 1 and node.types[0].kind == "f")
+    if min(m, n) == 1:
+        matrix = node.args[0] if n == 1 else node.args[1]
+        return k > FEWEST and (b == 1 or m * n * k >= LEAST) and not is_made_on_the_way(matrix)
+    return max(m, n) * k >= 64 or node.types[0].kind == "f"
+
+
+def is_made_on_the_way(value: Value) -> bool:
+    """Whether a few simple operations make a value, which had better not go to memory if it is read once."""
+    cost, todo = 0, [value]
+    while todo and cost < FUNCTION:
+        v = todo.pop()
+        if isinstance(v.op, Elementwise):
+            cost += price_of(v.op)
+            todo += [a for a in v.args if a.shape]
+    return 0 < cost < FUNCTION
 
 
 def product(
