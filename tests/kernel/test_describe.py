@@ -40,6 +40,14 @@ def test_routines_say_who_computes_them():
     assert "NumPy: sort → f64[600, 600]" in text
 
 
+def test_a_product_with_its_own_transpose_says_so_and_is_half_the_work():
+    op = Dot(((1,), (1,)), ((), ()))
+    own = BACKEND.compile(trace(lambda x: op(x, x), Type("f64", (100, 200)))).program.steps
+    other = BACKEND.compile(trace(op, *[Type("f64", (100, 200))] * 2)).program.steps
+    assert [work_of(step).flops for step in (*own, *other)] == [100 * 101 * 200, 2 * 100 * 100 * 200]
+    assert "BLAS: 100×200 times its transpose" in BACKEND.describe(trace(lambda x: op(x, x), Type("f64", (100, 200))))
+
+
 def test_work_counts_each_array_once_and_each_operation():
     (nest,) = nests_of(lambda x: mul(add(x, 1.0), x), Type("f32", (10, 20)))
     assert work_of(nest) == Work(bytes=2 * 800, flops=400)

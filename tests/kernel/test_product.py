@@ -52,6 +52,62 @@ def test_matrices_times_vectors_agree_with_numpy(spec: str, left: Any, right: An
     np.testing.assert_allclose(got, np.einsum(spec, view(x), view(y)), rtol=near, atol=near)
 
 
+OWN: dict[str, Any] = {
+    "rows": lambda x: x @ x.T,
+    "columns": lambda x: x.T @ x,
+    "dot": lambda x: np.dot(x, x.T),
+    "einsum": lambda x: np.einsum("ij,kj->ik", x, x),
+    "made": lambda x: (2 * x) @ (2 * x).T,
+    "centred": lambda x: (x - x.mean(0)).T @ (x - x.mean(0)),
+    "part": lambda x: x[1:, 2:] @ x[1:, 2:].T,
+    "every other row": lambda x: x[::2] @ x[::2].T,
+    "stack": lambda x: np.stack([x, -x, 2 * x]) @ np.stack([x, -x, 2 * x]).swapaxes(1, 2),
+    "other rows": lambda x: x[:-1] @ x[1:].T,  # as many, but not the same
+    "transposed in a sum": lambda x: x @ x.T + x @ x.T,
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", [(9, 70), (70, 9), (33, 190), (130, 131), (2, 5000)], ids=str)
+@pytest.mark.parametrize("product", OWN.values(), ids=OWN.keys())
+def test_a_matrix_times_its_own_transpose_agrees_with_numpy(product: Any, shape: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype[0] == "c" else 0)).astype(dtype)
+    near = 2e-4 if dtype in ("f4", "c8") else 1e-11
+    np.testing.assert_allclose(pliant.jit(product)(x), product(x), rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("shape", [(9, 70), (20, 30), (130, 131), (70, 66)], ids=str)
+def test_such_a_product_is_symmetric_to_the_last_bit(shape: Any) -> None:
+    x = np.random.default_rng(0).standard_normal(shape)
+    for y in pliant.jit(lambda x: (x @ x.T, x.T @ x))(x):
+        np.testing.assert_array_equal(y, y.T)
+
+
+def test_such_a_product_is_added_to_what_is_not_symmetric() -> None:
+    rng = np.random.default_rng(0)
+    x, total = rng.standard_normal((90, 80)), rng.standard_normal((90, 90))
+    expected = total + x @ x.T
+
+    def add(total: Any, x: Any) -> None:
+        total += x @ x.T
+
+    pliant.jit(add)(total, x)
+    np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_nan_and_infinity_go_through_such_a_product() -> None:
+    x = np.random.default_rng(0).standard_normal((70, 80))
+    x[3, 4], x[20, 5] = np.nan, np.inf
+    got = pliant.jit(lambda x: x @ x.T)(x)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(x @ x.T))
+
+
+def test_what_is_multiplied_transposed_is_not_written_so() -> None:
+    report = str(pliant.explain(pliant.jit(lambda x, p: (x * p[:, None]).T @ x), np.ones((900, 20)), np.ones(900)))
+    assert "permute: f64[20, 900]" not in report
+
+
 def calls_of_blas(f: Any, *shapes: tuple[int, ...]) -> int:
     """How many products of a compiled function BLAS makes."""
     report = str(pliant.explain(pliant.jit(f), *[np.ones(shape) for shape in shapes]))

@@ -42,7 +42,8 @@ def lines_of(step: Step, label: str) -> list[str]:
         case Product():
             m, n, k = step.sizes
             added = " added" if step.start else ""
-            return [f"{label} BLAS: {m}×{k} times {k}×{n}{added} → {step.out.type} {place_of(step.out)}"]
+            right = "its transpose" if step.is_with_own_transpose else f"{k}×{n}"
+            return [f"{label} BLAS: {m}×{k} times {right}{added} → {step.out.type} {place_of(step.out)}"]
         case Routine():
             return [f"{label} {step.by}: {step.node.op.name} → {', '.join(str(b.type) for b in step.outs)}"]
         case Run():

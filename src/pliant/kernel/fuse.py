@@ -22,7 +22,7 @@ from pliant.kernel.late import WRITES, overwritten_part
 from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
-from pliant.kernel.product import product, product_of
+from pliant.kernel.product import is_product, product, product_of
 from pliant.kernel.record import fill_of, identity_of
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
@@ -31,7 +31,7 @@ from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
-from pliant.ops.shape import Reshape, Slice
+from pliant.ops.shape import Permute, Reshape, Slice
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
@@ -239,6 +239,8 @@ class Fusion:
         again = [u for u in others if u.types[0].size > value.type.size]
         is_long = self.cost(value) >= FUNCTION  # for the loop of a product, which is short or adds up in memory
         dots = [u for u in users if isinstance(u.op, Dot) and is_long]
+        is_turned = isinstance(value.op, Permute)  # products take it as it lies
+        others = [u for u in others if not (is_turned and is_product(u))]
         dots += [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
             return False

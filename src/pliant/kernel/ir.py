@@ -146,6 +146,13 @@ class Product:
         """About how many scalar operations it takes."""
         return math.prod((*self.batch, *self.sizes)) // 4
 
+    @property
+    def is_with_own_transpose(self) -> bool:
+        """Whether the right operand is the left one transposed, in the same memory: the product is symmetric."""
+        x, y, (m, n, _) = self.left, self.right, self.sizes
+        is_same = (x.buffer, x.offset, x.batch) == (y.buffer, y.offset, y.batch)
+        return m == n > 1 and is_same and (x.row, x.column) == (y.column, y.row) and self.start is None
+
 
 @final
 @dataclass(eq=False)

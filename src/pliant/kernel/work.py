@@ -73,7 +73,8 @@ def work_of(step: Step) -> Work:
         case Product():
             m, n, k = step.sizes
             per_term = 8 if step.out.type.dtype[0] == "c" else 2
-            return Work(_bytes({*step.reads, step.out}), per_term * math.prod((*step.batch, m, n, k)))
+            places = m * (m + 1) // 2 if step.is_with_own_transpose else m * n
+            return Work(_bytes({*step.reads, step.out}), per_term * math.prod((*step.batch, places, k)))
         case Copy():
             return Work(_bytes((step.source, step.out)), 0)
         case Run():

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pliant.backends.llvm.jit import symbol
+from pliant.backends.llvm.own_transpose import mirror_text
 from pliant.backends.llvm.products import emit_small, is_small
 from pliant.backends.llvm.values import llvm_type
 from pliant.kernel.ir import Affine, Product, Var
@@ -196,10 +197,22 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
         args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], beta, out, 1]
         e.line(call_text(e, f"{letter}gemv", dtype, args))
         return
+    if step.is_with_own_transpose:
+        emit_syrk(e, step, left, out)
+        return
     trans_right, lead_right = ("N", step.right.row) if step.right.column == 1 else ("T", step.right.column)
     trans_left, lead_left = ("N", step.left.row) if step.left.column == 1 else ("T", step.left.column)
     args = [trans_right, trans_left, n, m, k, 1.0, right, lead_right, left, lead_left, beta, out, n]
     e.line(call_text(e, f"{letter}gemm", dtype, args))
+
+
+def emit_syrk(e: Emitter, step: Product, matrix: str, out: str) -> None:
+    """A matrix times its own transpose: what BLAS, which is column-major, has for below the diagonal is above ours."""
+    (n, _, k), dtype = step.sizes, step.out.type.dtype
+    trans, lead = ("T", step.left.row) if step.left.column == 1 else ("N", step.left.column)
+    e.line(call_text(e, f"{LETTER[dtype]}syrk", dtype, ["L", trans, n, k, 1.0, matrix, lead, 0.0, out, n]))
+    mirror = e.module.helper(f"mirror_{dtype}", lambda name: mirror_text(name, dtype))
+    e.call_for_effect(f"void {mirror}(ptr {out}, i64 {n})")
 
 
 def call_text(e: Emitter, name: str, dtype: str, args: list[Any]) -> str:
