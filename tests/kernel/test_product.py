@@ -108,6 +108,19 @@ def test_what_is_multiplied_transposed_is_not_written_so() -> None:
     assert "permute: f64[20, 900]" not in report
 
 
+def test_windows_that_a_product_reads_in_an_order_of_its_own_are_written_in_that_alone() -> None:
+    def convolved(x: Any, w: Any) -> Any:
+        return np.einsum("nchwij,ocij->nohw", np.lib.stride_tricks.sliding_window_view(x, (3, 2), axis=(2, 3)), w)
+
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((3, 5, 12, 11)), rng.standard_normal((6, 5, 3, 2))
+    np.testing.assert_allclose(pliant.jit(convolved)(x, w), convolved(x, w), rtol=1e-12, atol=1e-12)
+    report = str(pliant.explain(pliant.jit(convolved), x, w))
+    steps = report[report.index("\n0: ") :]
+    assert "f64[3, 10, 10, 5, 3, 2] →" in steps
+    assert "f64[3, 5, 10, 10, 3, 2]" not in steps
+
+
 def calls_of_blas(f: Any, *shapes: tuple[int, ...]) -> int:
     """How many products of a compiled function BLAS makes."""
     report = str(pliant.explain(pliant.jit(f), *[np.ones(shape) for shape in shapes]))

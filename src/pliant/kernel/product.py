@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from pliant.core.ir import Node, Value
@@ -93,10 +94,9 @@ def _matrix(
         (base,) = base.args
     views = (base, value) if base is not value else (value,)
     for origin in views:
-        buffer = materialise(origin)
-        matrix = _view(value, buffer, batch, rows, columns)
+        matrix = _view(value, Buffer(origin.type, origin), batch, rows, columns)
         if matrix:
-            return matrix
+            return replace(matrix, buffer=materialise(origin))
     order = (*batch, *rows, *columns)
     assert order != tuple(range(len(order))), "a row-major array is not a matrix"
     b, m = len(batch), len(batch) + len(rows)
