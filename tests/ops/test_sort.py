@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pliant.backends.llvm import BACKEND
 from pliant.core.build import trace
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.sort import Argsort, Searchsorted, Sort, argsort, searchsorted, sort
 from pliant.testing import check_primitive, reverse, run
@@ -61,6 +62,27 @@ def test_searching_in_each_of_several_rows(side):
     a, v = np.sort(rng.normal(size=(4, 5)), 1), rng.normal(size=(4, 3))
     fn = trace(Searchsorted(side, shared=1), Type("f64", (4, 5)), Type("f64", (4, 3)))
     assert_array_equal(run(fn, (a, v))[0], [np.searchsorted(p, q, side) for p, q in zip(a, v, strict=True)])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "i64", "u8", "bool"])
+def test_rows_of_every_length_are_searched_as_by_numpy(dtype, side):
+    rng = np.random.default_rng(0)
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0] if dtype[0] == "f" else [0, 1])
+    for n in [*range(10), 31, 32, 33, 100]:
+        a = np.sort(rng.permutation(np.concatenate((odd, rng.integers(-9, 9, n))))[:n].astype(DTYPES[dtype]))
+        v = np.concatenate((odd, rng.integers(-9, 9, 40))).astype(DTYPES[dtype])
+        compiled = BACKEND.compile(trace(Searchsorted(side), Type(dtype, a.shape), Type(dtype, v.shape)))
+        assert_array_equal(compiled([a, v])[0], np.searchsorted(a, v, side))
+
+
+def test_a_search_in_many_rows_counts_their_numbers_apart():
+    a = np.sort(np.where(np.tri(5, 6, -1) > 0, np.nan, np.arange(6.0)), 1)
+    v = np.full((5, 2), np.nan)
+    for side in ("left", "right"):
+        compiled = BACKEND.compile(trace(Searchsorted(side, shared=1), Type("f64", (5, 6)), Type("f64", (5, 2))))
+        wanted = [np.searchsorted(p, q, side) for p, q in zip(a, v, strict=True)]
+        assert_array_equal(compiled([a, v])[0], wanted)
 
 
 def test_nan_is_searched_as_the_largest():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, final
 
 from pliant.core import ir
@@ -10,7 +11,7 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import fit
-from pliant.ops.compare import equal, less, less_equal, minimum, not_equal
+from pliant.ops.compare import equal, less, less_equal, not_equal
 from pliant.ops.elementwise import Add, convert
 from pliant.ops.index import add_along, take_along
 from pliant.ops.scan import cumsum
@@ -117,24 +118,26 @@ class Searchsorted(Op):
         return Searchsorted(self.side, self.shared + 1)(a, v)
 
     def kernel(self, k: Any, i: Any, a: Any, v: Any) -> Any:
-        # How many elements come before v, one binary digit after the other.
-        n, x = a.type.shape[-1], v(i)
-        count, end = k.const(0, "i64"), k.const(n, "i64")
-        for digit in reversed(range(n.bit_length())):
-            tried = k.scalar(Add(), count, k.const(1 << digit, "i64"))
-            last = k.affine(k.index(k.scalar(minimum, tried, end)), 1, -1)
-            found = self.precedes(k, a((*i[: self.shared], last)), x)
-            fits = k.scalar(Select(), k.scalar(less_equal, tried, end), found, k.const(False, "bool"))
-            count = k.scalar(Select(), fits, tried, count)
-        return count
+        x, row, n = v(i), i[: self.shared], a.type.shape[-1]
+        precedes = less if self.side == "left" else less_equal
+        count = leading(k, a, row, lambda y: k.scalar(precedes, y, x))
+        if not a.type.is_float:
+            return count
+        # no comparison holds for NaN, which comes after all numbers: those are counted once for each row
+        numbers = k.const(n, "i64") if self.side == "right" else leading(k, a, row, lambda y: k.scalar(equal, y, y))
+        return k.scalar(Select(), k.scalar(not_equal, x, x), numbers, count)
 
-    def precedes(self, k: Any, a: Any, x: Any) -> Any:
-        """Whether an element comes before x; NaN is the largest."""
-        no = k.const(False, "bool")
-        a_is_nan, x_is_nan = k.scalar(not_equal, a, a), k.scalar(not_equal, x, x)
-        if self.side == "right":
-            return k.scalar(Select(), x_is_nan, k.const(True, "bool"), k.scalar(less_equal, a, x))
-        return k.scalar(Select(), x_is_nan, k.scalar(equal, a_is_nan, no), k.scalar(less, a, x))
+
+def leading(k: Any, a: Any, row: Any, holds: Callable[[Any], Any]) -> Any:
+    """How many elements of a row come before the first for which a condition does not hold: what is left of the row is
+    halved so often as its length says, whatever it holds, so that no branch can be mispredicted."""
+    rest, count = a.type.shape[-1], k.const(0, "i64")
+    while rest:
+        half = max(rest // 2, 1)
+        found = holds(a((*row, k.affine(k.index(count), 1, half - 1))))
+        count = k.scalar(Select(), found, k.scalar(Add(), count, k.const(half, "i64")), count)
+        rest = rest - half if rest > 1 else 0
+    return count
 
 
 def sort(x: Value, axis: int) -> Value:

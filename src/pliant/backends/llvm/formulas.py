@@ -303,11 +303,11 @@ def log_add(exp: str, log1p: tuple[str, float]) -> Rule:
 
 
 def select(w: Writer, d: str, c: str, x: Val, y: Val) -> Val:
-    """x where c, else y."""
+    """x where c, else y; no branch, which would be mispredicted half the time, where a search chooses an index."""
     t = llvm_type(d)
     if isinstance(x, tuple):
         return w.op(f"select i1 {c}, {t} {x[0]}, {t} {y[0]}"), w.op(f"select i1 {c}, {t} {x[1]}, {t} {y[1]}")
-    return w.op(f"select i1 {c}, {t} {x}, {t} {y}")
+    return w.op(f"select i1 {c}, {t} {x}, {t} {y}{', !unpredictable !0' if d == 'i64' else ''}")
 
 
 def abs_complex(w: Writer, d: str, x: tuple[str, str]) -> str:
