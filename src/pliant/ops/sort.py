@@ -48,7 +48,7 @@ class Sort(Op):
         (x,), (dx,) = xs, dxs
         if dx is None or not x.type.is_float:
             return self.apply(x), (None,)
-        order = argsort(x, self.axis)
+        order = argsort(x, self.axis, stable=False)
         y = take_along(x, order, self.axis, unique=True)
         return (y,), (evened(y, take_along(dx, order, self.axis, unique=True), self.axis),)
 
@@ -59,25 +59,26 @@ class Sort(Op):
 @final
 @frozen
 class Argsort(Op):
-    """The indices that sort along `axis`: i64, stable, NaN last."""
+    """The indices that sort along `axis`: i64, NaN last. stable: equal elements keep their order."""
 
     axis: int
+    stable: bool = True
 
     def infer(self, x: Type) -> Type:
         _check_axis(self, self.axis, x)
         return x.with_dtype("i64")
 
     def array(self, xp: Namespace, x: Any) -> Any:
-        return xp.argsort(x, axis=self.axis, stable=True)
+        return xp.argsort(x, axis=self.axis, stable=self.stable)
 
     def torch(self, torch: Namespace, x: Any) -> Any:
-        return torch.argsort(x, dim=self.axis, stable=True)
+        return torch.argsort(x, dim=self.axis, stable=self.stable)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
-        return Argsort(self.axis + 1)(x)
+        return Argsort(self.axis + 1, self.stable)(x)
 
 
 @final
@@ -145,9 +146,9 @@ def sort(x: Value, axis: int) -> Value:
     return Sort(axis)(x)
 
 
-def argsort(x: Value, axis: int) -> Value:
-    """The indices that sort along `axis`; equal elements keep their order."""
-    return Argsort(axis)(x)
+def argsort(x: Value, axis: int, *, stable: bool = True) -> Value:
+    """The indices that sort along `axis`; if stable, equal elements keep their order."""
+    return Argsort(axis, stable)(x)
 
 
 def evened(y: Value, dy: Value, axis: int) -> Value:

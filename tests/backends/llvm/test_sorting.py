@@ -29,17 +29,33 @@ def test_rows_are_sorted_as_by_numpy(dtype: str, shape: tuple[int, ...]):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(0,), (1,), (33,), (3, 0), (4, 101), (2, 3, 17)])
-def test_rows_are_ordered_as_by_numpy_equal_elements_as_they_come(dtype: str, shape: tuple[int, ...]):
+@pytest.mark.parametrize("shape", [(0,), (1,), (33,), (3, 0), (4, 101), (2, 3, 17), (1000,)])
+@pytest.mark.parametrize("stable", [True, False])
+def test_rows_are_ordered_as_by_numpy(dtype: str, shape: tuple[int, ...], stable: bool):
     type = Type(dtype, shape)
-    compiled = BACKEND.compile(trace(Argsort(len(shape) - 1), type))
+    compiled = BACKEND.compile(trace(Argsort(len(shape) - 1, stable), type))
     x = (np.random.default_rng(0).standard_normal(shape) * 5).astype(DTYPES[dtype])
     if type.is_float and x.size > 3:
         x.reshape(-1)[2] = np.nan
     before = x.copy()
-    np.testing.assert_array_equal(compiled([x])[0], np.argsort(x, stable=True))
+    np.testing.assert_array_equal(compiled([x])[0], np.argsort(x, stable=stable))
     np.testing.assert_array_equal(x, before)
     assert isinstance(compiled.program.steps[0], Routine)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"kind": "quicksort"}, {"kind": "stable"}, {"kind": "mergesort"}, {"stable": True}]
+)
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_equal_elements_come_in_numpys_order_of_each_kind(how: dict[str, Any], axis: int | None):
+    x = np.random.default_rng(0).integers(0, 20, (70, 90)).astype(float)
+    got = pliant.jit(lambda x: np.argsort(x, axis, **how))(x)
+    np.testing.assert_array_equal(got, np.argsort(x, axis, **how))
+
+
+def test_keys_are_ordered_one_after_the_other():
+    x, y = np.random.default_rng(0).integers(0, 5, (2, 1000))
+    np.testing.assert_array_equal(pliant.jit(lambda x, y: np.lexsort((x, y)))(x, y), np.lexsort((x, y)))
 
 
 def test_sorts_in_loops_and_their_derivatives_call_no_python():

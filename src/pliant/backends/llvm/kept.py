@@ -140,7 +140,7 @@ def _is_there(symbol: str) -> bool:
         return import_module("pliant.backends.llvm.pool").parallel() == symbol
     if symbol in ("pliant_tape_more", "pliant_tape_back"):
         return symbol in import_module("pliant.backends.llvm.tapes").tape_functions()
-    if symbol.startswith(("pliant_sort_", "pliant_order_")):
+    if symbol.startswith(("pliant_sort_", "pliant_order_", "pliant_arrange_")):
         return import_module("pliant.backends.llvm.sorting").function_named(symbol) == symbol
     blas = import_module("pliant.backends.llvm.blas")
     if symbol in ("pliant_blas_threads", "pliant_set_blas_threads"):

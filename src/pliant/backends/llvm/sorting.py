@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ROUTINES_OF_DTYPE: Final = 365  # entry of NumPy's table of C functions: PyDataType_GetArrFuncs
 QUICKSORT: Final = 33  # entry of PyArray_ArrFuncs, after 21 casts and 12 others
-STABLE_ORDER: Final = QUICKSORT + 5  # after three that sort, and two that order
+ORDER: Final = QUICKSORT + 3  # after three that sort
+STABLE_ORDER: Final = ORDER + 2
 SAMPLE: Final = 1001
 
 
@@ -29,7 +30,17 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether a primitive sorts rows of a dtype for which there is a routine."""
     if not isinstance(op, Sort | Argsort) or op.axis != types[0].rank - 1:
         return False
-    return (sorter if isinstance(op, Sort) else orderer)(types[0].dtype) != 0
+    return address_of(kind_of(op), types[0].dtype) != 0
+
+
+def kind_of(op: Sort | Argsort) -> str:
+    """The kind of routine: one that sorts, one that orders, or one that orders and is stable."""
+    return "sort" if isinstance(op, Sort) else "order" if op.stable else "arrange"
+
+
+def address_of(kind: str, dtype: str) -> int:
+    """The address of NumPy's routine of a kind, or 0 if it is not found."""
+    return sorter(dtype) if kind == "sort" else orderer(dtype, is_stable=kind == "order")
 
 
 @lru_cache
@@ -41,12 +52,12 @@ def sorter(dtype: str) -> int:
 
 
 @lru_cache
-def orderer(dtype: str) -> int:
-    """The address of NumPy's `int argsort(void *start, intptr_t *order, intptr_t count, void *)`, which is stable, or 0
-    if it is not found."""
+def orderer(dtype: str, *, is_stable: bool) -> int:
+    """The address of NumPy's `int argsort(void *start, intptr_t *order, intptr_t count, void *)`, or 0 if it is not
+    found."""
     descr = np.dtype(DTYPES[dtype])
-    found = _entry(descr, STABLE_ORDER)
-    return found if found and orders(found, descr) else 0
+    found = _entry(descr, STABLE_ORDER if is_stable else ORDER)
+    return found if found and orders(found, descr, is_stable=is_stable) else 0
 
 
 def _entry(descr: np.dtype[Any], number: int) -> int:
@@ -60,7 +71,7 @@ def _entry(descr: np.dtype[Any], number: int) -> int:
 def function_named(name: str) -> str:
     """The name under which code finds NumPy's routine, as `pliant_sort_f64`; empty if there is none."""
     _, kind, dtype = name.split("_")
-    address = (sorter if kind == "sort" else orderer)(dtype)
+    address = address_of(kind, dtype)
     return symbol(name, address) if address else ""
 
 
@@ -74,14 +85,14 @@ def sorts(address: int, descr: np.dtype[Any]) -> bool:
     return np.array_equal(x, wanted)
 
 
-def orders(address: int, descr: np.dtype[Any]) -> bool:
-    """Whether a function orders as NumPy does, equal elements as they come."""
+def orders(address: int, descr: np.dtype[Any], *, is_stable: bool) -> bool:
+    """Whether a function orders as NumPy does; a stable one keeps equal elements as they come."""
     x = (np.arange(SAMPLE) * 7919 % 101).astype(descr)
     order = np.arange(SAMPLE)
     ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)(address)(
         x.ctypes.data, order.ctypes.data, SAMPLE, None
     )
-    return np.array_equal(order, np.argsort(x, stable=True))
+    return np.array_equal(order, np.argsort(x, stable=is_stable))
 
 
 def emit_sort(e: Emitter, step: Routine) -> None:
@@ -93,8 +104,9 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     e.begin_step([out])
     row = Var(math.prod(out.type.shape[:-1]))
     place = Affine(0, ((row, length),))
-    kind, arrays = ("sort", (out,)) if step.is_update else ("order", (x, out))
-    name, column = function_named(f"pliant_{kind}_{x.type.dtype}"), Var(length)
+    op, arrays = step.node.op, (out,) if step.is_update else (x, out)
+    assert isinstance(op, Sort | Argsort)
+    name, column = function_named(f"pliant_{kind_of(op)}_{x.type.dtype}"), Var(length)
     index = Affine(0, ((column, 1),))
 
     def call() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,17 @@ def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArr
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
-    """np.sort; every kind is stable here."""
+    """np.sort: equal numbers do not differ, so its kinds give the same."""
     _check_kind("sort", kind, order)
     return _along(a, axis, sorting.sort)
 
 
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
-    """np.argsort; every kind is stable here, so equal elements may come in another order than NumPy's quicksort."""
+    """np.argsort; the kind is NumPy's usual one, or a stable one."""
     _check_kind("argsort", kind, order)
-    return _along(a, None if not as_traced(a).ndim and axis in (0, -1) else axis, sorting.argsort)
+    is_stable = stable if kind is None else str(kind)[:1].lower() in "ms"
+    build = partial(sorting.argsort, stable=bool(is_stable))
+    return _along(a, None if not as_traced(a).ndim and axis in (0, -1) else axis, build)
 
 
 def _check_kind(name: str, kind: Any, order: Any) -> None:
@@ -81,9 +84,9 @@ def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
     if len({k.shape for k in parts}) > 1:
         raise ShapeError("np.lexsort: all keys need to be the same shape").at(("here", here()))
     at = axis_of(axis, parts[0].ndim)
-    order = argsort(parts[0], at)
+    order = argsort(parts[0], at, stable=True)
     for key in parts[1:]:
-        found = argsort(xp.take_along_axis(key, order, at), at)
+        found = argsort(xp.take_along_axis(key, order, at), at, stable=True)
         order = xp.take_along_axis(order, found, at)
     return order
 

@@ -164,7 +164,7 @@ def _weights(weights: Any, x: TracedArray, axis: Any, axes: tuple[int, ...], met
 def _weighted(line: Value, weights: Value, fraction: Any, *, leaves_nan_out: bool) -> Value:
     """Along axis 0, the first of the sorted elements up to which a fraction of the weight lies."""
     x, w = (fresh(v, is_array=True) for v in (line, weights))
-    order = xp.argsort(x, axis=0)
+    order = xp.argsort(x, axis=0, kind="stable")
     x, w = (xp.take_along_axis(v, order, 0) for v in (x, w))
     w = xp.where(xp.isnan(x), 0, w) if leaves_nan_out and line.dtype[0] == "f" else w
     below = xp.cumsum(w, axis=0, dtype=np.float64)
