@@ -10,7 +10,7 @@ from pliant.backends.llvm import BACKEND
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.sort import Argsort, Searchsorted, Sort, argsort, searchsorted, sort
+from pliant.ops.sort import Argsort, Partition, Searchsorted, Sort, argsort, searchsorted, sort
 from pliant.testing import check_primitive, reverse, run
 
 
@@ -22,6 +22,11 @@ def test_sorts_obey_the_laws(axis, dtype):
         check_primitive(
             Argsort(axis, stable), Type(dtype, (4, 3)), oracle=lambda x, s=stable: np.argsort(x, axis, stable=s)
         )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_partitions_obey_the_laws(axis):
+    check_primitive(Partition(axis, 1, 2), Type("f64", (4, 3)), oracle=lambda x: np.sort(x, axis))
 
 
 def test_nan_is_last_and_equal_elements_keep_their_order():
@@ -99,6 +104,8 @@ def test_nan_is_searched_as_the_largest():
 def test_what_cannot_be_sorted_or_searched_is_an_error():
     with pytest.raises(ShapeError, match="has no axis"):
         trace(lambda x: sort(x, 1), Type("f64", (3,)))
+    with pytest.raises(ShapeError, match="no places 2 to 3 along axis 0"):
+        trace(Partition(0, 2, 3), Type("f64", (3,)))
     with pytest.raises(DTypeError, match="different dtypes"):
         trace(searchsorted, Type("f64", (3,)), Type("f32", (3,)))
     with pytest.raises(ShapeError, match="cannot be searched"):

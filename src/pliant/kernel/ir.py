@@ -36,7 +36,7 @@ from pliant.kernel.scalars import (
     strides_of,
 )
 from pliant.kernel.site import OUT_OF_MEMORY, Site
-from pliant.ops.sort import Argsort, Sort
+from pliant.ops.sort import Argsort, Partition, Sort
 
 if TYPE_CHECKING:
     from pliant.core.ir import Node, Value
@@ -197,8 +197,8 @@ class Routine:
 
     @property
     def sorts(self) -> bool:
-        """Whether it sorts rows, or orders them; it cannot fail."""
-        return isinstance(self.node.op, Sort | Argsort)
+        """Whether it sorts rows, orders them, or selects in them; it cannot fail."""
+        return isinstance(self.node.op, Sort | Argsort | Partition)
 
     @property
     def stack(self) -> tuple[int, ...]:

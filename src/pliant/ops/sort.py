@@ -16,7 +16,7 @@ from pliant.ops.elementwise import Add, convert
 from pliant.ops.index import add_along, take_along
 from pliant.ops.scan import cumsum
 from pliant.ops.select import Select
-from pliant.ops.shape import concatenate, lift, slice_axis
+from pliant.ops.shape import concatenate, lift, permute, slice_axis
 
 
 def _check_axis(op: Op, axis: int, x: Type) -> None:
@@ -44,6 +44,9 @@ class Sort(Op):
     def torch(self, torch: Namespace, x: Any) -> Any:
         return torch.sort(x, dim=self.axis, stable=True).values
 
+    def expand(self, x: Value) -> Value:
+        return along_last(x, self.axis, sort) or self(x)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (x,), (dx,) = xs, dxs
         if dx is None or not x.type.is_float:
@@ -54,6 +57,40 @@ class Sort(Op):
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Sort(self.axis + 1)(x)
+
+
+@final
+@frozen
+class Partition(Op):
+    """The elements along `axis`, those at places `first` to `last` as they are if all are sorted, those before them no
+    greater, those after them no smaller; NaN counts as largest. The sorted elements are one such order, and the
+    one that has the derivatives.
+    """
+
+    axis: int
+    first: int
+    last: int
+
+    def infer(self, x: Type) -> Type:
+        _check_axis(self, self.axis, x)
+        if not 0 <= self.first <= self.last < x.shape[self.axis]:
+            raise ShapeError(f"partition: {x} has no places {self.first} to {self.last} along axis {self.axis}")
+        return x
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.sort(x, axis=self.axis)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.sort(x, dim=self.axis).values
+
+    def expand(self, x: Value) -> Value:
+        return along_last(x, self.axis, lambda x, last: partition(x, last, self.first, self.last)) or sort(x, self.axis)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return Sort(self.axis).jvp(xs, dxs)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return Partition(self.axis + 1, self.first, self.last)(x)
 
 
 @final
@@ -73,6 +110,9 @@ class Argsort(Op):
 
     def torch(self, torch: Namespace, x: Any) -> Any:
         return torch.argsort(x, dim=self.axis, stable=self.stable)
+
+    def expand(self, x: Value) -> Value:
+        return along_last(x, self.axis, lambda x, last: argsort(x, last, stable=self.stable)) or self(x)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)
@@ -141,9 +181,23 @@ def leading(k: Any, a: Any, row: Any, holds: Callable[[Any], Any]) -> Any:
     return count
 
 
+def along_last(x: Value, axis: int, build: Callable[[Value, int], Value]) -> Value | None:
+    """What is built along the last axis with `axis` in its place; None if it is the last."""
+    last = x.type.rank - 1
+    if axis == last:
+        return None
+    order = [a for a in range(last + 1) if a != axis]
+    return permute(build(permute(x, (*order, axis)), last), (*range(axis), last, *range(axis, last)))
+
+
 def sort(x: Value, axis: int) -> Value:
     """The elements along `axis` in ascending order, NaN last."""
     return Sort(axis)(x)
+
+
+def partition(x: Value, axis: int, first: int, last: int) -> Value:
+    """The elements along `axis`, with those at places `first` to `last` where they are if all are sorted."""
+    return Partition(axis, first, last)(x)
 
 
 def argsort(x: Value, axis: int, *, stable: bool = True) -> Value:

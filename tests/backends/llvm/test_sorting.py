@@ -80,6 +80,18 @@ def test_a_routine_that_does_not_sort_is_not_used(monkeypatch: pytest.MonkeyPatc
     assert not sorting.has(Sort(0), (Type("f64", (9, 9)),))
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_other_axes_are_sorted_as_rows(axis: int):
+    x = np.random.default_rng(0).integers(0, 9, (7, 8, 9)).astype(float)
+
+    def f(x: Any) -> Any:
+        return np.sort(x, axis), np.argsort(x, axis), np.argsort(x, axis, "stable")
+
+    for got, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    assert "0 calls into Python" in str(pliant.explain(pliant.jit(f), x))
+
+
 def test_an_argument_is_sorted_where_it_lies():
     def f(x: Any) -> None:
         x.sort()

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pliant.backends.llvm import selection
 from pliant.backends.llvm.capi import numpy_function
 from pliant.backends.llvm.jit import symbol
+from pliant.backends.llvm.selection import emit_selection
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine, Routine, Var
-from pliant.ops.sort import Argsort, Sort
+from pliant.ops.sort import Argsort, Partition, Sort
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -27,7 +29,9 @@ SAMPLE: Final = 1001
 
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
-    """Whether a primitive sorts rows of a dtype for which there is a routine."""
+    """Whether a primitive sorts rows of a dtype for which there is a routine, or selects in them."""
+    if isinstance(op, Partition):
+        return selection.has(op, types) and sorter(types[0].dtype) != 0
     if not isinstance(op, Sort | Argsort) or op.axis != types[0].rank - 1:
         return False
     return address_of(kind_of(op), types[0].dtype) != 0
@@ -100,6 +104,11 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     (x,), (out,) = step.args, step.outs
     *_, length = out.type.shape
     if not out.type.size:
+        return
+    if isinstance(step.node.op, Partition):
+        name = function_named(f"pliant_sort_{x.type.dtype}")
+        e.module.declared[name] = f"declare i32 @{name}(ptr, i64, ptr)"
+        emit_selection(e, step, f"@{name}")
         return
     e.begin_step([out])
     row = Var(math.prod(out.type.shape[:-1]))

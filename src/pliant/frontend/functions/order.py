@@ -52,23 +52,28 @@ def _check_kind(name: str, kind: Any, order: Any) -> None:
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
-    """np.partition: all elements sorted, which is one of its results."""
-    _check_kth(a, kth, axis)
-    return sort(a, axis, None, order)
+    """np.partition: what lies between its first and its last place is sorted, which is one of its results."""
+    only("partition", order=order)
+    places = _kth_places(a, kth, axis)
+    if not places.size:
+        return sort(a, axis)
+    return _along(a, axis, lambda x, at: sorting.partition(x, at, int(places.min()), int(places.max())))
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
     """np.argpartition: all elements sorted, which is one of its results."""
-    _check_kth(a, kth, axis)
+    _kth_places(a, kth, axis)
     return argsort(a, axis, None, order)
 
 
-def _check_kth(a: Any, kth: Any, axis: Any) -> None:
+def _kth_places(a: Any, kth: Any, axis: Any) -> Any:
+    """The places of kth=, counted from the start."""
     x = as_traced(a)
     n = x.size if axis is None or not x.ndim else x.shape[axis_of(axis, x.ndim)]
     places = np.atleast_1d(known(kth, "kth="))
     if places.size and not (-n <= places.min() and places.max() < n):
         raise ShapeError(f"kth(={kth}) out of bounds ({n})").at(("here", here()))
+    return np.where(places < 0, places + n, places)
 
 
 def sort_complex(a: Any) -> TracedArray:

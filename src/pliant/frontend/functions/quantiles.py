@@ -26,10 +26,13 @@ from pliant.ops import compare, elementwise
 from pliant.ops import sort as sorting
 from pliant.ops.bits import bitwise_or
 from pliant.ops.index import take_along
-from pliant.ops.reduce import reduce_sum
+from pliant.ops.reduce import reduce_or, reduce_sum
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, permute
 from pliant.ops.shape import reshape as reshape_value
+
+CLOSE = 8
+"""The share of all elements that those at wanted places are less than, for the others not to be sorted."""
 
 # Where the q-quantile of n sorted elements lies, counted from 0 (Hyndman and Fan 1996).
 _PLACES: dict[str, Callable[[Any, Any], Any]] = {
@@ -56,9 +59,22 @@ _WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 """Methods whose quantiles are elements."""
 
 
-def _sorted_front(x: TracedArray, axes: tuple[int, ...]) -> Value:
-    """The reduced axes merged, sorted and in front of the others."""
-    return sorting.sort(_front(x, axes), 0)
+def _sorted_front(x: TracedArray, axes: tuple[int, ...], places: tuple[int, int] | None = None) -> Value:
+    """The reduced axes merged, sorted and in front of the others. places: the first and the last one that must be as
+    in a sorted row, if it is not all of them."""
+    line = _back(x, axes)
+    last = line.type.rank - 1
+    if places is None:
+        made = sorting.sort(line, last)
+    else:
+        made = sorting.partition(line, last, *places)
+    return permute(made, (last, *range(last)))
+
+
+def _back(x: TracedArray, axes: tuple[int, ...]) -> Value:
+    """The reduced axes merged and behind the others."""
+    rest = [a for a in range(x.ndim) if a not in axes]
+    return reshape_value(permute(x.value, (*rest, *axes)), (*(x.shape[a] for a in rest), _size(x, axes)))
 
 
 def _front(x: TracedArray, axes: tuple[int, ...]) -> Value:
@@ -123,7 +139,8 @@ def _quantile(
         raise DomainError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
     if name.startswith("nan") and 0 in x.shape:  # there are no axes of q then
         return xp.nanmean(x, axis, out=out, keepdims=keepdims)
-    line = _sorted_front(x, axes) if weights is None else _front(x, axes)
+    span = None if name.startswith("nan") else _span(method, fraction, _size(x, axes))
+    line = _sorted_front(x, axes, span) if weights is None else _front(x, axes)
     is_whole = method in _WHOLE or (method == "linear" and unit == 1.0 and wanted.type.kind in "iu")
     if weights is not None:
         given = _front(_weights(weights, x, axis, axes, method), axes)
@@ -133,11 +150,24 @@ def _quantile(
     else:
         n = line.shape[0]
         places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
-        y = _nan_if(_at_places(line, places, to, is_whole), line, to)
+        y = _nan_if(_at_places(line, places, to, is_whole), line, to, is_sorted=span is None)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
     return store_out(y, out, f"np.{name}", is_array=weights is not None, casting="unsafe")
+
+
+def _span(method: str, fraction: Any, n: int) -> tuple[int, int] | None:
+    """The first and the last place that quantiles are made of, if these are known and lie close together."""
+    if isinstance(fraction, TracedArray) or not n or not np.size(fraction):
+        return None
+    places = np.floor(np.clip(_PLACES[method](np.asarray(fraction), n), 0, n - 1))
+    return _narrow(int(np.min(places)), min(int(np.max(places)) + 1, n - 1), n)
+
+
+def _narrow(first: int, last: int, n: int) -> tuple[int, int] | None:
+    """Two places, if they lie close together among n."""
+    return (first, last) if (last - first) * CLOSE < n else None
 
 
 def _weights(weights: Any, x: TracedArray, axis: Any, axes: tuple[int, ...], method: str) -> TracedArray:
@@ -247,12 +277,14 @@ def _mean(a: Value, b: Value, t: Value, to: str) -> Value:
     return elementwise.convert(select(is_one, a, (a + b) * 0.5), to)
 
 
-def _nan_if(y: Value, line: Value, to: str) -> Value:
-    """NaN where a NaN was among the sorted elements, which it ends."""
+def _nan_if(y: Value, line: Value, to: str, *, is_sorted: bool = True) -> Value:
+    """NaN where a NaN was among the elements; if they are sorted it ends them."""
     if line.dtype[0] != "f":
         return y
-    last = xp.take(fresh(line, is_array=True), -1, 0)
-    has_nan = compare.isnan(as_traced(last).value)
+    if is_sorted:
+        has_nan = compare.isnan(as_traced(xp.take(fresh(line, is_array=True), -1, 0)).value)
+    else:
+        has_nan = reduce_or(compare.isnan(line), (0,))
     extra = y.type.rank - has_nan.type.rank
     if has_nan.shape:
         has_nan = broadcast(has_nan, y.shape, tuple(range(extra, y.type.rank)))
@@ -264,14 +296,15 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     x = array_of(solid(a))
     to = numpy_dtype(np.median, x)
     axes = axes_of(axis, x.ndim)
-    line = _sorted_front(x, axes)
-    n = line.shape[0]
+    n = _size(x, axes)
+    span = _narrow((n - 1) // 2, n // 2, n)
+    line = _sorted_front(x, axes, span)
     if not n:
         y = broadcast(const(float("nan"), to), line.shape[1:], ())
     else:
         rows = fresh(line, is_array=True)
         middle = rows[n // 2] if n % 2 else xp.mean(rows[n // 2 - 1 : n // 2 + 1], 0)
-        y = _nan_if(value_of(middle, to), line, to)
+        y = _nan_if(value_of(middle, to), line, to, is_sorted=span is None)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.median", casting="unsafe")
 
 

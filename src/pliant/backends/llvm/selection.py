@@ -1,0 +1,213 @@
+"""Selection: rows of which some places are as in a sorted row, smaller elements before them and greater ones after.
+
+Two elements of a sorted sample bracket the wanted places. Each element goes, without a branch, to the left, to the
+right, or to a room for those between, among which the same is done until they are few, and sorted. Where a sample
+misleads, what is left is sorted. NaN goes to the right. Source: Floyd and Rivest 1975, Algorithm 489.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from pliant.backends.llvm.values import literal, llvm_type
+from pliant.core.ir import Op
+from pliant.core.types import Type, itemsize
+from pliant.kernel.ir import Affine, Routine, Var
+from pliant.kernel.record import limits_of
+from pliant.ops.sort import Partition
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.emit import Emitter
+
+DTYPES: Final = ("f32", "f64", "i32", "i64", "u32", "u64")
+COMPARISONS: Final = {
+    "f": ("fcmp olt", "fcmp ole"), "i": ("icmp slt", "icmp sle"), "u": ("icmp ult", "icmp ule")
+}  # fmt: skip
+FEWEST: Final = 1024
+"""Elements that are sorted as quickly."""
+WIDEST: Final = 8
+"""Rows with more wanted places than this share of them are sorted as quickly."""
+
+
+def has(op: Op, types: tuple[Type, ...]) -> bool:
+    """Whether a primitive selects in rows that are long enough."""
+    if not isinstance(op, Partition) or op.axis != types[0].rank - 1 or types[0].dtype not in DTYPES:
+        return False
+    n = types[0].shape[-1]
+    return n >= FEWEST and (op.last - op.first) * WIDEST < n
+
+
+def emit_selection(e: Emitter, step: Routine, sort: str) -> None:
+    """One call for each row. sort: the function that sorts."""
+    (x,), (out,), op = step.args, step.outs, step.node.op
+    assert isinstance(op, Partition)
+    e.begin_step([out])
+    dtype, length = x.type.dtype, x.type.shape[-1]
+    row = Var(math.prod(x.type.shape[:-1]))
+    place = Affine(0, ((row, length),))
+    name = e.module.helper(f"select_{dtype}", lambda name: text_of(name, dtype, sort))
+    e.module.declared |= MEMORY
+
+    def call() -> None:
+        places = [f"ptr {e.address(b, place)}" for b in (x, out)]
+        e.call_for_effect(f"void {name}({', '.join(places)}, i64 {length}, i64 {op.first}, i64 {op.last})")
+
+    e.nested((row,), call)
+    e.end_step()
+
+
+MEMORY: Final = {
+    "malloc": "declare noalias ptr @malloc(i64)",
+    "free": "declare void @free(ptr)",
+}
+
+
+def text_of(name: str, dtype: str, sort: str) -> str:
+    """The function that selects in a row of a dtype."""
+    less, most = COMPARISONS[dtype[0]]
+    lowest, highest = [literal(end, dtype) for end in limits_of(dtype)]
+    return TEXT.format(
+        name=name, t=llvm_type(dtype), size=itemsize(dtype), twice=2 * itemsize(dtype), sort=sort, less=less, most=most,
+        lowest=lowest, highest=highest, fewest=FEWEST,
+    )  # fmt: skip
+
+
+# The sample is drawn at the multiples of the golden ratio, modulo 1: as even as one in steps, and of no period. Its
+# margin is four standard deviations of a rank. An element is written to all three places that may come next, and one of
+# them is counted: the room is written behind where it is read.
+TEXT: Final = """define internal void @{name}(
+  ptr noalias %x, ptr noalias %y, i64 %n, i64 %first, i64 %last
+) #0 {{
+start:
+  %lowest = alloca {t}
+  %highest = alloca {t}
+  store {t} {lowest}, ptr %lowest
+  store {t} {highest}, ptr %highest
+  %bytes = mul i64 %n, {twice}
+  %between = call ptr @malloc(i64 %bytes)
+  %sample = getelementptr {t}, ptr %between, i64 %n
+  %none = icmp eq ptr %between, null
+  br i1 %none, label %whole, label %level
+
+level:
+  %from = phi ptr [ %x, %start ], [ %between, %again ]
+  %to = phi ptr [ %y, %start ], [ %inner, %again ]
+  %count = phi i64 [ %n, %start ], [ %middle, %again ]
+  %a = phi i64 [ %first, %start ], [ %next.a, %again ]
+  %b = phi i64 [ %last, %start ], [ %next.b, %again ]
+  %zeros = call i64 @llvm.ctlz.i64(i64 %count, i1 true)
+  %log = sub i64 63, %zeros
+  %double = shl i64 %log, 1
+  %third = udiv i64 %double, 3
+  %drawn = shl i64 2, %third
+  %wide.count = zext i64 %count to i128
+  br label %draw
+
+draw:
+  %d = phi i64 [ 0, %level ], [ %d.next, %draw ]
+  %turn = mul i64 %d, -7046029254386353131
+  %wide.turn = zext i64 %turn to i128
+  %product = mul i128 %wide.turn, %wide.count
+  %top = lshr i128 %product, 64
+  %at = trunc i128 %top to i64
+  %drawn.place = getelementptr {t}, ptr %from, i64 %at
+  %seen = load {t}, ptr %drawn.place
+  %sample.place = getelementptr {t}, ptr %sample, i64 %d
+  store {t} %seen, ptr %sample.place
+  %d.next = add i64 %d, 1
+  %d.more = icmp ult i64 %d.next, %drawn
+  br i1 %d.more, label %draw, label %bracket
+
+bracket:
+  call i32 {sort}(ptr %sample, i64 %drawn, ptr null)
+  %drawn.real = uitofp i64 %drawn to double
+  %root = call double @llvm.sqrt.f64(double %drawn.real)
+  %four.sigma = fmul double %root, 2.0
+  %margin = fptoui double %four.sigma to i64
+  %a.scaled = mul i64 %a, %drawn
+  %b.scaled = mul i64 %b, %drawn
+  %a.rank = udiv i64 %a.scaled, %count
+  %b.rank = udiv i64 %b.scaled, %count
+  %low.rank = sub i64 %a.rank, %margin
+  %high.up = add i64 %b.rank, %margin
+  %high.rank = add i64 %high.up, 1
+  %has.low = icmp sge i64 %low.rank, 0
+  %has.high = icmp slt i64 %high.rank, %drawn
+  %low.seen = getelementptr {t}, ptr %sample, i64 %low.rank
+  %high.seen = getelementptr {t}, ptr %sample, i64 %high.rank
+  %low.place = select i1 %has.low, ptr %low.seen, ptr %lowest
+  %high.place = select i1 %has.high, ptr %high.seen, ptr %highest
+  %low = load {t}, ptr %low.place
+  %high = load {t}, ptr %high.place
+  %end = sub i64 %count, 1
+  br label %part
+
+part:
+  %i = phi i64 [ 0, %bracket ], [ %i.next, %part ]
+  %left = phi i64 [ 0, %bracket ], [ %left.next, %part ]
+  %right = phi i64 [ 0, %bracket ], [ %right.next, %part ]
+  %v.place = getelementptr {t}, ptr %from, i64 %i
+  %v = load {t}, ptr %v.place
+  %outside = add i64 %left, %right
+  %inside = sub i64 %i, %outside
+  %up = sub i64 %end, %right
+  %kept.place = getelementptr {t}, ptr %between, i64 %inside
+  %left.place = getelementptr {t}, ptr %to, i64 %left
+  %right.place = getelementptr {t}, ptr %to, i64 %up
+  store {t} %v, ptr %left.place
+  store {t} %v, ptr %right.place
+  store {t} %v, ptr %kept.place
+  %is.low = {less} {t} %v, %low
+  %is.most = {most} {t} %v, %high
+  %is.less = and i1 %is.low, %is.most
+  %is.more = xor i1 %is.most, true
+  %less.one = zext i1 %is.less to i64
+  %more.one = zext i1 %is.more to i64
+  %left.next = add i64 %left, %less.one
+  %right.next = add i64 %right, %more.one
+  %i.next = add i64 %i, 1
+  %i.more = icmp ult i64 %i.next, %count
+  br i1 %i.more, label %part, label %parted
+
+parted:
+  %around = add i64 %left.next, %right.next
+  %middle = sub i64 %count, %around
+  %inner = getelementptr {t}, ptr %to, i64 %left.next
+  %next.a = sub i64 %a, %left.next
+  %next.b = sub i64 %b, %left.next
+  %half = lshr i64 %count, 1
+  %is.small = icmp ule i64 %middle, %half
+  %a.in = icmp sge i64 %next.a, 0
+  %b.in = icmp slt i64 %next.b, %middle
+  %both.in = and i1 %a.in, %b.in
+  %good = and i1 %both.in, %is.small
+  br i1 %good, label %again, label %misled
+
+again:
+  %many = icmp ugt i64 %middle, {fewest}
+  br i1 %many, label %level, label %finish
+
+finish:
+  %few.bytes = mul i64 %middle, {size}
+  call void @llvm.memcpy.p0.p0.i64(ptr %inner, ptr %between, i64 %few.bytes, i1 false)
+  call i32 {sort}(ptr %inner, i64 %middle, ptr null)
+  br label %done
+
+misled:
+  %back.bytes = mul i64 %middle, {size}
+  call void @llvm.memcpy.p0.p0.i64(ptr %inner, ptr %between, i64 %back.bytes, i1 false)
+  call i32 {sort}(ptr %to, i64 %count, ptr null)
+  br label %done
+
+whole:
+  %all.bytes = mul i64 %n, {size}
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %all.bytes, i1 false)
+  call i32 {sort}(ptr %y, i64 %n, ptr null)
+  br label %done
+
+done:
+  call void @free(ptr %between)
+  ret void
+}}
+"""
