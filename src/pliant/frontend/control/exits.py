@@ -59,11 +59,11 @@ class Exit:
             self.carries.append(Carry(p, start, storage.value))
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
-        kept = [value_in(content) for place, content in after.items() if self.is_kept(place)]
+        left = [value_in(content) for place, content in after.items() if self.is_kept(place)]
         self.read = [value_in(content) for place, content in after.items() if self.is_read(place)] + [result]
-        self.count([*kept, *self.grown.enter(signal), result])
-        self.grown.check(kept)
-        self.put_into_lists(kept)
+        self.count([*left, *self.grown.enter(signal), result])
+        self.grown.check(left)
+        self.put_into_lists(left)
         together = Together()
         exits = [*self.grown.left(self.users, together), *map(self.changed, self.plan.tables.values())]
         for place, content in after.items():
@@ -71,8 +71,8 @@ class Exit:
             if tree is not None:
                 exits.append((place, together.recipe(content, self.carried(place, tree, content))))
             elif place not in self.plan.plans:
-                last = self.last(place, content) if self.is_kept(place) else _missing
-                exits.append((place, together.recipe(content, last) if self.is_kept(place) else last))
+                kept = self.is_kept(place)
+                exits.append((place, together.recipe(content, self.last(place, content)) if kept else _unread(place)))
         returned = None if result is MISSING else self.recipe(result)
         writes = self.swaps.close(self.region, self.carries)
         return Captured(
@@ -335,3 +335,9 @@ def _array(n: int, kind: Kind, results: Values, *, writeable: bool) -> TracedArr
 
 def _missing(results: Values) -> Any:
     return MISSING
+
+
+def _unread(place: Place) -> Recipe:
+    """What is left in a name that nothing reads; it may be deleted."""
+    made = Unbound(f"nothing reads {place.text} after the loop", "bind it again")
+    return lambda _: made

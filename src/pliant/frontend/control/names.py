@@ -135,19 +135,6 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
     return count
 
 
-def loaded_after(last: ast.stmt, nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that are read where it stands after a statement, but for those that inner functions read."""
-    end = last.end_lineno or last.lineno, last.end_col_offset or 0
-    todo, after = [*nodes], list[ast.AST]()
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.expr | ast.stmt) and (node.lineno, node.col_offset) >= end:
-            after.append(node)
-        elif not isinstance(node, SCOPES):
-            todo += ast.iter_child_nodes(node)
-    return set(loads(after))
-
-
 def _loads_inside(node: Function) -> dict[str, int]:
     """How often a function reads each name of the scopes around it."""
     body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]

@@ -17,6 +17,7 @@ from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
 from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
+from pliant.frontend.control.live import Live
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
@@ -66,7 +67,7 @@ class _Statements:
         self.globals = names.declared(body, ast.Global)
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
-        self.loads, self.captured, self.body = names.loads(body), names.captured(body), body
+        self.loads, self.live = names.loads(body), Live(body, self.locals)
         self.is_plain = names.is_generator(node) or bool(_BLIND & self.loads.keys())
         self.first = node.args.args[0].arg if node.args.args else outer.first if outer else ""
         self.declared: set[str] = set()  # names that blocks bind
@@ -173,9 +174,7 @@ class _Statements:
         bound = names.bound(whole)
         inside = names.loads(whole)
         outside = {name for name in bound if self.loads.get(name, 0) > inside.get(name, 0)}
-        if loop is None:
-            outside -= bound - self.captured - names.loaded_after(node.body[-1], self.body)
-        kept = outside | bound & (self.nonlocals | names.captured(whole))
+        kept = self.live.after(node, outside) | bound & (self.nonlocals | names.captured(whole))
         step = whole if isinstance(node, ast.For) else [*node.body, node.test]  # the test is that of the next step
         live = (bound & names.read_first(step)) | kept - names.surely_bound(step)
         ends = ast.Constant(names.leaves_loop(node.body))
