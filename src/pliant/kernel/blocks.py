@@ -50,7 +50,7 @@ GRAIN: Final = 64
 def blocked(program: Program) -> None:
     """Let steps that can run in blocks of rows do so, where that spares the way to memory."""
     given = {root_of(b) for b in program.params}
-    fixed = {root_of(b) for b in (*program.params, *program.results, *program.host)}
+    fixed = {root_of(b) for b in (*program.params, *program.results)}
     uses = dict[Buffer, int]()  # by how many steps some memory is touched
     for step in program.steps:
         for root in touched(step):

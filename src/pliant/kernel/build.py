@@ -70,7 +70,6 @@ def build(
     sharing: bool = True,
     ranges: Ranges | None = None,
     unread: Collection[int] = (),
-    is_inside: bool = False,
 ) -> Program:
     """The program of a function. `can(op, operand types)`: whether the target has code for it;
     `calls(…)`: who computes it matrix by matrix or row by row instead, or nothing.
@@ -94,16 +93,13 @@ def build(
         rows, free = rests.get(id(held), ()), [*spent.get(id(held), ())]
         return build(
             held, can, calls, sites=sites, owned=pairs, free=free, sharing=sharing, ranges=known, unread=rows,
-            is_inside=True,
         )  # fmt: skip
 
     fusion = Fusion(fn, can, calls, build_held, owned)
     leave(fusion.steps, spared(fn, unread) | {value for value in fusion.wanted if is_made_as_far(value, fusion.wanted)})
     params = tuple([fusion.buffers[v] for v in fn.params])
     results = tuple(fusion.out)
-    called = [step for step in fusion.steps if isinstance(step, Host)]
-    host = () if is_inside else tuple([out for step in called for out in step.outs if out])
-    program = Program(fn.name, params, results, fusion.steps, sites, host, tapes=tapes_made(fn))
+    program = Program(fn.name, params, results, fusion.steps, sites, tapes=tapes_made(fn))
     passed = {p for p, r in owned if fn.results[r] is fn.params[p]}  # left as they are
     homes = {results[r]: params[p] for p, r in owned if p not in passed}
     order(fusion, program, homes if sharing else {})

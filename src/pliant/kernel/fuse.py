@@ -368,7 +368,7 @@ class Fusion:
     def result(self, value: Value, seen: bool) -> Buffer:
         """The buffer of one result: the value's own, or a copy's."""
         step = self.made_at.get(value, -1)
-        if not seen and step >= 0 and not isinstance(self.steps[step], Host):
+        if not seen and step >= 0:
             self.outside.add(value)
             return self.buffers[value]
         root = Root(value, None, Buffer(value.type, value))

@@ -157,7 +157,7 @@ class Product:
 @final
 @dataclass(eq=False)
 class Host:
-    """A primitive evaluated by its array rule, in Python; inside a loop or a branch `site` is for what that raises."""
+    """A primitive evaluated by its array rule, in Python; `site` is for what that raises."""
 
     node: Node
     args: tuple[Buffer, ...]
@@ -298,7 +298,6 @@ class Program:
     results: tuple[Buffer, ...]
     steps: list[Step]
     sites: list[Site]
-    host: tuple[Buffer, ...] = ()
     arena: int = 0
     tapes: str = "none"  # whether it makes some, and leaves them to its caller
     fault: str = ""  # why nothing shares memory, if the verifier found the plan that shares it wrong

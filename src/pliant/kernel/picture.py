@@ -10,10 +10,8 @@ from pliant.kernel.plan import Life, Plan
 from pliant.kernel.report import line_of, title_of
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 900, 420, 110, 40, 14
-COLOURS: Final = {"argument": "#b8c4d0", "result": "#6f9e6f", "workspace": "#d08a4e", "host": "#a878b8"}
-TEXTS: Final = {
-    "argument": "arguments", "result": "results", "workspace": "workspace", "host": "made by Python"
-}  # fmt: skip
+COLOURS: Final = {"argument": "#b8c4d0", "result": "#6f9e6f", "workspace": "#d08a4e"}
+TEXTS: Final = {"argument": "arguments", "result": "results", "workspace": "workspace"}
 
 
 def picture_of(plan: Plan, steps: int) -> str:
@@ -29,7 +27,7 @@ def picture_of(plan: Plan, steps: int) -> str:
     for size, lives in rows:
         body += [_rectangle(life, at, low, scale, steps) for life, at in lives]
         place = lives[0][0].place if lives else "workspace"
-        name = TEXTS[place] if place in ("workspace", "host") else title_of(lives[0][0]).split(" ")[0]
+        name = TEXTS[place] if place == "workspace" else title_of(lives[0][0]).split(" ")[0]
         body.append(_text(LEFT - 8, low - size * scale / 2 + 4, name[:14], "end"))
         low -= size * scale + GAP
     ticks = range(0, steps + 1, max(steps // 10, 1))
@@ -50,7 +48,7 @@ def _rows(plan: Plan) -> Iterator[tuple[int, Sequence[tuple[Life, int]]]]:
     inside = [(life, life.buffer.offset) for life in plan.lives if life.place == "workspace"]
     if inside:
         yield plan.workspace, inside
-    for place in ("host", "result", "argument"):
+    for place in ("result", "argument"):
         for life in plan.lives:
             if life.place == place and life.inside is None:
                 here = [(other, 0) for other in plan.lives if other.inside is life.buffer]

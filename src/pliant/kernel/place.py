@@ -14,9 +14,9 @@ ALIGNMENT = 64
 def place(program: Program, *, reuse: bool = True) -> None:
     """Assign slots of the pointer table and offsets in the arena; without `reuse`, bytes of its own to each.
 
-    Slot 0 is the arena; then the parameters, the results, and what host steps made.
+    Slot 0 is the arena; then the parameters and the results.
     """
-    fixed = (*program.params, *program.results, *program.host)
+    fixed = (*program.params, *program.results)
     for slot, buffer in enumerate(fixed, start=1):
         buffer.slot = slot
     blocks = [step for step in program.steps if isinstance(step, Blocks)]

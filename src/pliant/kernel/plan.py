@@ -15,8 +15,8 @@ class Life:
     """One array in memory. `birth` and `death` are the numbers of the first step that writes it and of
     the last that touches it: -1 for what is there before the call, the number of steps for what stays.
 
-    place: "argument", "result", "workspace" or "host" (made by a Python call). inside: the buffer
-    whose memory it has taken over, at last. reason: why it has memory of its own.
+    place: "argument", "result" or "workspace". inside: the buffer whose memory it has taken over, at last.
+    reason: why it has memory of its own.
     """
 
     buffer: Buffer
@@ -102,12 +102,7 @@ def _life(buffer: Buffer, program: Program, birth: int, death: int) -> Life:
     root = root_of(buffer)
     params = len(program.params)
     at = root.slot - 1
-    place = (
-        "workspace" if root.slot == 0
-        else "argument" if at < params
-        else "result" if at < params + len(program.results)
-        else "host"
-    )  # fmt: skip
+    place = "workspace" if root.slot == 0 else "argument" if at < params else "result"
     inside = None if root is buffer else root
     return Life(buffer, buffer.type.bytes, birth, death, place, inside, buffer.reason, origin_of(buffer))
 

@@ -73,7 +73,7 @@ def place_of(life: Life) -> str:
         return f"in the memory of argument {getattr(life.inside.value.op, 'hint', '')}"
     if life.inside:
         return f"in the memory of a {life.place}"
-    return {"argument": "the caller's", "result": "a new array", "host": "made by a call into Python"}[life.place]
+    return {"argument": "the caller's", "result": "a new array"}[life.place]
 
 
 def _why(life: Life, readers: list[int]) -> str:

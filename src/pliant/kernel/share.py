@@ -17,6 +17,7 @@ from pliant.kernel.ir import (
     Buffer,
     Copy,
     Fill,
+    Host,
     Load,
     Nest,
     Product,
@@ -65,7 +66,7 @@ def share(program: Program, homes: Homes, *, sharing: bool = True) -> None:
 class _Sharing:
     def __init__(self, program: Program, homes: Homes) -> None:
         self.program, self.homes, self.steps = program, homes, program.steps
-        self.fixed = {*program.params, *program.results, *program.host}
+        self.fixed = {*program.params, *program.results}
         self.maker: dict[Buffer, int] = {}
         self.last: dict[Buffer, int] = {}
         self.taken: set[Buffer] = set()
@@ -209,7 +210,7 @@ class _Sharing:
                 return ""
             case Run() | Routine() if (source, buffer) in takes_over(step):
                 return ""
-            case Product() | Routine():
+            case Product() | Routine() | Host():
                 return f"{name_of(source)} is an operand of the library call that makes it"
             case _:
                 return f"{name_of(source)} is read in another order than it is written in"

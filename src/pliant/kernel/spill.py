@@ -11,6 +11,7 @@ from pliant.kernel.ir import (
     Checked,
     Delay,
     Fill,
+    Host,
     Load,
     Nest,
     Root,
@@ -86,7 +87,7 @@ def may_fail(step: Step) -> bool:
             parts = [*rest, *[s for top in rest for region in regions(top) for s in scalars(region)]]
             return any([isinstance(s, Checked) for s in parts])
         case _:
-            return isinstance(step, Routine) and step.site >= 0
+            return isinstance(step, Routine | Host) and step.site >= 0
 
 
 def compact(loops: tuple[Var, ...]) -> Affine:

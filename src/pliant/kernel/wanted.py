@@ -99,7 +99,7 @@ def _of_index(node: Node, extent: int, used: Reach, limits: Limits) -> Reach:
 
 def leave_unread(program: Program) -> None:
     """Let nests not fill the rests of arrays of which other nests read no more than they make."""
-    kept = {*program.results, *program.host}
+    kept = {*program.results}
     for nest in [step for step in program.steps if isinstance(step, Nest) and step.limits]:
         for root in nest.roots:
             if root.rest is not None and root.buffer and not root.fold and root.buffer not in kept:

@@ -42,6 +42,10 @@ class Fft(Linear):
     def array(self, xp: Namespace, x: Any) -> Any:
         return getattr(xp.fft, self.kind)(x, n=self.length)
 
+    def into(self, xp: Namespace, out: Any, x: Any) -> None:
+        """The result, in an array that is given."""
+        getattr(xp.fft, self.kind)(x, n=self.length, out=out)
+
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
         # The adjoint of a transform is its inverse without the division; what the half spectrum
         # leaves out counts twice.

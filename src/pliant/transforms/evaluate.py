@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 from pliant.core.build import expanded
@@ -41,6 +42,22 @@ def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
         return evaluate(expanded(op, *types), tuple(args), xp)
     out = (rule or op.array)(xp, *args)
     return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
+
+
+def ready(op: Op, xp: Namespace, types: tuple[Type, ...]) -> Callable[..., tuple[Any, ...]]:
+    """One primitive as a function of arrays of these types, for many calls: `run`, which finds what serves it once."""
+    rule = getattr(op, xp.__name__.partition(".")[0], None) or (op.array if op.has("array") else None)
+    if hasattr(xp, "pliant_rules"):
+        return lambda *xs: run(op, xp, [*xs])
+    if rule is None:
+        step = cache(lambda: stepper(expanded(op, *types), xp))
+        return lambda *xs: step()(xs)
+
+    def made(*xs: Any) -> tuple[Any, ...]:
+        out = rule(xp, *xs)
+        return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
+
+    return made
 
 
 def short_dtype(dtype: Any) -> str:

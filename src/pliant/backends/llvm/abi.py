@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 
 from pliant.backends.calls import MISSED
-from pliant.backends.llvm.called import evaluated, raised
+from pliant.backends.llvm.called import evaluator, raised
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.tapes import STATE, give_back, words
@@ -52,9 +52,10 @@ class Executable:
         self.params = [(t.shape, numpy_dtype(t)) for t in frame.params]
         self.results = [(t.shape, numpy_dtype(t)) for t in frame.results]
         self.pinned = frame.pinned
-        self.table = ctypes.c_void_p * (1 + len(frame.params) + len(frame.results) + frame.host)
+        self.table = ctypes.c_void_p * (1 + len(frame.params) + len(frame.results))
         self.arenas: list[Array] = []  # free ones; pop and append are atomic
         self.steps: list[Any] = [self._entry(step) for step in order]
+        self.rules = {step: rule_of(step) for step in order if not isinstance(step, Segment)}
 
     @functools.cached_property
     def program(self) -> Program:
@@ -100,21 +101,20 @@ class Executable:
         except IndexError:
             arena = aligned(self.frame.arena)
         table = self.table(*[address(a) for a in (arena, *args, *made)])
-        held = self._run(table, arena, args, made)
-        del held
+        self._run(table, [arena, *args, *made])
         self.arenas.append(arena)
         return made
 
-    def _run(self, table: Any, arena: Array, args: list[Array], outs: list[Array]) -> list[Array]:
+    def _run(self, table: Any, held: list[Array]) -> None:
+        """Run the steps; `held` are the arrays that the table names the memory of."""
         error = (ctypes.c_int64 * words())()
         places, codes = ctypes.addressof(table), ctypes.addressof(error)
         error[2], error[3] = codes + 8 * STATE, codes + 8 * words()
         error[5] = error[3]
-        held: list[Array] = [arena, *args, *outs]
         try:
             for given, step in zip(self.order, self.steps, strict=True):
                 if not isinstance(given, Segment):
-                    self._host(given, table, held)
+                    self._host(given, held)
                     continue
                 step(places, codes)
                 if error[0]:
@@ -122,24 +122,15 @@ class Executable:
         finally:
             if error[4]:
                 give_back(codes + 16)
-        return held
 
-    def _host(self, step: Host, table: Any, held: list[Array]) -> None:
-        """One primitive by its array rule; what it makes is kept until the call ends."""
-        xs = [self._view(b, held) for b in step.args]
-        for out, made in zip(step.outs, evaluated(step.node.op, xs), strict=True):
-            if out:
-                array = np.array(made, numpy_dtype(out.type), order="C", copy=True)
-                array = array.reshape(out.type.shape)
-                while len(held) <= out.slot:
-                    held.append(None)
-                held[out.slot] = array
-                table[out.slot] = array.ctypes.data
+    def _host(self, step: Host, held: list[Array]) -> None:
+        """One primitive by its array rule."""
+        operands = [self._view(b, held) for b in step.args]
+        self.rules[step](operands, [b and self._view(b, held) for b in step.outs])
 
     def _view(self, buffer: Buffer, held: list[Array]) -> Array:
-        dtype = numpy_dtype(buffer.type)
         if buffer.slot == 0:
-            return np.ndarray(buffer.type.shape, dtype, held[0], buffer.offset)
+            return np.ndarray(buffer.type.shape, DTYPES[buffer.type.dtype], held[0], buffer.offset)
         return held[buffer.slot].view()
 
     def fail(self, code: int, index: int) -> None:
@@ -159,6 +150,11 @@ class Executable:
         if place.count > 1:
             raise beyond(index, place.axis, place.extent, place.count).at(("this slice", place.origin))
         raise out_of_range(index, place.axis, place.extent, place.name).at(("here", place.origin))
+
+
+def rule_of(step: Host) -> Callable[[Sequence[Array], Sequence[Array | None]], None]:
+    """What computes a host step: of arrays, into arrays."""
+    return evaluator(step.node.op, [b.type for b in step.args], [b and b.type for b in step.outs])
 
 
 def plain(a: Array, dtype: np.dtype[Any]) -> Array:

@@ -1,11 +1,11 @@
-"""Primitives by their array rules: native loops and branches call Python for what has no native code."""
+"""Primitives by their array rules: native code calls Python for what has no native code."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -15,7 +15,7 @@ from pliant.backends.llvm.jit import symbol
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine
-from pliant.transforms.evaluate import run
+from pliant.transforms.evaluate import ready
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -38,12 +38,34 @@ class _Raised(threading.local):
 _raised: Final = _Raised()
 
 
-def evaluated(op: Op, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a primitive's array rule, which must not write to these arrays."""
-    for array in arrays:
-        array.flags.writeable = False
-    with np.errstate(all="ignore"):  # as native code: no warning says where it comes from
-        return run(op, np, [*arrays])
+def evaluator(
+    op: Op, operands: Sequence[Type], results: Sequence[Type | None]
+) -> Callable[[Sequence[Any], Sequence[Any | None]], None]:
+    """A primitive's array rule as a function of arrays and of arrays for its results, None for those that nobody wants.
+
+    It must not write to its operands, which is seen to.
+    """
+    rule, into = ready(op, np, tuple(operands)), getattr(op, "into", None)
+    if into is not None and len(results) == 1 and results[0]:
+
+        def fill(arrays: Sequence[Any], outs: Sequence[Any]) -> None:
+            for array in arrays:
+                array.flags.writeable = False
+            with np.errstate(all="ignore"):
+                into(np, outs[0], *arrays)
+
+        return fill
+
+    def copy(arrays: Sequence[Any], outs: Sequence[Any | None]) -> None:
+        for array in arrays:
+            array.flags.writeable = False
+        with np.errstate(all="ignore"):  # as native code: no warning says where it comes from
+            made = rule(*arrays)
+            for out, x in zip(outs, made, strict=True):
+                if out is not None:
+                    out[...] = np.reshape(x, out.shape)
+
+    return copy
 
 
 def raised() -> BaseException:
@@ -72,12 +94,13 @@ def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> t
     """A function of addresses that evaluates a primitive, under the name by which code finds it; it returns whether
     that failed."""
 
+    evaluate = evaluator(op, operands, results)
+
     def call(places: Any) -> int:
         try:
-            made = evaluated(op, [_array(places[n], t) for n, t in enumerate(operands)])
-            for n, (t, x) in enumerate(zip(results, made, strict=True), len(operands)):
-                if places[n]:
-                    _array(places[n], t)[...] = np.asarray(x).reshape(t.shape)
+            arrays = [_array(places[n], t) for n, t in enumerate(operands)]
+            given = [places[n] for n in range(len(operands), len(operands) + len(results))]
+            evaluate(arrays, [_array(place, t) if place else None for place, t in zip(given, results, strict=True)])
         except BaseException as error:  # goes on where the native code has returned
             _raised.error = error
             return 1

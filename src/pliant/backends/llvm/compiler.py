@@ -51,7 +51,6 @@ def executable(program: Program, code: Code | None, order: list[Segment | Host])
         results=tuple([b.type for b in program.results]),
         pinned=pinned_of(program),
         arena=program.arena,
-        host=len(program.host),
         sites=tuple(program.sites),
     )
     return Executable(frame, code, order, entry_of_arrays, lambda: program)

@@ -7,8 +7,9 @@ one form; any other it answers with `MISSED`, so that someone else can be asked.
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pliant.backends import layout
 from pliant.backends.calls import MISSED, Array, Call, Container, Given, Result
@@ -17,11 +18,15 @@ from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.capi import builtin, method
 from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.guards import Guards
+from pliant.backends.llvm.hosted import Hosted, is_ready
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.returned import Returned
 from pliant.backends.llvm.strided import gather, scatter
 from pliant.backends.llvm.tapes import STATE, makes_tapes, tapes, words
+
+if TYPE_CHECKING:
+    from pliant.kernel.ir import Host
 
 FEW: Final = 4096  # bytes of arrays that are copied: up to here nobody sees how
 
@@ -32,7 +37,7 @@ def make_entry(executable: Executable, call: Call) -> Callable[..., Any] | None:
     It answers all others with `MISSED`, also those that raise or whose index is out of range, unless something was
     written then: in that case it raises.
     """
-    if not layout.is_known() or not all([isinstance(s, Segment) for s in executable.order]):
+    if not layout.is_known() or not is_ready(executable):
         return None
     return _Holder(executable, call).builtin()
 
@@ -54,7 +59,7 @@ class _Holder:
         self.executable, self.call = executable, call
         self.arena = ctypes.c_void_p(None)
         writer = _EntryWriter(executable, call)
-        self.named = writer.fail, writer.guards.tables, writer.dtypes  # by address, in the text
+        self.named = writer.fail, writer.guards.tables, writer.dtypes, writer.hosted  # by address, in the text
         text = writer.text(ctypes.addressof(self.arena))
         self.code = Code(text, 0, keep=False, level=2 if writer.copied > FEW else 0)
         self.method = method(b"pliant_entry", self.code.address("entry"))
@@ -77,11 +82,14 @@ class _EntryWriter:
         self.executable, self.call, self.fail = executable, call, executable.fail  # kept: a new object each time
         self.params = list(executable.frame.params)
         self.results = list(executable.frame.results)
-        self.dtypes = {t.dtype: numpy_dtype(t) for t in (*self.params, *self.results)}
+        hosts = [step for step in executable.order if not isinstance(step, Segment)]
+        types = (*self.params, *self.results, *[b.type for step in hosts for b in (*step.args, *step.outs) if b])
+        self.dtypes = {t.dtype: numpy_dtype(t) for t in types}
         self.w = w = Lines(lambda w: w.another(constant(MISSED)))
         self.guards = Guards(w, call.conditions)
         self.arguments = Arguments(w, call, self.params, self.results, self.dtypes)
         self.returned = Returned(w, self.arguments, self.results, self.dtypes)
+        self.hosted = Hosted(w, executable, self.dtypes)
         self.work = w.local("ptr", "null")
         self.room = executable.frame.arena
         self.shelves: dict[tuple[str, int], int] = {}  # where temporary arrays lie in the arena
@@ -183,23 +191,35 @@ class _EntryWriter:
         w.begin(none)
 
     def run(self, table: str) -> None:
-        """Call the segments, without the GIL if they take long."""
-        w, code = self.w, self.executable.code
-        segments = [s for s in self.executable.order if isinstance(s, Segment)]
-        if code is None or not segments:
-            return
-        has_tapes = makes_tapes(self.executable.frame.sites)
+        """Run the program: native code, and Python for what NumPy computes."""
+        error = self.room_for_errors()
+        for is_native, steps in itertools.groupby(self.executable.order, lambda step: isinstance(step, Segment)):
+            if is_native:
+                self.run_segments([s for s in steps if isinstance(s, Segment)], table, error)
+            else:
+                for step in steps:
+                    self.hosted.call(cast("Host", step), table)
+
+    def room_for_errors(self) -> str:
+        """Where native code says what is wrong, and where its tapes lie."""
+        w, has_tapes = self.w, makes_tapes(self.executable.frame.sites)
         error = w.local(f"[{words() if has_tapes else 2} x i64]")
         w.line(f"store i64 0, ptr {error}")
         if has_tapes:
             first, end = (w.op(f"getelementptr i64, ptr {error}, i64 {n}") for n in (STATE, words()))
             for n, value in enumerate((first, end, "null", end)):
                 w.line(f"store ptr {value}, ptr {w.op(f'getelementptr i64, ptr {error}, i64 {2 + n}')}")
+        return error
+
+    def run_segments(self, segments: Sequence[Segment], table: str, error: str) -> None:
+        """Native code, without the GIL if it takes long."""
+        w, code = self.w, self.executable.code
+        assert code
         is_long = sum([s.work for s in segments]) > LONG
         state = w.call("ptr", "PyEval_SaveThread", "") if is_long else ""
         for segment in segments:
             w.line(f"call void {address_of(code.address(segment.name))}(ptr {table}, ptr {error})")
-        if has_tapes:
+        if makes_tapes(self.executable.frame.sites):  # in programs that call no Python: all of it has run
             back = address_of(tapes().code.address("pliant_tape_back"))
             w.line(f"call void {back}(ptr {w.op(f'getelementptr i64, ptr {error}, i64 2')}, ptr null)")
         if is_long:

@@ -28,5 +28,4 @@ class Frame:
     results: tuple[Type, ...]
     pinned: Mapping[int, int]  # results that lie in the memory of a parameter: result number -> parameter number
     arena: int  # bytes of workspace
-    host: int  # how many arrays host calls make
     sites: tuple[Site, ...]

@@ -123,7 +123,6 @@ def kept_program(key: str, fn: Function, planned: Callable[[], Program]) -> Exec
         results=tuple([Type(dtype, tuple(shape)) for dtype, shape in entry["results"]]),
         pinned=dict(entry["pinned"]),
         arena=entry["arena"],
-        host=0,
         sites=tuple([Site(axis, extent, origins[n], *rest) for axis, extent, n, *rest in entry["sites"]]),
     )
     order = [Segment(name, work) for name, work in entry["segments"]]

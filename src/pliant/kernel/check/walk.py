@@ -65,7 +65,7 @@ def effect_of(program: Program) -> Effect:
 class _Walk:
     def __init__(self, program: Program) -> None:
         self.program, self.memory = program, Memory()
-        fixed = (*program.params, *program.results, *program.host)
+        fixed = (*program.params, *program.results)
         self.rooms = {0: program.arena} | {n: b.type.bytes for n, b in enumerate(fixed, start=1)}
         self.regions: dict[Buffer, Region] = {}
         for buffer in program.params:
