@@ -217,7 +217,7 @@ def test_what_a_block_has_left_is_nan_if_memory_is_poisoned(monkeypatch: pytest.
 @pytest.mark.usefixtures("small_blocks")
 def test_random_programs_give_the_same_bits_in_blocks():
     groups = 0
-    for seed in range(60):
+    for seed in range(72):
         rng = np.random.default_rng(seed)
         fn = random_program(rng, 40)
         xs = [sample(rng, p.type) for p in fn.params]
@@ -282,3 +282,13 @@ def test_what_the_caller_has_is_not_written_before_all_matrices_have_an_answer()
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         pliant.jit(replaced)(a, out)
     assert not out.any()
+
+
+def test_rows_made_side_by_side_need_no_memory_between_and_are_shared_by_threads():
+    a, b = np.random.default_rng(0).normal(size=(2, 100_000, 3))
+    text = str(pliant.explain(np.cross, a, b))
+    assert "parts for threads" in text and "workspace: 64 bytes" in text
+    np.testing.assert_allclose(pliant.jit(np.cross)(a, b), np.cross(a, b), rtol=1e-12)
+    gradients = pliant.grad(lambda a, b: np.sum(np.cross(a, b) ** 2), argnums=(0, 1))(a, b)
+    np.testing.assert_allclose(gradients[0], 2 * np.cross(b, np.cross(a, b)), rtol=1e-9)
+    np.testing.assert_allclose(gradients[1], 2 * np.cross(np.cross(a, b), a), rtol=1e-9)

@@ -12,10 +12,11 @@ from numpy.testing import assert_array_equal
 
 from pliant.core import ir
 from pliant.core.build import trace
+from pliant.core.ir import const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops import RULES, update
-from pliant.ops.shape import Slice, permute, reshape, slice_axis
+from pliant.ops.shape import Slice, broadcast, permute, reshape, slice_axis
 from pliant.ops.update import AddSlice, UpdateSlice, apart, compose, pad, within
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, check_rule, reverse, run
@@ -120,6 +121,32 @@ def row(u):
     return reshape(u, (1, 2))
 
 
+FIRST, LAST, ADDED = UpdateSlice((0, 0), (1, 1)), UpdateSlice((0, 1), (1, 1)), AddSlice((0, 0), (1, 1))
+
+
+def filled(number):
+    return broadcast(const(number, "f64"), (2, 3), ())
+
+
+def column(u):
+    return reshape(u, (2, 1))
+
+
+def columns(x):
+    return reshape(slice_axis(x, 0, 2, 4), (2, 2))
+
+
+def test_columns_that_are_not_all_or_written_twice_stay_writes():
+    U1, U2 = Type("f64", (2, 1)), Type("f64", (2, 2))
+    for f, types in (
+        (lambda u: FIRST(filled(1.0), u), (U1,)),
+        (lambda u: ADDED(FIRST(filled(1.0), u), u), (U1,)),
+        (lambda u, v: ADDED(LAST(filled(1.0), v), u), (U1, U2)),
+        (lambda u, v: LAST(UpdateSlice((0, 2), (1, 1))(filled(0.0), u), v), (U1, U2)),
+    ):
+        assert "concatenate" not in str(simplify(trace(f, *types), update.RULES))
+
+
 def turned(x):
     return permute(x, (1, 0))
 
@@ -138,6 +165,8 @@ IDENTITIES = [
     (update.update_of_zeros_with_update_of_zeros, lambda x, u: PUT(zeros(9), UpdateSlice((0,), (2,))(zeros(3), u))),
     (update.add_slice_of_zeros, lambda x, u: ADD(x, zeros(2))),
     (update.add_slice_of_zeros, lambda x, u: ADD(zeros(6), u)),
+    (update.writes_of_all_columns, lambda x, u: LAST(FIRST(filled(1.0), column(u)), columns(x))),
+    (update.writes_of_all_columns, lambda x, u: ADDED(LAST(filled(0.0), columns(x)), column(u))),
     (update.permute_of_update_of_permute, lambda x, u: turned(UpdateSlice((1, 0), (1, 2))(turned(pairs(x)), row(u)))),
     (
         update.permute_of_update_of_permute,

@@ -42,6 +42,7 @@ from pliant.kernel.place import assign, last_uses
 from pliant.kernel.product import stack_of
 from pliant.kernel.schedule import depth_of, scalars
 from pliant.kernel.spill import may_fail
+from pliant.kernel.split import LEAST
 
 GRAIN: Final = 64
 """Rows of a block are a multiple of this, if they are many: whole vectors, and whole lines of cache."""
@@ -220,8 +221,10 @@ class Group:
         for step in inner:
             for root in touched(step):
                 own[root] = own.get(root, 0) + 1
-        if len(inner) < 2 or sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR:
-            return self.steps  # what is touched again stays near anyway
+        is_near = sum([root.type.bytes * (count - 1) for root, count in own.items()]) < FAR
+        is_shared = [isinstance(step, Fill) and step.work >= LEAST for step in inner] == [True]
+        if (len(inner) < 2 or is_near) and not is_shared:
+            return self.steps  # what is touched again stays near anyway, and a nest is shared by threads by itself
         if any([may_fail(step) for step in inner]) and not self.written.isdisjoint(given):
             return self.steps
         private = {root for root in self.written - fixed if uses[root] == own[root]}

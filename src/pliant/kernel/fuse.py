@@ -31,7 +31,7 @@ from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
-from pliant.ops.shape import Permute, Reshape, Slice
+from pliant.ops.shape import Concatenate, Permute, Reshape, Slice
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
@@ -392,7 +392,7 @@ def reads_once(user: Node, value: Value) -> bool:
     if isinstance(user.op, Dot):
         _, m, n, _ = user.op.sizes(*user.args)
         return (n if value is user.args[0] else m) == 1
-    return isinstance(user.op, Elementwise | Window | BlockWrite)
+    return isinstance(user.op, Elementwise | Window | BlockWrite | Concatenate)
 
 
 def is_merged(value: Value) -> bool:
@@ -407,6 +407,8 @@ def elements_read(user: Node, value: Value) -> int:
     """How many elements of an operand a node reads, one read several times counted as often: of borders of a plane,
     their own. The parts of a row are put together again, as np.roll does, which is quicker from memory."""
     size = user.types[0].size
+    if isinstance(user.op, Concatenate):
+        return value.type.size * user.args.count(value)
     return size if isinstance(user.op, Slice) and value.type.rank > 1 else max(size, value.type.size)
 
 

@@ -91,7 +91,7 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
 
 
 def _of_index(node: Node, extent: int, used: Reach, limits: Limits) -> Reach:
-    """How far a scatter, which uses so much of an index, looks at it: it checks what is not known to be in range."""
+    """How far a scatter, which uses so much of an index, looks at it: it checks what may be out of range."""
     ends, rest = limits.ends.of(node.args[1])
     is_checked = len(node.args) > 3 or rest not in range(extent)
     return {} if is_checked else {axis: n for axis, n in used.items() if ends.get(axis) is n}

@@ -236,8 +236,6 @@ def kron(x: Value, y: Value) -> Value:
 def cross(x: Value, y: Value) -> Value:
     """The vector product along the last axis, of extent 3: `t[…, 3], t[…, 3] → t[…, 3]`."""
     axis = x.type.rank - 1
-
-    def turned(v: Value, by: int) -> Value:
-        return concatenate((slice_axis(v, axis, by, 3 - by), slice_axis(v, axis, 0, by)), axis)
-
-    return turned(x, 1) * turned(y, 2) - turned(x, 2) * turned(y, 1)
+    xs, ys = ([slice_axis(v, axis, n, 1) for n in range(3)] for v in (x, y))
+    ahead = ((1, 2), (2, 0), (0, 1))
+    return concatenate(tuple([xs[i] * ys[j] - xs[j] * ys[i] for i, j in ahead]), axis)

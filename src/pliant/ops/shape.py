@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.frozen import frozen
@@ -12,6 +12,8 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Linear, Movement
 from pliant.rewrite.rule import rewrite
+
+SHORT_ROW: Final = 8  # elements that are written one by one, side by side
 
 
 @final
@@ -193,11 +195,24 @@ class Concatenate(Linear):
         return k.choose_piece(i, self.axis, xs)
 
     def fill(self, k: Any, out: Any, *xs: Any) -> None:
-        """One piece after the other."""
+        """One piece after the other; rows of a few elements each at once."""
+        if self.axis == out.type.rank - 1 and out.type.shape[-1] <= SHORT_ROW:
+            self._fill_rows(k, out, xs)
+            return
         at = 0
         for x in xs:
             self._fill_piece(k, out, x, at)
             at += x.type.shape[self.axis]
+
+    def _fill_rows(self, k: Any, out: Any, xs: Sequence[Any]) -> None:
+        pieces = [(x, n) for x in xs for n in range(x.type.shape[-1])]
+
+        def row(j: Any) -> None:
+            made = [x((*j, k.affine(0, 1, n))) for x, n in pieces]
+            for place, scalar in enumerate(made):
+                k.store(out, (*j, k.affine(0, 1, place)), scalar)
+
+        k.loop(out.type.shape[:-1], row)
 
     def _fill_piece(self, k: Any, out: Any, x: Any, at: int) -> None:
         def element(j: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from math import gcd
 from typing import Any, TypeAlias, cast, final
 
@@ -15,7 +16,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add, Sub, neg
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, Slice, broadcast, lift, permute
+from pliant.ops.shape import SHORT_ROW, Broadcast, Permute, Slice, broadcast, concatenate, lift, permute
 from pliant.rewrite.rule import rewrite
 
 LARGE = 256  # elements
@@ -287,6 +288,32 @@ def add_slice_of_zeros(value: Value) -> Value | None:
     return UpdateSlice(value.op.start, value.op.step)(x, u) if is_zero(x) else None  # type: ignore[attr-defined]
 
 
+@rewrite(Window, level="stable", reads=(Window,))
+def writes_of_all_columns(value: Value) -> Value | None:
+    """Short rows whose elements are written one after the other, or added to zeros, as cotangents of `x[:, 0]`,
+    `x[:, 1]`, … are: they are the columns side by side (but for the sign of -0.0)."""
+    axis, x, columns, is_sum = len(value.shape) - 1, value, dict[int, Value](), False
+    if axis < 1 or not 1 < value.shape[axis] <= SHORT_ROW:
+        return None
+    while isinstance(x.op, Window):
+        at = _written(x).start[axis]
+        if at in columns or not _is_of_columns(x):
+            return None
+        columns[at], is_sum = x.args[1], is_sum or isinstance(x.op, AddSlice)
+        x = x.args[0]
+    parts = [columns[at] for at in sorted(columns)]
+    begins = [0, *accumulate([u.shape[axis] for u in parts])]
+    is_all = begins == [*sorted(columns), value.shape[axis]]
+    return concatenate(tuple(parts), axis) if is_all and is_zero(x) >= is_sum and isinstance(x.op, Broadcast) else None
+
+
+def _is_of_columns(write: Value) -> bool:
+    """Whether a write is to whole columns side by side, in their order."""
+    *lead, (_, step, length) = _axes(_written(write))
+    is_whole = [part[2] for part in lead] == [*write.shape[:-1]] and all([d == 1 or n == 1 for _, d, n in lead])
+    return is_whole and length > 0 and (step == 1 or length == 1)
+
+
 @rewrite(Permute, reads=(Window, Permute))
 def permute_of_update_of_permute(value: Value) -> Value | None:
     """Windows written through a transposed view are windows of the array itself."""
@@ -318,5 +345,6 @@ RULES = (
     update_of_own_sum,
     update_of_zeros_with_update_of_zeros,
     add_slice_of_zeros,
+    writes_of_all_columns,
     permute_of_update_of_permute,
 )
