@@ -12,7 +12,7 @@ import pliant
 from benchmarks.vector_math import fit
 from benchmarks.vector_math.errors import DTYPES, NAMES, arguments, by_numpy, compiled, error, special
 from pliant.backends.llvm.jit import host_target
-from pliant.backends.llvm.own import FASTER, FASTER_IF_WIDE, FORMULAS, coefficients, served
+from pliant.backends.llvm.own import COMPLEX, FASTER, FASTER_IF_WIDE, FORMULAS, coefficients, served
 
 BOUNDS = {
     "cbrt": 0.6, "hypot": 0.6, "exp2": 1.0, "log": 1.0, "pow": 1.0, "log10": 1.1, "log2": 1.2, "exp": 1.2, "arcsin": 1.3,
@@ -94,7 +94,8 @@ def test_coefficients_are_those_of_the_fit():
     assert {f.name for f in fit.FITS} <= set(vars(coefficients))
 
 
-EVERY = {(name, type) for name in FORMULAS for type in ("double", "float")}
+PLANAR = {(name, type) for name in COMPLEX for type in ("double", "float")}
+EVERY = {(name, type) for name in FORMULAS for type in ("double", "float")} | PLANAR
 
 
 @pytest.mark.parametrize(
@@ -103,8 +104,8 @@ EVERY = {(name, type) for name in FORMULAS for type in ("double", "float")}
         ("own", {"avx2"}, EVERY),
         ("own", {"avx2", "avx512f"}, EVERY),
         ("system", {"avx2", "avx512f"}, set()),
-        ("", {"avx2"}, FASTER),
-        ("", {"avx2", "avx512f"}, FASTER | FASTER_IF_WIDE),
+        ("", {"avx2"}, FASTER | PLANAR),
+        ("", {"avx2", "avx512f"}, FASTER | FASTER_IF_WIDE | PLANAR),
     ],
     ids=["own", "own, wide", "system", "best", "best, wide"],
 )

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias
 
-from pliant.backends.llvm.math import LIBM
+from pliant.backends.llvm.math import LIBM, function_of
 from pliant.backends.llvm.module import AT_ONCE
 from pliant.backends.llvm.own import is_inlined
 from pliant.backends.llvm.values import llvm_type
-from pliant.core.types import itemsize
+from pliant.core.types import REAL_OF, itemsize
 from pliant.kernel.ir import Apply, Literal, Nest
 
 FEW: Final = 4  # formulas of which several vectors are computed at a time
@@ -33,7 +33,7 @@ def lanes_at_once(own: Own, nests: list[Nest]) -> int:
     """How many lanes the vectors of the innermost loops have: those of a formula with a branch, which computes several
     vectors at a time, if all other functions of the nests come in place; else 0, for as many as LLVM likes."""
     found = functions(nests)
-    called = {s.dtype for s in found if not is_in_place(s)}
+    called = {REAL_OF.get(s.dtype, s.dtype) for s in found if not is_in_place(s)}
     is_whole = len(called) == 1 and all([is_formula(own, s) for s in found])
     return AT_ONCE // itemsize(called.pop()) if is_whole else 0
 
@@ -41,7 +41,7 @@ def lanes_at_once(own: Own, nests: list[Nest]) -> int:
 def functions(nests: list[Nest]) -> list[Apply]:
     """The scalars of some nests that take functions."""
     every = [s for nest in nests for s in nest.body.body if isinstance(s, Apply)]
-    return [s for s in every if s.op.name in CALLED and not is_square(s)]
+    return [s for s in every if (s.op.name in CALLED or function_of(s.op, s.dtype)) and not is_square(s)]
 
 
 def is_square(s: Apply) -> bool:
@@ -51,9 +51,9 @@ def is_square(s: Apply) -> bool:
 
 def is_formula(own: Own, s: Apply) -> bool:
     """Whether a scalar is a function that a formula of our own computes."""
-    return (LIBM.get(s.op.name, ""), llvm_type(s.dtype)) in own
+    return (function_of(s.op, s.dtype), llvm_type(s.dtype)) in own
 
 
 def is_in_place(s: Apply) -> bool:
     """Whether the formula of a function is part of the loop."""
-    return is_inlined(LIBM.get(s.op.name, ""))
+    return is_inlined(function_of(s.op, s.dtype))

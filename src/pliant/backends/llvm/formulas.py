@@ -31,12 +31,10 @@ def libm(name: str) -> Rule:
 
 
 def complex_libm(name: str) -> Rule:
-    """A function of libm on complex doubles; c64 goes by way of c128."""
+    """A function of libm on complex numbers."""
 
     def rule(w: Writer, d: str, x: tuple[str, str]) -> Val:
-        wide = convert(w, d, "c128", x)
-        assert isinstance(wide, tuple)
-        return convert(w, "c128", d, w.call_complex(name, wide))
+        return w.call_complex(name, d, x)
 
     return rule
 

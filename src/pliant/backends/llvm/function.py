@@ -84,10 +84,11 @@ class FunctionText:
         """Append a call whose value is not needed."""
         self.line(f"call {call}")
 
-    def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
-        """Call a function of libm from `double complex` to the same."""
-        pair = "{ double, double }"
-        made = self.op(f"call {pair} {self.module.complex_function(name)}(double {x[0]}, double {x[1]})")
+    def call_complex(self, name: str, dtype: str, x: tuple[str, str]) -> tuple[str, str]:
+        """Call a function of libm from complex numbers to complex ones."""
+        t = llvm_type(dtype)
+        pair = f"{{ {t}, {t} }}"
+        made = self.op(f"call {pair} {self.module.complex_function(name, t)}({t} {x[0]}, {t} {x[1]})")
         return self.op(f"extractvalue {pair} {made}, 0"), self.op(f"extractvalue {pair} {made}, 1")
 
     def label(self, name: str) -> None:

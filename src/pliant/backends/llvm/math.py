@@ -113,6 +113,14 @@ _COMPLEX: Final = () if sys.platform == "win32" else (
     "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
 )  # fmt: skip
 
+
+def function_of(op: Op, dtype: str) -> str:
+    """The function of libm that computes a primitive on numbers of a dtype; empty if none does."""
+    if dtype[0] == "c":
+        return "c" + LIBM.get(op.name, op.name) if op.name in (*_COMPLEX, "sqrt") else ""
+    return LIBM.get(op.name, "")
+
+
 TABLE: dict[str, dict[str, Rule]] = {
     "add": {"f": plain("fadd"), "c": by_parts(plain("fadd")), "b": plain("or"), **kinds("iu", plain("add"))},
     "sub": {"f": plain("fsub"), "c": by_parts(plain("fsub")), **kinds("iu", plain("sub"))},

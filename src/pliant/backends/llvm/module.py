@@ -8,13 +8,15 @@ from typing import Final, final
 
 from pliant.backends.llvm.jit import SECOND
 from pliant.backends.llvm.math import VECTOR_MATH
-from pliant.backends.llvm.own import definition, is_inlined
+from pliant.backends.llvm.own import COMPLEX, definition, is_inlined, is_two
 from pliant.kernel.ir import Buffer
 
 WIDE: Final = "#0"
 """Attributes of functions whose loops are long: their vectors are as wide as the processor has them."""
 AT_ONCE: Final = 128
 """Bytes that a formula with a branch computes at a time: several vectors, none of which waits for another."""
+LEAST: Final = 32
+"""Bytes of the narrowest vectors that one is written for, if the processor has them: each takes LLVM time."""
 NARROW: Final = "#1"
 """Attributes of functions whose loops are short: their vectors are no wider than 32 bytes."""
 
@@ -58,13 +60,15 @@ class Module:
 
     def own_variants(self, symbol: str, name: str, type: str) -> str:
         """Vector variants of a formula with a branch, defined and kept."""
+        # LLVM drops what nobody reads of a function all of whose calls it sees: these would be variants of another one.
+        self.kept.append(f"ptr @{symbol}")
         found = list[str]()
-        for width in sorted({*self.widths, AT_ONCE}):
+        for width in sorted({*[w for w in self.widths if w >= min(LEAST, max(self.widths))], AT_ONCE}):
             lanes = width // struct.calcsize("f" if type == "float" else "d")
             variant = f"{symbol}_{lanes}"
             self.helpers[variant] = self.definition(variant, name, type, lanes)
             self.kept.append(f"ptr @{variant}")
-            found.append(f"_ZGV_LLVM_N{lanes}v_{symbol}({variant})")
+            found.append(f"_ZGV_LLVM_N{lanes}{'v' * (1 + is_two(name))}_{symbol}({variant})")
         return ",".join(found)
 
     def definition(self, symbol: str, name: str, type: str, lanes: int = 1, more: str = "") -> str:
@@ -73,6 +77,8 @@ class Module:
 
     def library(self, name: str, count: int, type: str, has_vectors: bool = False, more: str = "") -> str:
         """The name of a function of a library, or of an intrinsic, declared. more: the type of one more operand."""
+        if name in COMPLEX:
+            return self.complex_library(name, type)
         full = name + "f" if type == "float" and not name.startswith("llvm.") else name
         if full not in self.declared:
             base = "memory(none) nounwind willreturn"
@@ -86,11 +92,15 @@ class Module:
             self.declared[full] = f"declare {type} @{full}({args}) #{number}"
         return "@" + full
 
-    def complex_function(self, name: str) -> str:
-        """The name of a function of libm on complex doubles, declared."""
-        pair = "declare { double, double }"
-        self.declared[name] = f"{pair} @{name}(double, double) memory(none) nounwind willreturn"
-        return "@" + name
+    def complex_function(self, name: str, type: str) -> str:
+        """The name of a function from two parts of a complex number to two, declared or defined."""
+        return self.function(name, type, 2) if (name, type) in self.own else self.complex_library(name, type)
+
+    def complex_library(self, name: str, type: str) -> str:
+        """The name of a function of libm on complex doubles, declared; that of floats goes by way of it."""
+        pure = "memory(none) nounwind willreturn"
+        self.declared[name] = f"declare {{ double, double }} @{name}(double, double) {pure}"
+        return "@" + name if type == "double" else self.helper(f"{name}_of_floats", lambda new: by_doubles(name, new))
 
     def variants(self, full: str, type: str, count: int) -> list[str]:
         """Vector variants of a function of libm, declared and kept."""
@@ -196,3 +206,17 @@ class Module:
         texts = [text for _, text in self.written.values()]
         called = [text for name, text in self.helpers.items() if any([f"@{name}(" in written for written in texts])]
         return [*self.declared.values(), *called, *texts]
+
+
+def by_doubles(name: str, new: str) -> str:
+    """The LLVM function of complex floats that calls one of complex doubles."""
+    pair, parts = "{ double, double }", ["%x", "%y"]
+    lines = [f"  {part}.wide = fpext float {part} to double" for part in parts]
+    lines.append(f"  %made = call {pair} @{name}(double %x.wide, double %y.wide)")
+    for n, part in enumerate(parts):
+        lines.append(f"  {part}.made = extractvalue {pair} %made, {n}")
+        lines.append(f"  {part}.less = fptrunc double {part}.made to float")
+    lines += ["  %first = insertvalue { float, float } poison, float %x.less, 0"]
+    lines += ["  %both = insertvalue { float, float } %first, float %y.less, 1", "  ret { float, float } %both"]
+    head = f"define internal {{ float, float }} @{new}(float %x, float %y) nounwind willreturn memory(none) {{"
+    return "\n".join([head, *lines, "}", ""])

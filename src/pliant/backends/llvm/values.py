@@ -26,8 +26,8 @@ class Writer(Protocol):
         """Append an instruction; the name of its value."""
         ...
 
-    def call_complex(self, name: str, x: tuple[str, str]) -> tuple[str, str]:
-        """Call a function of libm from `double complex` to the same."""
+    def call_complex(self, name: str, dtype: str, x: tuple[str, str]) -> tuple[str, str]:
+        """Call a function of libm from complex numbers to complex ones."""
         ...
 
     def call(self, name: str, dtype: str, *args: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, prod
 from typing import Final
 
-from pliant.backends.llvm.math import LIBM
+from pliant.backends.llvm.math import function_of
 from pliant.core.types import REAL_OF, itemsize
 from pliant.kernel.ir import Apply, Load, Nest, Rows, Run, Step, Var
 from pliant.ops.loop import Loop
@@ -65,7 +65,7 @@ def _steps(nest: Nest, loop: Var) -> float:
 
 def count_functions(nest: Nest) -> int:
     """How many functions a nest computes that take much longer than a mask."""
-    return sum([isinstance(s, Apply) and s.op.name in LIBM for s in nest.body.body])
+    return sum([isinstance(s, Apply) and bool(function_of(s.op, s.dtype)) for s in nest.body.body])
 
 
 def _time(nest: Nest, loop: Var, lanes: int) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from pliant.backends.llvm.own import circular, exponentials, logarithms, powers
+from pliant.backends.llvm.own import circular, exponentials, logarithms, planar, powers
 from pliant.backends.llvm.own.formula import F32, F64, Body, Num
 
 FORMULAS: Final[dict[str, Callable[..., Num]]] = {
@@ -20,6 +20,12 @@ FORMULAS: Final[dict[str, Callable[..., Num]]] = {
     "cbrt": powers.cbrt, "hypot": powers.hypot, "pow": powers.pow,
 }  # fmt: skip
 """Name of a function of libm → its formula."""
+
+COMPLEX: Final[dict[str, Callable[..., tuple[Num, Num]]]] = {
+    "cexp": planar.exp, "clog": planar.log, "csqrt": planar.sqrt, "csin": planar.sin, "ccos": planar.cos,
+    "ctan": planar.tan, "csinh": planar.sinh, "ccosh": planar.cosh, "ctanh": planar.tanh,
+}  # fmt: skip
+"""The same of complex numbers, of which the platform has no vectors."""
 
 FASTER: Final = frozenset(
     [
@@ -61,14 +67,20 @@ def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
     has_fused = "fma" in features or platform.machine().lower() in ("arm64", "aarch64")
     if wanted == "system" or not has_fused:  # without fused products formulas are neither fast nor exact
         return frozenset()
+    planar = frozenset([(name, type) for name in COMPLEX for type in ("double", "float")])
     if vectors and wanted != "own":
-        return FASTER | FASTER_IF_WIDE if "avx512f" in features else FASTER
-    return frozenset([(name, type) for name in FORMULAS for type in ("double", "float")])
+        return planar | (FASTER | FASTER_IF_WIDE if "avx512f" in features else FASTER)
+    return planar | frozenset([(name, type) for name in FORMULAS for type in ("double", "float")])
 
 
 def is_inlined(name: str) -> bool:
     """Whether a formula has no branch: LLVM inlines it, and makes vectors of the loop around it."""
-    return name not in ("sin", "cos", "tan")
+    return name not in ("sin", "cos", "tan", *COMPLEX)
+
+
+def is_two(name: str) -> bool:
+    """Whether a function takes two numbers."""
+    return name in ("atan2", "hypot", "pow", *COMPLEX)
 
 
 def definition(
@@ -83,9 +95,19 @@ def definition(
 ) -> str:
     """The LLVM function of a formula. function: declares one of a library, and names it. more: attributes."""
     body = Body(F64 if type == "double" else F32, function, lanes, has_scale=has_scale)
-    parameters = ["%x", "%y"][: 2 if name in ("atan2", "hypot", "pow") else 1]
-    result = FORMULAS[name](body, *[Num(body, p) for p in parameters])
+    parameters = ["%x", "%y"][: 1 + is_two(name)]
+    made, result = result_of(body, name, [Num(body, p) for p in parameters])
     listed = ", ".join([f"{body.type} {p}" for p in parameters])
     inlined = "alwaysinline" if is_inlined(name) else "noinline"
-    head = f"define internal {body.type} @{symbol}({listed}) {inlined} nounwind willreturn memory(none){more} {{"
-    return "\n".join([head, "entry:", *body.lines, f"  ret {body.type} {result.text}", "}", ""])
+    head = f"define internal {made} @{symbol}({listed}) {inlined} nounwind willreturn memory(none){more} {{"
+    return "\n".join([head, "entry:", *body.lines, f"  ret {made} {result}", "}", ""])
+
+
+def result_of(body: Body, name: str, args: Sequence[Num]) -> tuple[str, str]:
+    """The LLVM type of what a formula makes, and its text."""
+    if name in FORMULAS:
+        return body.type, FORMULAS[name](body, *args).text
+    real, imag = COMPLEX[name](body, *args)
+    pair = f"{{ {body.type}, {body.type} }}"
+    first = body.op(f"insertvalue {pair} poison, {body.type} {real.text}, 0")
+    return pair, body.op(f"insertvalue {pair} {first}, {body.type} {imag.text}, 1")

@@ -9,7 +9,7 @@ import math
 from typing import Final
 
 from pliant.backends.llvm.own.coefficients import ASIN, ATAN, COS_QUARTER, HALF_PI, PI, PI_DOWN, SIN, SIN_QUARTER
-from pliant.backends.llvm.own.formula import Bits, Body, Num
+from pliant.backends.llvm.own.formula import Bits, Body, Flag, Num
 
 LARGE: Final = {"f64": 2.0**30, "f32": 2.0**16}
 """From here on libm reduces arguments."""
@@ -48,7 +48,12 @@ def with_sign_of(b: Body, x: Num, odd: Bits) -> Num:
 
 def by_libm_if_large(b: Body, name: str, x: Num, made: Num) -> Num:
     """What libm gives for arguments that are too large."""
-    return b.unless(abs(x) < LARGE[b.format.dtype], made, lambda: b.library(name, x))
+    return b.unless(is_small(b, x), [made], name, [x])[0]
+
+
+def is_small(b: Body, x: Num) -> Flag:
+    """Whether an angle is none of those that are too large; NaN and infinities are."""
+    return abs(x) < LARGE[b.format.dtype]
 
 
 def sin(b: Body, x: Num) -> Num:
@@ -64,17 +69,30 @@ def cos(b: Body, x: Num) -> Num:
     return by_libm_if_large(b, "cos", x, sine_without(b, x, k, n.bits()))
 
 
-def tan(b: Body, x: Num) -> Num:
-    """The tangent: x = nπ/2 + r, and tan r or -1/tan r."""
-    n = x * (2 / math.pi) + b.format.rounder
-    r, low = without(b, x, n - b.format.rounder, b.parts(HALF_PI))
+def sine_cosine(b: Body, x: Num) -> tuple[Num, Num]:
+    """Sine and cosine of an angle that is not too large: x = nπ/2 + r, and those of r, in one order or the other."""
+    n, s, c = of_quarter(b, x)
+    even = (n & 1).is_zero()
+    sine = with_sign_of(b, b.where(even, s, c), n >> 1)
+    return b.where(x.is_(0.0), x, sine), with_sign_of(b, b.where(even, c, s), (n + 1) >> 1)
+
+
+def of_quarter(b: Body, x: Num) -> tuple[Bits, Num, Num]:
+    """n in the lowest bits, sin r and cos r for x = nπ/2 + r."""
+    rounded = x * (2 / math.pi) + b.format.rounder
+    r, low = without(b, x, rounded - b.format.rounder, b.parts(HALF_PI))
     z = r * r
     s = r + b.fma(r * z, b.polynomial(SIN_QUARTER, z), low)
     tail = b.fma(z * z, b.polynomial(COS_QUARTER, z), -(r * low))
     half = z * 0.5
     first = 1.0 - half
-    c = first + (((1.0 - first) - half) + tail)
-    even = (n.bits() & 1).is_zero()
+    return rounded.bits(), s, first + (((1.0 - first) - half) + tail)
+
+
+def tan(b: Body, x: Num) -> Num:
+    """The tangent: x = nπ/2 + r, and tan r or -1/tan r."""
+    n, s, c = of_quarter(b, x)
+    even = (n & 1).is_zero()
     return by_libm_if_large(b, "tan", x, b.where(x.is_(0.0), x, b.where(even, s, -c) / b.where(even, c, s)))
 
 

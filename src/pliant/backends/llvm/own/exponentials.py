@@ -101,6 +101,15 @@ def cosh(b: Body, x: Num) -> Num:
     return e + 0.25 / e
 
 
+def sinh_cosh(b: Body, x: Num) -> tuple[Num, Num]:
+    """Both, of what is so small that eˣ is finite."""
+    size = abs(x)
+    e = expm1(b, size, half=True)
+    inverse = 1.0 / b.fma(e, 2.0, 1.0)  # e⁻ˣ
+    s = b.where(size < 2.0 ** -(b.format.fraction // 2 + 1), size, b.fma(e, inverse, e))
+    return s.signed(x), b.fma(inverse, 0.5, e + 0.5)
+
+
 def tanh(b: Body, x: Num) -> Num:
     """(e²ˣ - 1)/(e²ˣ + 1)."""
     size = abs(x).at_most(0.5 * (b.format.fraction + 3) * math.log(2))

@@ -79,23 +79,6 @@ class Body:
         args = ", ".join([f"{self.type} {self.num(x).text}" for x in xs])
         return Num(self, self.op(f"call {self.type} {function}({args})"))
 
-    def library(self, name: str, x: Num) -> Num:
-        """A function of libm, lane by lane, in a loop: there may be many."""
-        call = f"call {self.scalar} {self.function(name, 1, self.scalar)}({self.scalar}"
-        if self.lanes == 1:
-            return Num(self, self.op(f"{call} {x.text})"))
-        loop, before, lane = f"each{len(self.lines)}", self.block, f"%lane{len(self.lines)}"
-        self.lines.insert(0, f"  %lanes = alloca {self.type}")
-        self.lines += [f"  store {self.type} {x.text}, ptr %lanes", f"  br label %{loop}", f"{loop}:"]
-        self.lines.append(f"  {lane} = phi i64 [ 0, %{before} ], [ {lane}.next, %{loop} ]")
-        place = self.op(f"getelementptr {self.scalar}, ptr %lanes, i64 {lane}")
-        one = self.op(f"{call} {self.op(f'load {self.scalar}, ptr {place}')})")
-        self.lines += [f"  store {self.scalar} {one}, ptr {place}", f"  {lane}.next = add i64 {lane}, 1"]
-        again = self.op(f"icmp ult i64 {lane}.next, {self.lanes}")
-        self.block = f"{loop}.end"
-        self.lines += [f"  br i1 {again}, label %{loop}, label %{self.block}", f"{self.block}:"]
-        return Num(self, self.op(f"load {self.type}, ptr %lanes"))
-
     def fma(self, a: Real, b: Real, c: Real) -> Num:
         """a·b + c, rounded once."""
         return self.intrinsic("fma", a, b, c)
@@ -104,19 +87,51 @@ class Body:
         """√x."""
         return self.intrinsic("sqrt", x)
 
-    def unless(self, condition: Flag, made: Num, other: Callable[[], Num]) -> Num:
-        """A number, but another one, which is only computed then, where a condition does not hold."""
-        at = len(self.lines)
-        rare, end, before = f"rare{at}", f"end{at}", self.block
-        everywhere = condition.text
+    def unless(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
+        """Numbers, but where a condition does not hold what a library's function of others gives."""
+        at, before = len(self.lines), self.block
+        rare, end = f"rare{at}", f"end{at}"
+        everywhere = fine.text
         if self.lanes > 1:
-            everywhere = self.op(f"call i1 @llvm.vector.reduce.and.v{self.lanes}i1({self.flag} {condition.text})")
+            everywhere = self.op(f"call i1 @llvm.vector.reduce.and.v{self.lanes}i1({self.flag} {fine.text})")
         self.lines += [f"  br i1 {everywhere}, label %{end}, label %{rare}", f"{rare}:"]
         self.block = rare
-        found, last = self.where(condition, made, other()), self.block
+        found = self._library(name, xs) if self.lanes == 1 else self._by_lanes(fine, made, name, xs)
+        last, self.block = self.block, end
         self.lines += [f"  br label %{end}", f"{end}:"]
-        self.block = end
-        return Num(self, self.op(f"phi {self.type} [ {made.text}, %{before} ], [ {found.text}, %{last} ]"))
+        pairs = zip(made, found, strict=True)
+        return [Num(self, self.op(f"phi {self.type} [ {x.text}, %{before} ], [ {y.text}, %{last} ]")) for x, y in pairs]
+
+    def _library(self, name: str, xs: Sequence[Num]) -> list[Num]:
+        """What a function of a library gives of scalars: of two, two."""
+        t, count = self.scalar, len(xs)
+        args = ", ".join([f"{t} {x.text}" for x in xs])
+        made = f"{{ {t}, {t} }}" if count == 2 else t
+        call = self.op(f"call {made} {self.function(name, count, t)}({args})")
+        parts = [self.op(f"extractvalue {made} {call}, {n}") for n in (0, 1)] if count == 2 else [call]
+        return [Num(self, part) for part in parts]
+
+    def _by_lanes(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
+        """Vectors in some of whose lanes is what a function of a library gives, in a loop: there may be many."""
+        t, lane, before, bytes = self.scalar, f"%lane{len(self.lines)}", self.block, f"<{self.lanes} x i8>"
+        loop, call, after, done = (f"{part}{len(self.lines)}" for part in ("each", "call", "next", "done"))
+        memory = [f"%{kind}{n}" for kind, nums in (("from", xs), ("to", made)) for n in range(len(nums))]
+        self.lines[:0] = [f"  {m} = alloca {self.type}" for m in memory] + [f"  %fine = alloca {bytes}"]
+        self.lines += [f"  store {self.type} {x.text}, ptr {m}" for m, x in zip(memory, (*xs, *made), strict=True)]
+        self.lines.append(f"  store {bytes} {self.op(f'zext {self.flag} {fine.text} to {bytes}')}, ptr %fine")
+        self.lines += [f"  br label %{loop}", f"{loop}:"]
+        self.lines.append(f"  {lane} = phi i64 [ 0, %{before} ], [ {lane}.next, %{after} ]")
+        skip = self.op(f"load i8, ptr {self.op(f'getelementptr i8, ptr %fine, i64 {lane}')}")
+        self.lines += [f"  br i1 {self.op(f'icmp ne i8 {skip}, 0')}, label %{after}, label %{call}", f"{call}:"]
+        places = [self.op(f"getelementptr {t}, ptr {m}, i64 {lane}") for m in memory]
+        args = [Num(self, self.op(f"load {t}, ptr {place}")) for place in places[: len(xs)]]
+        for one, place in zip(self._library(name, args), places[len(xs) :], strict=True):
+            self.lines.append(f"  store {t} {one.text}, ptr {place}")
+        self.lines += [f"  br label %{after}", f"{after}:", f"  {lane}.next = add i64 {lane}, 1"]
+        again = self.op(f"icmp ult i64 {lane}.next, {self.lanes}")
+        self.lines += [f"  br i1 {again}, label %{loop}, label %{done}", f"{done}:"]
+        self.block = done
+        return [Num(self, self.op(f"load {self.type}, ptr {m}")) for m in memory[len(xs) :]]
 
     def scaled(self, x: Num, k: Bits) -> Num:
         """x·2ᵏ by one instruction."""

@@ -56,6 +56,18 @@ def log(b: Body, x: Num) -> Num:
     return at_the_ends(b, x, of_parts(b, e - shift, m - 1.0))
 
 
+def log_of_pair(b: Body, x: Num, lost: Num, rest: Num) -> Num:
+    """log(x + lost + rest) for a normal x, each no larger than the last digit of the one before."""
+    e, m = split(b, x)
+    power = inverse_power(b, x, m)
+    return of_parts(b, e, b.fma(rest, power, b.fma(lost, power, m - 1.0)))
+
+
+def inverse_power(b: Body, x: Num, m: Num) -> Num:
+    """2⁻ᵉ for x = m·2ᵉ; 0 for the least one."""
+    return ((m.bits() - x.bits()) + b.num(2.0).bits()).num() * 0.5  # 2¹⁻ᵉ, or 0 instead of 2⁻ᵇⁱᵃˢ
+
+
 def scaled_log(b: Body, x: Num, factor: tuple[float, float, float], unit: tuple[float, float, float]) -> Num:
     """log x times a factor; unit: that of 2."""
     scaled, shift = normal(b, x)
@@ -87,8 +99,7 @@ def log1p(b: Body, x: Num) -> Num:
     y = u - 1.0
     lost = (1.0 - (u - y)) + (x - y)  # u + lost = 1 + x
     e, m = split(b, u)
-    power = ((m.bits() - u.bits()) + b.num(2.0).bits()).num()  # 2¹⁻ᵉ, or 0 instead of 2⁻ᵇⁱᵃˢ
-    return at_the_ends(b, u, of_parts(b, e, b.fma(lost, power * 0.5, m - 1.0))).signed(x)
+    return at_the_ends(b, u, of_parts(b, e, b.fma(lost, inverse_power(b, u, m), m - 1.0))).signed(x)
 
 
 def asinh(b: Body, x: Num) -> Num:

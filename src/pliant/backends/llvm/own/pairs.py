@@ -34,6 +34,13 @@ def summed(x: Num, y: Num) -> Pair:
     return Pair(total, (x - total) + y)
 
 
+def sum_of(x: Num, y: Num) -> Pair:
+    """The exact sum of two numbers, whichever is larger."""
+    total = x + y
+    second = total - x
+    return Pair(total, (x - (total - second)) + (y - second))
+
+
 def times(b: Body, x: Real, y: Real) -> Pair:
     """The exact product."""
     product = b.num(x) * y
