@@ -67,3 +67,17 @@ def test_a_part_alone_has_vectors(part: str):
     x = np.linspace(0, 1, 1000)
     text = str(pliant.explain(pliant.jit(lambda x: getattr(np.exp(1j * x), part).sum()), x))
     assert "no vectors" not in text
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_signs_are_those_of_numpy(dtype: str):
+    z = np.concatenate([special(dtype), arguments("sqrt", dtype, 100)])
+    got, wanted = compiled("sign", z), by_numpy("sign", z)
+    for x, y in ((got.real, wanted.real), (got.imag, wanted.imag)):
+        np.testing.assert_allclose(x, y, rtol=2 * np.finfo(x.dtype).eps)
+        np.testing.assert_array_equal(np.signbit(x[~np.isnan(y)]), np.signbit(y[~np.isnan(y)]))
+
+
+def test_gradients_of_sizes_call_no_python():
+    z = arguments("sqrt", "c128", 10)
+    assert "0 calls into Python" in str(pliant.explain(pliant.grad(lambda z: np.sum(np.abs(z))), z))

@@ -151,6 +151,26 @@ def sign(w: Writer, d: str, x: str) -> str:
     return w.op(f"select i1 {up}, {t} {one}, {t} {low}")
 
 
+def sign_complex(w: Writer, d: str, z: tuple[str, str]) -> Val:
+    """z / |z|; 0 for 0, and as NumPy where |z| is infinite: the direction of the one part that is, NaN if both are."""
+    t, part = llvm_type(d), REAL_OF[d]
+    zero, one, minus, infinite, nan = (float_text(n, part) for n in (0.0, 1.0, -1.0, math.inf, math.nan))
+
+    def where(condition: str, x: str, y: str) -> str:
+        return w.op(f"select i1 {condition}, {t} {x}, {t} {y}")
+
+    def is_(x: str, y: str, how: str = "oeq") -> str:
+        return w.op(f"fcmp {how} {t} {x}, {y}")
+
+    size = abs_complex(w, d, z)
+    is_far, is_none = is_(size, infinite), is_(size, zero)
+    wide, tall = (is_(intrinsic("fabs")(w, part, x), infinite) for x in z)
+    ends = [where(is_(x, zero, "ogt"), one, minus) for x in z]
+    far = (where(wide, where(tall, nan, ends[0]), zero), where(wide, where(tall, nan, zero), ends[1]))
+    near = [where(is_none, zero, w.op(f"fdiv {t} {x}, {size}")) for x in z]
+    return where(is_far, far[0], near[0]), where(is_far, far[1], near[1])
+
+
 def abs_int(w: Writer, d: str, x: str) -> str:
     """|x|; the least number stays."""
     t = llvm_type(d)

@@ -45,6 +45,7 @@ from pliant.backends.llvm.formulas import (
     shift_left,
     shift_right,
     sign,
+    sign_complex,
     signbit,
     whole,
 )  # fmt: skip
@@ -127,7 +128,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "mul": {"f": plain("fmul"), "c": mul_complex, "b": plain("and"), **kinds("iu", plain("mul"))},
     "div": {"f": plain("fdiv"), "c": div_complex},
     "neg": {**kinds("iuf", neg), "c": by_parts(neg)},
-    "sign": kinds("iuf", sign),
+    "sign": {**kinds("iuf", sign), "c": sign_complex},
     "abs": {"f": intrinsic("fabs"), "i": abs_int, "u": same, "c": abs_complex},
     "sqrt": {"f": intrinsic("sqrt"), **({"c": complex_libm("csqrt")} if _COMPLEX else {})},
     "floor": {"f": intrinsic("floor")},
