@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias
 
+from pliant.backends.llvm.known_power import is_known
 from pliant.backends.llvm.math import LIBM, function_of
 from pliant.backends.llvm.module import AT_ONCE
 from pliant.backends.llvm.own import is_inlined
@@ -41,12 +42,14 @@ def lanes_at_once(own: Own, nests: list[Nest]) -> int:
 def functions(nests: list[Nest]) -> list[Apply]:
     """The scalars of some nests that take functions."""
     every = [s for nest in nests for s in nest.body.body if isinstance(s, Apply)]
-    return [s for s in every if (s.op.name in CALLED or function_of(s.op, s.dtype)) and not is_square(s)]
+    return [s for s in every if (s.op.name in CALLED or function_of(s.op, s.dtype)) and not is_product(s)]
 
 
-def is_square(s: Apply) -> bool:
-    """Whether a scalar is x², which LLVM computes as a product."""
-    return s.op.name == "pow" and isinstance(s.args[-1], Literal) and s.args[-1].value == 2
+def is_product(s: Apply) -> bool:
+    """Whether a scalar is a power that is computed as a product; x² by LLVM."""
+    if s.op.name != "pow" or not isinstance(s.args[-1], Literal):
+        return False
+    return s.args[-1].value == 2 or is_known(s.args[-1].value, s.dtype)
 
 
 def is_formula(own: Own, s: Apply) -> bool:

@@ -7,6 +7,7 @@ from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.function import FunctionText
+from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.quotient import divided, is_suited
 from pliant.backends.llvm.values import Val, literal, llvm_type
@@ -228,6 +229,8 @@ class Emitter(FunctionText):
         args, last = tuple([self.values[a] for a in s.args]), s.args[-1]
         if self.is_inner and s.op.name == "div" and isinstance(last, Literal) and is_suited(last.value, s.dtype):
             return divided(self, s.dtype, str(args[0]), last.value)
+        if s.op.name == "pow" and isinstance(last, Literal) and is_known(last.value, s.dtype):
+            return powered(self, s.dtype, str(args[0]), last.value)
         return apply(self, s.op, s.dtype, tuple([a.dtype for a in s.args]), args)
 
     def digit(self, s: Digit) -> str:
