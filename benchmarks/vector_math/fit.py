@@ -6,9 +6,11 @@ best polynomial of its degree.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, getcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Final, final
 
@@ -102,6 +104,52 @@ def cube_root(x: Decimal) -> Decimal:
     return (x.ln() / 3).exp()
 
 
+def bernoulli(count: int) -> list[Decimal]:
+    """The numbers B₂, B₄, …"""
+    found = [Fraction(1)]
+    for n in range(1, 2 * count + 1):
+        found.append(-sum([math.comb(n + 1, k) * b for k, b in enumerate(found)], Fraction(0)) / (n + 1))
+    return [Decimal(b.numerator) / b.denominator for b in found[2::2]]
+
+
+BERNOULLI: Final = bernoulli(40)
+FAR: Final = 70  # from here on Stirling's series has sixty digits
+
+
+def stirling(x: Decimal) -> Decimal:
+    """log Γ(x) for x > 0 less (x - ½)·log x - x + log(2π)/2."""
+    if x >= FAR:
+        return sum([b / (2 * k * (2 * k - 1)) / x ** (2 * k - 1) for k, b in enumerate(BERNOULLI, 1)], Decimal(0))
+    half = Decimal("0.5")
+    return stirling(x + 1) + (x + half) * (x + 1).ln() - 1 - (x + half) * x.ln()
+
+
+def log_gamma_quotient(t: Decimal) -> Decimal:
+    """log Γ(2 + t)/t."""
+    x = 2 + t
+    return (stirling(x) + (x - Decimal("0.5")) * x.ln() - x + (2 * PI).ln() / 2) / t
+
+
+def stirling_rest(z: Decimal) -> Decimal:
+    """x·(log Γ(x) less the beginning of its series) for z = 1/x²."""
+    x = 1 / z.sqrt()
+    return x * stirling(x)
+
+
+def digamma_rest(z: Decimal) -> Decimal:
+    """x²·(log x - 1/(2x) - ψ(x)) for z = 1/x²."""
+    x = 1 / z.sqrt()
+    return x * x * below_logarithm(x)
+
+
+def below_logarithm(x: Decimal) -> Decimal:
+    """log x - 1/(2x) - ψ(x) for x > 0."""
+    if x >= FAR:
+        return sum([b / (2 * k) / x ** (2 * k) for k, b in enumerate(BERNOULLI, 1)], Decimal(0))
+    more = x + 1
+    return below_logarithm(more) - more.ln() + x.ln() + (1 / more + 1 / x) / 2
+
+
 def interpolant(f: Real, low: Decimal, high: Decimal, count: int) -> list[Decimal]:
     """Coefficients, the constant first, of the polynomial that agrees with f at `count` Chebyshev points."""
     angles = [(2 * k + 1) * PI / (2 * count) for k in range(count)]
@@ -148,6 +196,9 @@ FITS: Final = (
     Fit("ATAN", arctangent_rest, Decimal(0), EIGHTH * EIGHTH, (11, 5)),
     Fit("ASIN", arcsine_rest, Decimal(0), Decimal("0.25"), (13, 6)),
     Fit("CBRT", cube_root, Decimal(1), Decimal(8), (6, 4)),
+    Fit("LOG_GAMMA", log_gamma_quotient, Decimal("-0.5"), Decimal("0.5"), (22, 10)),
+    Fit("STIRLING", stirling_rest, Decimal(0), Decimal(1) / 64, (7, 3)),
+    Fit("DIGAMMA", digamma_rest, Decimal(0), Decimal(1) / 64, (8, 4)),
 )
 PARTS: Final = {"LN2": LN2, "PI": PI, "HALF_PI": PI / 2, "INVERSE_LN2": 1 / LN2, "INVERSE_LN10": 1 / Decimal(10).ln(),
                 "LOG10_2": LN2 / Decimal(10).ln(), "TWO_THIRDS": Decimal(2) / 3}  # fmt: skip

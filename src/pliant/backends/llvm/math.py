@@ -52,6 +52,7 @@ from pliant.backends.llvm.formulas import (
 from pliant.backends.llvm.values import Rule, Val, Writer, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type
+from pliant.ops.special import Polygamma
 
 VECTOR_MATH: Final = frozenset(
     "acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp2 expm1 log log10 log1p log2 sin sinh tan tanh "
@@ -67,7 +68,12 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
         made = op.infer(types[0])
         # Rounding f64 to f16 takes a library call that is not there; by way of f32 it rounds twice.
         return isinstance(made, Type) and not (made.dtype == "f16" and dtypes[0] in ("f64", "c128"))
-    return op.name == "bitcast" or _rule(op.name, dtypes) is not None
+    return op.name == "bitcast" or _rule(name_of(op), dtypes) is not None
+
+
+def name_of(op: Op) -> str:
+    """A primitive's name in the table."""
+    return "digamma" if isinstance(op, Polygamma) and op.order == 0 else op.name
 
 
 def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val, ...]) -> Val:
@@ -76,7 +82,7 @@ def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val
         return convert(w, dtypes[0], made, args[0])
     if op.name == "bitcast":
         return bitcast(w, dtypes[0], made, args[0])
-    rule = _rule(op.name, dtypes)
+    rule = _rule(name_of(op), dtypes)
     assert rule, f"no code for {op.name} on {dtypes}"
     if "f16" in dtypes and op.name != "select":
         wide = [convert(w, d, "f32", a) if d == "f16" else a for d, a in zip(dtypes, args, strict=True)]
@@ -104,7 +110,7 @@ LIBM: Final = {
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
     "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "arctan2": "atan2", "cbrt": "cbrt", "hypot": "hypot", "pow": "pow", "erf": "erf",
-    "erfc": "erfc", "nextafter": "nextafter",
+    "erfc": "erfc", "nextafter": "nextafter", "log_gamma": "lgamma", "digamma": "digamma",
 }  # fmt: skip
 """Name of a primitive → the function of libm."""
 
@@ -119,7 +125,7 @@ def function_of(op: Op, dtype: str) -> str:
     """The function of libm that computes a primitive on numbers of a dtype; empty if none does."""
     if dtype[0] == "c":
         return "c" + LIBM.get(op.name, op.name) if op.name in (*_COMPLEX, "sqrt") else ""
-    return LIBM.get(op.name, "")
+    return LIBM.get(name_of(op), "")
 
 
 TABLE: dict[str, dict[str, Rule]] = {

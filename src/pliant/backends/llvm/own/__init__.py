@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pliant.backends.llvm.own import circular, exponentials, logarithms, planar, powers
+from pliant.backends.llvm.own import circular, exponentials, gammas, logarithms, planar, powers
 from pliant.backends.llvm.own.formula import F32, F64, Body, Num
 
 FORMULAS: Final[dict[str, Callable[..., Num]]] = {
@@ -18,6 +18,7 @@ FORMULAS: Final[dict[str, Callable[..., Num]]] = {
     "sin": circular.sin, "cos": circular.cos, "tan": circular.tan, "asin": circular.asin, "acos": circular.acos,
     "atan": circular.atan, "atan2": circular.atan2,
     "cbrt": powers.cbrt, "hypot": powers.hypot, "pow": powers.pow,
+    "lgamma": gammas.log_gamma, "digamma": gammas.digamma,
 }  # fmt: skip
 """Name of a function of libm → its formula."""
 
@@ -26,6 +27,9 @@ COMPLEX: Final[dict[str, Callable[..., tuple[Num, Num]]]] = {
     "ctan": planar.tan, "csinh": planar.sinh, "ccosh": planar.cosh, "ctanh": planar.tanh,
 }  # fmt: skip
 """The same of complex numbers, of which the platform has no vectors."""
+
+ALWAYS: Final = frozenset([(name, type) for name in ("lgamma", "digamma") for type in ("double", "float")])
+"""(function, LLVM type) of formulas of what no platform has vectors of, or what it has not at all."""
 
 FASTER: Final = frozenset(
     [
@@ -66,16 +70,16 @@ def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
     wanted = os.environ.get("PLIANT_MATH", "")
     has_fused = "fma" in features or platform.machine().lower() in ("arm64", "aarch64")
     if wanted == "system" or not has_fused:  # without fused products formulas are neither fast nor exact
-        return frozenset()
+        return ALWAYS
     planar = frozenset([(name, type) for name in COMPLEX for type in ("double", "float")])
     if vectors and wanted != "own":
-        return planar | (FASTER | FASTER_IF_WIDE if "avx512f" in features else FASTER)
+        return planar | ALWAYS | (FASTER | FASTER_IF_WIDE if "avx512f" in features else FASTER)
     return planar | frozenset([(name, type) for name in FORMULAS for type in ("double", "float")])
 
 
 def is_inlined(name: str) -> bool:
     """Whether a formula has no branch: LLVM inlines it, and makes vectors of the loop around it."""
-    return name not in ("sin", "cos", "tan", *COMPLEX)
+    return name not in ("sin", "cos", "tan", "lgamma", "digamma", *COMPLEX)
 
 
 def is_two(name: str) -> bool:

@@ -48,7 +48,7 @@ def with_sign_of(b: Body, x: Num, odd: Bits) -> Num:
 
 def by_libm_if_large(b: Body, name: str, x: Num, made: Num) -> Num:
     """What libm gives for arguments that are too large."""
-    return b.unless(is_small(b, x), [made], name, [x])[0]
+    return b.by_library(is_small(b, x), [made], name, [x])[0]
 
 
 def is_small(b: Body, x: Num) -> Flag:

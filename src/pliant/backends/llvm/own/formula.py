@@ -87,8 +87,8 @@ class Body:
         """√x."""
         return self.intrinsic("sqrt", x)
 
-    def unless(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
-        """Numbers, but where a condition does not hold what a library's function of others gives."""
+    def unless(self, fine: Flag, made: Sequence[Num], other: Callable[[], Sequence[Num]]) -> list[Num]:
+        """Numbers, but others, which are only computed then, if a condition does not hold in all lanes."""
         at, before = len(self.lines), self.block
         rare, end = f"rare{at}", f"end{at}"
         everywhere = fine.text
@@ -96,11 +96,17 @@ class Body:
             everywhere = self.op(f"call i1 @llvm.vector.reduce.and.v{self.lanes}i1({self.flag} {fine.text})")
         self.lines += [f"  br i1 {everywhere}, label %{end}, label %{rare}", f"{rare}:"]
         self.block = rare
-        found = self._library(name, xs) if self.lanes == 1 else self._by_lanes(fine, made, name, xs)
+        found = other()
         last, self.block = self.block, end
         self.lines += [f"  br label %{end}", f"{end}:"]
         pairs = zip(made, found, strict=True)
         return [Num(self, self.op(f"phi {self.type} [ {x.text}, %{before} ], [ {y.text}, %{last} ]")) for x, y in pairs]
+
+    def by_library(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
+        """Numbers, but where a condition does not hold what a library's function of others gives."""
+        return self.unless(
+            fine, made, lambda: self._library(name, xs) if self.lanes == 1 else self._by_lanes(fine, made, name, xs)
+        )
 
     def _library(self, name: str, xs: Sequence[Num]) -> list[Num]:
         """What a function of a library gives of scalars: of two, two."""

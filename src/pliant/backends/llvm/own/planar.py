@@ -18,7 +18,7 @@ Parts: TypeAlias = tuple[Num, Num]
 
 def by_libm_unless(b: Body, fine: Flag, name: str, z: Parts, made: Parts) -> Parts:
     """A complex number, but what libm gives where a condition does not hold."""
-    x, y = b.unless(fine, made, name, z)
+    x, y = b.by_library(fine, made, name, z)
     return x, y
 
 
