@@ -31,6 +31,7 @@ from pliant.kernel.ir import (
     Var,
     Within,
 )
+from pliant.kernel.record import identity_of
 
 MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
@@ -329,6 +330,19 @@ class Emitter(FunctionText):
         pairs = zip(yes, no, strict=True)
         return _whole([self.op(f"phi {t} [ {a}, %{left} ], [ {b}, %{right} ]") for a, b in pairs])
 
+    def folded(self, s: Scalar, kind: str) -> Val:
+        """What a fold takes of a scalar. If that is masked, the number in place of what is not wanted is one that LLVM
+        does not know: else it would see that it changes nothing, leave these steps out by a branch, and write no
+        vectors."""
+        if kind not in ("max", "min") or s.dtype[0] not in "iuf" or not isinstance(s, Apply) or s.op.name != "select":
+            return self.values[s]
+        least, t = identity_of(kind, s.dtype), llvm_type(s.dtype)
+        arms = [
+            self.unseen(t, str(self.values[a])) if isinstance(a, Literal) and a.value == least else self.values[a]
+            for a in s.args[1:]
+        ]
+        return self.op(f"select i1 {self.values[s.args[0]]}, {t} {arms[0]}, {t} {arms[1]}")
+
     def fold(self, s: Fold) -> Val:
         """A reduction inside a nest."""
         loops = tuple([v for v in s.vars if v.extent != 1])
@@ -340,7 +354,7 @@ class Emitter(FunctionText):
 
         def body() -> None:
             self.region(s.body)
-            total.add(self.values[s.element])
+            total.add(self.folded(s.element, s.kind))
 
         if loops and count > BLOCK:
             self.nested(loops[:-1], lambda: self.blocked(loops[-1], body, total.flush))

@@ -51,6 +51,7 @@ class FunctionText:
         self.written: dict[Buffer, str] = {}  # buffer -> its metadata, in this step
         self.others = ""
         self.checks: dict[Checked, str] = {}
+        self.unknown: dict[tuple[str, str], str] = {}
 
     # Text
 
@@ -102,6 +103,15 @@ class FunctionText:
         name = self.fresh("a")
         self.head.append(f"  {name} = alloca {type}")
         return name
+
+    def unseen(self, type: str, number: str) -> str:
+        """A number that LLVM does not know."""
+        if (type, number) not in self.unknown:
+            self.unknown[type, number] = name = self.fresh("u")
+            slot = self.alloca(type)
+            self.head.append(f"  store volatile {type} {number}, ptr {slot}")
+            self.head.append(f"  {name} = load volatile {type}, ptr {slot}")
+        return self.unknown[type, number]
 
     def text(self) -> str:
         """The whole function."""

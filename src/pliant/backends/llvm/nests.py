@@ -98,6 +98,7 @@ class NestEmitter:
             self.levels[depth].append(s)
         self.folds = {root: self.ending(root) for root in self.roots if root.fold}
         self.totals: dict[Root, Accumulator] = {}
+        self.in_block = False  # in a loop after whose blocks totals are brought up to date
         self.keep: Callable[[Root, Accumulator], None] | None = None  # what becomes of a part of a fold over all loops
 
     def ending(self, root: Root) -> int:
@@ -150,6 +151,8 @@ class NestEmitter:
             self.stacked(level, stack)
         elif self.adds_rows(level):
             self.beside(level)
+        elif steps := self.steps_of_block(level):
+            self.in_blocks(level, steps)
         elif level == len(self.loops) - 1:
             self.along(level)
         else:
@@ -278,12 +281,31 @@ class NestEmitter:
 
         if self.streamed:
             emit_pieces(e, loop, self.streamed, held, bounds)
-        elif any([t.long for t in self.totals.values()]):
+        elif any([t.long for t in self.totals.values()]) and not self.in_block:
             start = asking(e, self.levels[level + 1], self.roots, loop)
             e.blocked(loop, lambda: self.level(level + 1), self.flush, start)
         else:
             wish = e.module.one_by_one() if self.is_scattered(loop) else ""
             e.loop(loop, lambda: self.level(level + 1), bounds, wish)
+
+    def steps_of_block(self, level: int) -> int:
+        """How many steps of a loop around short ones fold a block of elements together; 0 if it is not to be run so."""
+        inner = math.prod([v.extent for v in self.loops[level + 1 :]])
+        is_around = level < len(self.loops) - 1 and 2 * inner <= BLOCK
+        is_long = any([t.long for t in self.totals.values()])
+        return BLOCK // inner if is_around and is_long and not self.in_block and not self.streamed else 0
+
+    def in_blocks(self, level: int, steps: int) -> None:
+        """A loop and those in it, with the totals of folds brought up to date after each few steps only."""
+        e, loop = self.e, self.loops[level]
+
+        def block(first: str, end: str) -> None:
+            e.loop(loop, lambda: self.level(level + 1), (first, end))
+            self.flush()
+
+        self.in_block = True
+        e.blocks(loop, steps, block)
+        self.in_block = False
 
     def is_scattered(self, loop: Var) -> bool:
         """Whether the innermost loop does little but write elements that lie far apart: no vector is written then."""
@@ -373,7 +395,7 @@ class NestEmitter:
         e = self.e
         for root in self.roots:
             assert root.scalar
-            value = e.value(root.scalar)
+            value = e.folded(root.scalar, root.fold.kind) if root.fold else e.value(root.scalar)
             if root in self.totals:
                 self.totals[root].add(value)
             elif root.fold:
