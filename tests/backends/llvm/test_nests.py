@@ -98,3 +98,20 @@ def test_sums_over_short_rows_keep_what_cancels():
         return np.sum(x * (1 + 0 * np.sum(x, 1, keepdims=True)))
 
     assert pliant.jit(total)(x) == 1.0
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_masks_that_leave_nan_leave_it(dtype: str, axis: int | None):
+    """Masks that ask for something else, or fill in NaN."""
+    x = with_nan((6, 67), dtype)
+    for f in (
+        lambda x: np.max(np.where(np.isnan(x), np.nan, x), axis=axis),
+        lambda x: np.min(np.where(np.isnan(x), x, -np.inf), axis=axis),
+        lambda x: np.max(np.where(x != x, -np.inf, x * 0), axis=axis),
+        lambda x: np.max(np.where(x == x[::-1], x, -np.inf), axis=axis),
+        lambda x: np.max(np.where(x == x, x, x.dtype.type(-np.inf)), axis=axis),
+        lambda x: np.min(np.where(x != x, x.dtype.type(np.inf), x), axis=axis),
+    ):
+        with np.errstate(invalid="ignore"):
+            assert_array_equal(pliant.jit(f)(x), f(x))

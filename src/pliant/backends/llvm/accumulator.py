@@ -17,10 +17,11 @@ BLOCK = 1024  # elements summed before their sum goes to the exact total; see No
 
 @final
 class Accumulator:
-    """The registers of one fold: a running sum, and for long float sums a total with its error."""
+    """The registers of one fold: a running sum, and for long float sums a total with its error. is_number: no element
+    is NaN."""
 
-    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool) -> None:
-        self.e, self.kind, self.dtype = e, kind, dtype
+    def __init__(self, e: Emitter, kind: str, dtype: str, long: bool, *, is_number: bool = False) -> None:
+        self.e, self.kind, self.dtype, self.is_number = e, kind, dtype, is_number
         self.parts = 2 if dtype[0] == "c" else 1
         self.wide = "f32" if dtype == "f16" else dtype
         self.real = REAL_OF.get(self.wide, self.wide)
@@ -58,7 +59,7 @@ class Accumulator:
 
     def combine(self, x: Val) -> None:
         """One more value of the wide dtype."""
-        out = combine(self.e, self.kind, self.wide, self.load(), x)
+        out = combine(self.e, self.kind, self.wide, self.load(), x, is_number=self.is_number)
         for slot, value in zip(self.slots, out if isinstance(out, tuple) else (out,), strict=True):
             self.e.line(f"store {llvm_type(self.wide)} {value}, ptr {slot}")
 

@@ -349,7 +349,7 @@ class Emitter(FunctionText):
         count = 1
         for v in loops:
             count *= v.extent
-        total = Accumulator(self, s.kind, s.dtype, count > BLOCK)
+        total = Accumulator(self, s.kind, s.dtype, count > BLOCK, is_number=is_number(s.element))
         total.start()
 
         def body() -> None:
@@ -361,6 +361,20 @@ class Emitter(FunctionText):
         else:
             self.nested(loops, body)
         return total.value()
+
+
+def is_number(s: Scalar | None) -> bool:
+    """Whether a scalar is never NaN, as it is masked where it would be."""
+    if not isinstance(s, Apply) or s.op.name != "select":
+        return False
+    condition, yes, no = s.args
+    if not isinstance(condition, Apply):
+        return False
+    name, asked = condition.op.name, condition.args
+    if name == "equal":
+        yes, no = no, yes  # as if it asked whether they differ
+    is_nan = name == "isnan" or (name in ("equal", "not_equal") and asked[0] is asked[1])
+    return is_nan and no is asked[0] and isinstance(yes, Literal) and yes.value == yes.value
 
 
 def _parts(value: Val) -> tuple[str, ...]:

@@ -75,11 +75,11 @@ class FunctionText:
             self.places[text] = self.op(text)
         return self.places[text]
 
-    def call(self, name: str, dtype: str, *args: str) -> str:
-        """Call a function of libm, or an intrinsic, on floats of one dtype."""
+    def call(self, name: str, dtype: str, *args: str, flags: str = "") -> str:
+        """Call a function of libm, or an intrinsic, on floats of one dtype. flags: what LLVM may assume."""
         t = llvm_type(dtype)
         function = self.module.function(name, t, len(args))
-        return self.op(f"call {t} {function}({', '.join(f'{t} {a}' for a in args)})")
+        return self.op(f"call {flags and flags + ' '}{t} {function}({', '.join(f'{t} {a}' for a in args)})")
 
     def call_for_effect(self, call: str) -> None:
         """Append a call whose value is not needed."""

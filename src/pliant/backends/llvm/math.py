@@ -184,10 +184,12 @@ FOLDS = {"add": "biufc", "mul": "biufc", "max": "biuf", "min": "biuf", "and": "b
 """Kind of a fold → kinds of dtype it has code for."""
 
 
-def combine(w: Writer, kind: str, d: str, acc: Val, x: Val) -> Val:
-    """One step of a fold. Only here may LLVM reorder float sums: see Note [sums] in `accumulator`."""
+def combine(w: Writer, kind: str, d: str, acc: Val, x: Val, *, is_number: bool = False) -> Val:
+    """One step of a fold. Only here may LLVM reorder float sums: see Note [sums] in `accumulator`; and of zeros take
+    either, as NumPy does, for the largest or smallest. is_number: nothing that is folded is NaN."""
     if d == "f16":
-        return convert(w, "f32", d, combine(w, kind, "f32", *[convert(w, d, "f32", value) for value in (acc, x)]))
+        wide = [convert(w, d, "f32", value) for value in (acc, x)]
+        return convert(w, "f32", d, combine(w, kind, "f32", wide[0], wide[1], is_number=is_number))
     t = llvm_type(d)
     if kind in ("add", "mul") and d[0] in "fc":
         if d[0] == "f":
@@ -196,5 +198,7 @@ def combine(w: Writer, kind: str, d: str, acc: Val, x: Val) -> Val:
         assert isinstance(x, tuple)
         if kind == "add":
             return w.op(f"fadd reassoc {t} {acc[0]}, {x[0]}"), w.op(f"fadd reassoc {t} {acc[1]}, {x[1]}")
+    if kind in ("max", "min") and d[0] == "f":
+        return w.call(f"llvm.{kind}imum.{d}", d, str(acc), str(x), flags="nnan nsz" if is_number else "nsz")
     name = {"max": "maximum", "min": "minimum", "and": "bitwise_and", "or": "bitwise_or"}.get(kind, kind)
     return TABLE[name][d[0]](w, d, acc, x)

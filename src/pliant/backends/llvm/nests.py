@@ -9,7 +9,7 @@ from typing import final
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.ahead import asking
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
-from pliant.backends.llvm.emit import UNROLLED, Emitter
+from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
@@ -129,7 +129,7 @@ class NestEmitter:
         assert root.fold
         loops = self.loops[self.folds[root] :]
         is_long = math.prod([v.extent for v in loops]) > BLOCK
-        return Accumulator(self.e, root.fold.kind, root.fold.dtype, is_long)
+        return Accumulator(self.e, root.fold.kind, root.fold.dtype, is_long, is_number=is_number(root.scalar))
 
     def fill(self, root: Root) -> None:
         """Fill the result of a fold with what it starts from."""
@@ -443,5 +443,5 @@ class NestEmitter:
         assert root.buffer
         if self.in_memory(root):
             before = self.e.load(root.buffer, root.offset)
-            value = combine(self.e, root.fold.kind, root.fold.dtype, before, value)
+            value = combine(self.e, root.fold.kind, root.fold.dtype, before, value, is_number=is_number(root.scalar))
         self.e.store(*self.held.get(root, (root.buffer, root.offset)), value)

@@ -30,8 +30,8 @@ class Writer(Protocol):
         """Call a function of libm from complex numbers to complex ones."""
         ...
 
-    def call(self, name: str, dtype: str, *args: str) -> str:
-        """Call a function of libm, or an intrinsic, on floats of one dtype."""
+    def call(self, name: str, dtype: str, *args: str, flags: str = "") -> str:
+        """Call a function of libm, or an intrinsic, on floats of one dtype. flags: what LLVM may assume."""
         ...
 
 
