@@ -39,6 +39,7 @@ from pliant.kernel.nested import Pairs
 from pliant.kernel.order import reads_first
 from pliant.kernel.pack import packed
 from pliant.kernel.place import place
+from pliant.kernel.places import by_places
 from pliant.kernel.record import EMPTY, Recorder, fill_of
 from pliant.kernel.rows import gather
 from pliant.kernel.schedule import regions, schedule
@@ -84,7 +85,7 @@ def build(
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
         return can(op, types) or (calls is not None and calls(op, types) != "")
 
-    fn = by_parts(together(by_lanes(stacked(thinned(expand(fn, has_code))))), owned)
+    fn = by_parts(together(by_lanes(stacked(thinned(by_places(expand(fn, has_code)))))), owned)
     sites = [] if sites is None else sites
     known = ranges_of(fn, ranges or {})
     rests, spent = unread_rests(fn), spent_rows(fn)

@@ -138,6 +138,11 @@ class Interpreter:
                 total = _COMBINE[kind](total, element(j))
         return total
 
+    def first(self, kind: str, count: int, element: Callable[[Any], Scalar]) -> Scalar:
+        """The least j where `element(j)` is the "max" or "min" of all of them, or the first NaN."""
+        elements = np.asarray([element((j,)) for j in range(count)])
+        return np.int64(np.argmax(elements) if kind == "max" else np.argmin(elements))
+
     def loop(self, extents: Sequence[int], body: Callable[[Any], None], limits: Sequence[Scalar] | None = None) -> None:
         """Run a body for each index in order, below `limits` if there are any."""
         counts = extents if limits is None else [min(n, int(m)) for n, m in zip(extents, limits, strict=True)]

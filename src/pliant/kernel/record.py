@@ -361,6 +361,12 @@ class Recorder:
         scalar, body = self.record(lambda: element(Index([Affine(0, ((v, 1),)) for v in loops])))
         return self.emit(Fold(kind, dtype, loops, body, scalar))
 
+    def first(self, kind: str, count: int, element: Callable[[Index], Any]) -> Scalar:
+        """The least j where `element(j)` is the "max" or "min" of all of them, or the first NaN."""
+        loop = Var(count)
+        scalar, body = self.record(lambda: element(Index((Affine(0, ((loop, 1),)),))))
+        return self.emit(Fold(f"arg{kind}", "i64", (loop,), body, scalar))
+
     def limit(self, var: Var, end: Scalar | None) -> Scalar | None:
         """Where a loop ends, if that is before its extent."""
         return None if end is None or self.literal(end) == var.extent else end

@@ -303,7 +303,8 @@ class Choose(Scalar):
 
 @final
 class Fold(Scalar):
-    """A reduction inside a nest, over loops of its own."""
+    """A reduction inside a nest, over loops of its own; of kind argmax or argmin, the first place of one loop where the
+    extremum is, or the first NaN."""
 
     __slots__ = ("body", "element", "kind", "vars")
 

@@ -13,7 +13,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
 from pliant.ops.bits import logical_and
-from pliant.ops.compare import equal, maximum, not_equal
+from pliant.ops.compare import equal, maximum
 from pliant.ops.elementwise import convert
 from pliant.ops.select import Select, select
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute, reshape
@@ -222,22 +222,12 @@ class ArgExtremum(Op):
         return type(self)(self.axis + 1)(x)  # type: ignore[call-arg]
 
     def kernel(self, k: Any, i: Any, x: Any) -> Any:
-        # Two passes without a carried index: the extremum, then the least index of it.
-        count, axis = x.type.shape[self.axis], self.axis
-        none = k.const(count, "i64")
+        axis = self.axis
 
         def element(j: Any) -> Any:
             return x((*i[:axis], j[0], *i[axis:]))
 
-        best = k.fold(self.fold, x.type.dtype, (count,), element)
-        is_nan = k.scalar(not_equal, best, best)
-
-        def place(j: Any) -> Any:
-            one = element(j)
-            found = k.scalar(Select(), is_nan, k.scalar(not_equal, one, one), k.scalar(equal, one, best))
-            return k.scalar(Select(), found, j[0], none)
-
-        return k.fold("min", "i64", (count,), place)
+        return k.first(self.fold, x.type.shape[axis], element)
 
 
 @final

@@ -134,6 +134,6 @@ def _rule_has_code(op: Op, types: tuple[Type, ...]) -> bool:
     for s in scalars(body):
         if isinstance(s, Apply) and not math.has(s.op, tuple([Type(a.dtype) for a in s.args])):
             return False
-        if isinstance(s, Fold) and s.dtype[0] not in math.FOLDS[s.kind]:
+        if isinstance(s, Fold) and s.element.dtype[0] not in math.FOLDS[s.kind]:
             return False
     return True

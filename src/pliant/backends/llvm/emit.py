@@ -10,6 +10,7 @@ from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.quotient import divided, is_suited
+from pliant.backends.llvm.searched import emit_search
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
@@ -345,6 +346,8 @@ class Emitter(FunctionText):
 
     def fold(self, s: Fold) -> Val:
         """A reduction inside a nest."""
+        if s.kind in ("argmax", "argmin"):
+            return emit_search(self, s)
         loops = tuple([v for v in s.vars if v.extent != 1])
         count = 1
         for v in loops:

@@ -180,8 +180,11 @@ TABLE: dict[str, dict[str, Rule]] = {
 """Name of a primitive → kind of its last operand → code."""
 
 
-FOLDS = {"add": "biufc", "mul": "biufc", "max": "biuf", "min": "biuf", "and": "b", "or": "b"}
-"""Kind of a fold → kinds of dtype it has code for."""
+FOLDS = {
+    "add": "biufc", "mul": "biufc", "max": "biuf", "min": "biuf", "and": "b", "or": "b",
+    "argmax": "iuf", "argmin": "iuf",
+}  # fmt: skip
+"""Kind of a fold → kinds of dtype of its elements that it has code for."""
 
 
 def combine(w: Writer, kind: str, d: str, acc: Val, x: Val, *, is_number: bool = False) -> Val:
