@@ -15,7 +15,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
-from pliant.frontend.rows import rows_of
+from pliant.frontend.rows import rows_of, runs
 from pliant.frontend.tracing import current, short_of
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
@@ -94,7 +94,9 @@ def from_sequence(x: Sequence[Any], what: str = "an array") -> TracedArray:
                 ("here", here())
             )
     dtype = short(np.result_type(*(a.dtype for a in arrays)))  # a Python float beside a float32 makes a float64 here
-    parts = tuple(reshape(value_of(a, dtype), (1, *shape)) for a in arrays)
+    joined = [(run, rows_of(run) if len(run) > 1 else None) for run in runs(arrays)]
+    parts = tuple([reshape(value_of(run[0], dtype), (1, *shape)) if rows is None else value_of(rows, dtype)
+                   for run, rows in joined])  # fmt: skip
     return fresh(concatenate(with_neighbours_joined(parts), 0), is_array=True)
 
 

@@ -48,6 +48,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if front is not None:
         lists.put(holder, front, key, value)
         return
+    lists.checked(holder, key)
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
         elements = written(holder, key, value)
         if elements is not None:

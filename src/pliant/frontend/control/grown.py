@@ -113,7 +113,7 @@ class Grown:
     def left(self, users: dict[int, int], together: Together) -> list[tuple[Any, Recipe]]:
         """The places of the lists, and how to make what they hold after the loop."""
         return [
-            (growth.place, together.recipe(added, self.recipe(growth, added, users), slice(-len(added), None)))
+            (growth.place, together.recipe(added, self.recipe(growth, added, users), _added_last(growth)))
             for growth, added in self.lists
         ]
 
@@ -126,7 +126,8 @@ class Grown:
 
         def made(results: Values) -> list[Any]:
             rows = [unflatten(structure, [part(results, t) for part in parts]) for t in range(length)]
-            return [*growth.before, *(x for row in rows for x in row)]
+            made = [*growth.earlier, *(x for row in rows for x in row)]
+            return made[::-1] if growth.is_front else made
 
         return made
 
@@ -214,6 +215,11 @@ class Grown:
             return array
 
         return made
+
+
+def _added_last(growth: Growth) -> slice:
+    """Where a list holds what the last step added, in this order."""
+    return slice(growth.more - 1, None, -1) if growth.is_front else slice(-growth.more, None)
 
 
 def _result(n: int, results: Values) -> Value:

@@ -1,8 +1,9 @@
-"""Lists that every step of a loop appends to, as a step sees them.
+"""Lists that every step of a loop appends to, or puts elements in front of, as a step sees them.
 
     ys = []                        while a step is traced:
     for i in range(n):                 ys = [prefix]
         …; ys.append(y)                ys = [prefix, y]
+        …; ys.insert(0, y)         or  ys = [y, prefix]
 
 The prefix stands for what the list held before the step. Its elements are read from an array that the loop
 carries; where none is read, there is no such array, and the loop stacks what is appended: see `grown`.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 from pliant.core import ir
 from pliant.core.ir import Value, param
@@ -27,6 +28,7 @@ from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import Storage
+from pliant.frontend.view import SliceLens
 from pliant.ops.index import gather
 from pliant.ops.shape import concatenate, reshape
 
@@ -43,10 +45,7 @@ class Prefix:
 
     def refused(self, what: str = "") -> UnsupportedError:
         """The error of a use that needs the elements."""
-        return UnsupportedError(
-            "a list that grows in a loop is used here as a whole",
-            hint="read elements by index, or allocate an array before the loop and write its rows",
-        ).at(("here", here()))
+        return self.growth.refused()
 
 
 @final
@@ -66,11 +65,13 @@ class Element:
 @final
 @dataclass(eq=False)
 class Growth:
-    """A list that each step appends `more` elements to. `element` is None where they are not alike."""
+    """A list that each step adds `more` elements to. `element` is None where they are not alike. The arrays hold them
+    in the order in which they were added, which is the reverse of that of the list where they are put in front."""
 
     place: Place
     before: list[Any]
     more: int
+    is_front: bool = False
     element: Element | None = None
     index: Value | None = None  # the number of the step
     arrays: list[Value] = field(default_factory=list[Value])  # all elements, one array for each leaf
@@ -86,16 +87,40 @@ class Growth:
         self.arrays = [param(k.type.stacked(count), str(self.place.key or "rows")) for k in kinds]
 
     def added(self) -> list[Any] | None:
-        """What the step appended; None if it did something else to the list."""
-        now: list[Any] = self.place.holder
+        """What the step added, in this order; None if it did something else to the list."""
+        self.turn()
+        now: list[Any] = self.place.holder[::-1] if self.is_front else self.place.holder
         is_prefix = bool(now) and type(now[0]) is Prefix and now[0].growth is self
         return now[1:] if is_prefix and len(now) == 1 + self.more else None
+
+    def refused(self) -> UnsupportedError:
+        """The error of a use that needs the elements."""
+        return UnsupportedError(
+            "a list that grows in a loop is used here as a whole",
+            hint="read elements by index, or allocate an array before the loop and write its rows",
+        ).at(("here", here()))
+
+    def has_new(self, key: Any) -> bool:
+        """Whether `ys[key]` is an element that the step has added, by its distance from the end that grows."""
+        distance = -1 - key if isinstance(key, int) and not self.is_front else key
+        return isinstance(distance, int) and 0 <= distance < len(self.place.holder) - 1
+
+    def turn(self) -> None:
+        """Note that the step has put elements in front of none, which shows where the list grows."""
+        now: list[Any] = self.place.holder
+        if not self.before and not self.is_read and len(now) > 1:
+            self.is_front = self.is_front or (type(now[-1]) is Prefix and now[-1].growth is self)
+
+    @property
+    def earlier(self) -> list[Any]:
+        """What the list holds before the loop, as if it had been added in this order."""
+        return self.before[::-1] if self.is_front else self.before
 
     def start(self, n: int) -> Value:
         """What the n-th array holds before the loop."""
         assert self.element is not None
         type = self.arrays[n].type
-        rows = [flatten(e)[0][n] for e in self.before]
+        rows = [flatten(e)[0][n] for e in self.earlier]
         known = [reshape(value_of(x, type.dtype), (1, *type.shape[1:])) for x in rows]
         rest = Type(type.dtype, (type.shape[0] - len(rows), *type.shape[1:]))
         return concatenate((*known, ir.operators.zeros(rest)), 0) if rest.size else concatenate(tuple(known), 0)
@@ -114,15 +139,16 @@ class Growth:
     def item(self, key: Any) -> Any:
         """`ys[key]`."""
         if isinstance(key, slice):
-            raise self.place.holder[0].refused()
+            raise self.refused()
         length, i = self.length, size_of(key)
         if not i.is_at_least(0):
             i = length + i if (i * -1).is_at_least(1) else i
+        i = length - (i + 1) if self.is_front else i
         back = (length - i).known
         if back is not None and 1 <= back < len(self.place.holder):
-            return self.place.holder[-back]
+            return self.place.holder[back - 1 if self.is_front else -back]
         if i.known is not None and 0 <= i.known < len(self.before):
-            return self.before[i.known]
+            return self.earlier[i.known]
         if not self.arrays or not i.is_at_least(0) or not self.first.is_at_least(i + 1):
             raise UnsupportedError(
                 "an element of a list that grows in the loop is read, and which one it is, or what it is, is not known",
@@ -135,8 +161,12 @@ class Growth:
         """Whether what the list holds are the elements from before the step, and known to be alike."""
         return bool(self.arrays) and len(self.place.holder) == 1
 
+    def nth(self, k: Size) -> Any:
+        """`ys[k]`, one of the elements from before the step, where these are all."""
+        return self.read(self.first - (k + 1) if self.is_front else k)
+
     def read(self, i: Size) -> Any:
-        """The i-th element, one of those from before the step."""
+        """The i-th element that was added, one of those from before the step."""
         self.is_read = True
         assert self.element is not None
         pairs = zip(self.arrays, self.element.kinds, strict=True)
@@ -151,7 +181,7 @@ def item(holder: Any, key: Any) -> Any:
     if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
         return holder[key]
     has_objects = all(map(is_own, holder))
-    element = element_of(holder, is_own if has_objects else None) if all(map(is_value, holder)) else None
+    element = element_of(holder, is_own if has_objects else None) if all(map(is_value, unlike(holder))) else None
     if element is None:
         return holder[key]
     if element.has_arrays:  # they are stacked only if there is no other way
@@ -167,7 +197,7 @@ def item(holder: Any, key: Any) -> Any:
 def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element | None:
     """What the elements of a list have in common; None if they are not alike."""
     found: Element | None = None
-    for x in elements:
+    for x in unlike(elements):
         leaves, structure = flatten(x, opened)
         if not leaves or not all([is_number(leaf) for leaf in leaves]):
             return None
@@ -176,6 +206,26 @@ def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element
         if found is None:
             return None
     return found
+
+
+def unlike(elements: Sequence[Any]) -> list[Any]:
+    """Some of the elements of a list, with which the others have all in common that `Element` tells."""
+    return [*{_likeness(x): x for x in elements}.values()]
+
+
+def _likeness(x: Any) -> Any:
+    """What two elements have in common only if they are of one kind."""
+    kind = cast("Any", type(x))
+    if kind in _PYTHONS:
+        return kind
+    if isinstance(x, tuple):
+        return kind, *map(_likeness, cast("tuple[Any, ...]", x))
+    if kind is TracedArray and len(x.lenses) == 2 and type(x.lenses[0]) is SliceLens:
+        return id(x.storage), x.lenses[0].length, x.lenses[1], x.is_scalar, x.is_weak
+    return id(x)
+
+
+_PYTHONS: Final = frozenset((bool, int, float, complex))
 
 
 def merged(found: Element, other: Element) -> Element | None:
@@ -212,5 +262,14 @@ def known_text(x: Any) -> Any:
 
 def growth_of(x: Any) -> Growth | None:
     """How a list grows in the loop being traced; None for anything else."""
-    kind = cast("Any", type(x))
-    return x[0].growth if kind is list and x and type(x[0]) is Prefix else None
+    if type(x) is not list or not x:
+        return None
+    first, last = cast("list[Any]", x)[0], cast("list[Any]", x)[-1]
+    if type(first) is Prefix and (first is last or not first.growth.is_front):
+        return first.growth
+    if type(last) is not Prefix:
+        return None
+    last.growth.turn()
+    if not last.growth.is_front:
+        raise last.refused()
+    return last.growth

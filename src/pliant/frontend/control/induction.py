@@ -26,7 +26,7 @@ from pliant.frontend.control.objects import containers, flatten, flatten_like, i
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import Table, arrays_in, like, nested, share
+from pliant.frontend.control.tables import Table, are_mostly_rows, arrays_in, like, nested, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.convert import as_traced
@@ -244,10 +244,10 @@ class Round:
     def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
         """Whether a list of arrays is only read, about once: to make them one array would copy them all."""
         is_same = all([a is b for a, b in zip(before, now, strict=True)])
-        return is_same and self.plan.is_static and self.plan.count <= 2 * len(now)
+        return is_same and self.plan.is_static and self.plan.count <= 2 * len(now) and not are_mostly_rows(now)
 
     def grows(self, place: Place, content: Any) -> bool:
-        """Whether all that a step does to a container is to append to a list; the plan says then how."""
+        """Whether all that a step does to a container is to add to an end of a list; the plan says then how."""
         holder: Any = place.holder
         if place.kind != "whole" or not isinstance(holder, list):
             return False
@@ -255,14 +255,17 @@ class Round:
         now: list[Any] = [*cast("Any", holder)]
         if growth is None:
             more = len(now) - len(content)
-            if place in self.plan.tables or more < 0 or any([a is not b for a, b in zip(content, now, strict=False)]):
+            parts = (False, now), (True, now[more:])
+            ends = [end for end, part in parts if all([a is b for a, b in zip(content, part, strict=False)])]
+            if place in self.plan.tables or more < 0 or not ends:
                 return False
             if not more:
                 return not self.plan.is_static and place not in self.plan.tables
-            growth = self.plan.growths[place] = Growth(place, content, more)
+            growth = self.plan.growths[place] = Growth(place, content, more, is_front=ends[0])
         elif growth.added() is None:
             raise NotInductive("a list gets other elements at each step")
-        growth.element = element_of([*now[len(now) - growth.more :], *growth.before])
+        added = now[: growth.more] if growth.is_front else now[len(now) - growth.more :]
+        growth.element = element_of([*added, *growth.before])
         return True
 
     def moved(self) -> dict[Storage, Storage | None]:

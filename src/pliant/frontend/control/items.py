@@ -15,7 +15,8 @@ from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.fronts import front_of
-from pliant.frontend.control.growth import growth_of
+from pliant.frontend.control.growth import growth_of, item
+from pliant.frontend.control.tables import FEW, are_mostly_rows, like
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind, with_kind
@@ -148,11 +149,11 @@ def steps_of(elements: Any) -> Steps | None:
         return Steps(traced(front.length), lambda k: front.read(larger(size_of(k), Size(0))))
     growth = growth_of(elements)
     if growth is not None:
-        return Steps(traced(growth.first), lambda k: growth.read(size_of(k))) if growth.is_counted else None
+        return Steps(traced(growth.first), lambda k: growth.nth(size_of(k))) if growth.is_counted else None
     if type(elements) is list:
         listed = cast("list[Any]", elements)
         rows = rows_of(listed)
-        return _pythons(listed) if rows is None else steps_of(rows)
+        return _pythons(listed) or _left_by_loops(listed) if rows is None else steps_of(rows)
     return _made(elements) if isinstance(elements, Made) else None
 
 
@@ -163,6 +164,15 @@ def _pythons(elements: list[Any]) -> Steps | None:
         return None
     kind = Kind(elements[0].type, is_scalar=True, is_weak=True)
     return Steps(len(elements), lambda k: with_kind(rows[k].value, kind))
+
+
+def _left_by_loops(elements: list[Any]) -> Steps | None:
+    """The elements of a list of arrays, or of tuples of them, that loops have left, up to a few."""
+    if len(elements) <= FEW or not isinstance(elements[len(elements) // 2], TracedArray | tuple):
+        return None
+    if like(elements) is None or not are_mostly_rows(elements):
+        return None
+    return Steps(len(elements), lambda k: item(elements, k))
 
 
 def scaled(k: Any, start: Any, step: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from pliant.core.ir import const
 from pliant.frontend.control.fronts import Front, front_of
-from pliant.frontend.control.growth import growth_of
+from pliant.frontend.control.growth import Growth, growth_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.signals import TRUTH
@@ -50,7 +50,7 @@ def first_of(elements: Any, name: str) -> tuple[Any, ...]:
         if not front.form.low.is_at_least(1):
             fail_if(equal(front.count, const(0, "i64")), ValueError(f"{name}() iterable argument is empty"))
         return (front.read(Size(0)),)
-    return () if growth is None or not growth.before else (growth.before[0],)
+    return () if growth is None or not growth.before else (growth.item(0),)
 
 
 def item(holder: Any, front: Front, key: Any) -> Any:
@@ -67,12 +67,30 @@ def put(holder: Any, front: Front, key: Any, x: Any) -> None:
 
 def method(holder: Any, name: str) -> Callable[..., Any] | None:
     """A method of a list that has a front; None for anything else."""
-    front = front_of(holder) if type(holder) is list else None
-    if front is None or name in PLAIN or name.startswith("__"):
+    front, growth = (front_of(holder), growth_of(holder)) if type(holder) is list else (None, None)
+    if growth is not None and name not in PLAIN and not name.startswith("__"):
+        return partial(_of_ends, holder, growth, name)
+    if front is None or name in PLAIN or name == "sort" or name.startswith("__"):
         return None
     if name != "pop":
         raise front.refused(f".{name}")
     return partial(_pop, holder)
+
+
+def _of_ends(holder: list[Any], growth: Growth, name: str, *args: Any) -> Any:
+    """A method of a list that grows in a loop: elements may be put in front, and those be taken from an end that the
+    step has put there."""
+    key = args[0] if args else -1
+    if (name == "insert" and type(key) is int and not key) or (name == "pop" and growth.has_new(key)):
+        return getattr(holder, name)(*args)
+    raise growth.refused()
+
+
+def checked(holder: Any, key: Any) -> None:
+    """An item of a list is about to be written: of one that grows in a loop, only those that the step has added."""
+    growth = growth_of(holder)
+    if growth is not None and not growth.has_new(key):
+        raise growth.refused()
 
 
 def _pop(holder: list[Any], key: int = -1) -> Any:

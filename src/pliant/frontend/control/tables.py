@@ -12,25 +12,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 from pliant.core.ir import Value, param
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.either import arrays as arrays_of
-from pliant.frontend.control.growth import Element, element_of
+from pliant.frontend.control.growth import Element, element_of, unlike
 from pliant.frontend.control.objects import flatten, is_value, unflatten
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.rows import rows_of
+from pliant.frontend.rows import rows_of, runs
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import ReshapeLens, SliceLens
 
 
 def number_kind(elements: list[Any]) -> Kind | None:
     """What the elements of a list are, if they are numbers that one array can hold."""
-    unlike: dict[Any, Any] = {_likeness(x): x for x in elements}
-    element = element_of([*unlike.values()])
+    element = element_of(elements)
     if element is None or not element.structure.is_leaf() or element.kinds[0].type.shape:
         return None
     return element.kinds[0] if element.kinds[0].is_scalar or element.kinds[0].is_weak else None
@@ -38,21 +37,11 @@ def number_kind(elements: list[Any]) -> Kind | None:
 
 def like(elements: list[Any]) -> Element | None:
     """What the elements of a list have in common, if arrays can hold them."""
-    unlike: dict[Any, Any] = {_likeness(x): x for x in elements}
-    return element_of([*unlike.values()]) if all(map(is_value, unlike.values())) else None
+    some = unlike(elements)
+    return element_of(some) if all(map(is_value, some)) else None
 
 
-def _likeness(x: Any) -> Any:
-    """What two numbers have in common only if they are of one kind."""
-    kind = cast("Any", type(x))
-    if kind in _PYTHONS:
-        return kind
-    if kind is TracedArray and len(x.lenses) == 2 and type(x.lenses[0]) is SliceLens:
-        return id(x.storage), x.lenses[1], x.is_scalar, x.is_weak
-    return id(x)
-
-
-_PYTHONS: Final = frozenset((bool, int, float, complex))
+FEW: Final = 3  # elements from before a loop, and what a loop left, up and down
 
 
 def nested_kind(*lists: list[Any]) -> Kind | None:
@@ -143,6 +132,11 @@ def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None
 def are_rows(elements: list[Any]) -> bool:
     """Whether the elements of a list, or the first parts of them, lie in one array."""
     return rows_of([flatten(x)[0][0] for x in elements]) is not None
+
+
+def are_mostly_rows(elements: list[Any]) -> bool:
+    """Whether all but a few elements of a list, or the first parts of them, lie in few arrays."""
+    return len(runs([flatten(x)[0][0] for x in elements])) <= min(FEW, len(elements) - 1)
 
 
 def share(elements: Sequence[Any]) -> None:
