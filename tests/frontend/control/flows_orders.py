@@ -73,7 +73,28 @@ def means_of_selected_rows(x: Any, n: int) -> Any:
     return rows[mask].sum(0), cube[inner].prod(axis=0), np.sum(cube[:, inner[0]], axis=1), total
 
 
+def sorted_of_what_conditions_leave(x: Any, n: int) -> Any:
+    rows = [x * v for v in x if v > -10 * abs(x[0])]
+    large = [v * 3 for v in x if v * v > 0.05 * x[8] * x[8]]
+    total = 0.0
+    for v in sorted([row.sum() for row in rows if row[0] > -0.4]):
+        total = total * 0.8 + v
+    down = sorted(large, reverse=True)
+    large.sort()
+    return total, large[0], down[0], down[-1], len(down), sum(sorted(v * 2 for v in large))
+
+
+def ties_of_what_conditions_leave(x: Any, n: int) -> Any:
+    pairs = [(np.floor(v * 2), v * v) for v in x if abs(v) > 0.03 * abs(x[8])]
+    up, down = sorted(pairs, key=lambda p: p[0]), sorted(pairs, key=lambda p: p[0], reverse=True)
+    total = 0.0
+    for (a, b), (c, d) in zip(up, down, strict=False):
+        total = total * 0.7 + a * 0.1 + b + 0.1 * c - d
+    return total, max(up), sorted(pairs)[2], [up[k] for k in range(4)], [down[k] for k in range(4)]
+
+
 ORDERS = (
+    sorted_of_what_conditions_leave, ties_of_what_conditions_leave,
     places_in_order, pairs_in_order, lists_in_order, rows_in_order, counted_by_a_condition, chosen_by_a_condition,
     chosen_by_parts, over_what_was_appended, means_of_selected_rows,
 )  # fmt: skip

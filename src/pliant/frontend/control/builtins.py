@@ -27,6 +27,7 @@ from pliant.frontend.control.comprehension import (
     folded,
     generated,
     is_long,
+    is_open_ended,
     listed,
     over,
     precedes,
@@ -126,6 +127,8 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
         return listed(depth, elements, clause)
     if function is tuple:
         return tuple(listed(depth, elements, clause))
+    if function is sorted and is_open_ended(elements):
+        return ordered(listed(depth, elements, clause), **options)
     is_walked = is_long(elements) or (function in _OF_ALL and is_tracing())
     if function not in FOLDS or not is_walked:
         plain: Callable[..., Any] = BUILTINS.get(function) or function

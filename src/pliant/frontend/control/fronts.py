@@ -110,8 +110,8 @@ class Front:
         return UnsupportedError(
             f"{what or 'this use'} of a list needs to know how many elements it has, which a condition decides that is "
             "known only at run time",
-            hint="np.array(out), len(out), sum(out), out[k], for x in out and out.append(x) work; or allocate an array "
-            "before, write out[k] = x, and count",
+            hint="np.array(out), len(out), sum(out), sorted(out), out[k], for x in out and out.append(x) work; or "
+            "allocate an array before, write out[k] = x, and count",
         ).at(("here", here()))
 
 

@@ -11,13 +11,14 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.comprehension import every_one
 from pliant.frontend.control.effects import changing
-from pliant.frontend.control.fronts import front_of
+from pliant.frontend.control.fronts import Front, front_of
 from pliant.frontend.control.growth import element_of
-from pliant.frontend.control.items import Mapped
+from pliant.frontend.control.items import INDEX, Mapped
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
 from pliant.frontend.control.tables import columns, rows, share
 from pliant.frontend.convert import as_traced
+from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import is_tracing
 
 FUNCTIONS: Final[Any] = np
@@ -29,7 +30,7 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
         return sorted(elements, key=key, reverse=reverse)
     front = front_of(elements)
     if front is not None:
-        raise front.refused("sorting")
+        return born([_ordered_front(elements, front, key, is_reversed=bool(reverse))])
     items = list(elements)
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
     by = _columns(keys)
@@ -40,6 +41,22 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
     return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common))
+
+
+def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None, *, is_reversed: bool) -> Front:
+    """The elements of a list in order, of which it is known only at run time how many there are: what is in the arrays
+    beyond them comes last."""
+    keys = front if key is None else front_of(every_one(Mapped(elements, key)))
+    room, kinds = front.columns[0].shape[0], () if keys is None else keys.form.element.kinds
+    if keys is None or any([kind.type.shape or kind.type.kind == "c" for kind in kinds]):
+        raise front.refused("sorting")
+    if keys.columns[0].shape[0] != room:
+        raise front.refused("sorting")
+    inside = FUNCTIONS.arange(room) < with_kind(front.length.value, INDEX)
+    by = [inside if is_reversed else ~inside, *[fresh(column, is_array=True) for column in keys.columns]]
+    order = _order(by, is_reversed=is_reversed)
+    made = [FUNCTIONS.take(fresh(column, is_array=True), order, axis=0).value for column in front.columns]
+    return front.form.front([*made, front.count])
 
 
 def sort_in_place(holder: list[Any], **options: Any) -> None:
