@@ -10,7 +10,7 @@ from pliant.backends.llvm import BACKEND
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.sort import Argsort, Partition, Searchsorted, Sort, argsort, searchsorted, sort
+from pliant.ops.sort import Argpartition, Argsort, Partition, Searchsorted, Sort, argsort, searchsorted, sort
 from pliant.testing import check_primitive, reverse, run
 
 
@@ -27,6 +27,7 @@ def test_sorts_obey_the_laws(axis, dtype):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_partitions_obey_the_laws(axis):
     check_primitive(Partition(axis, 1, 2), Type("f64", (4, 3)), oracle=lambda x: np.sort(x, axis))
+    check_primitive(Argpartition(axis, 1, 2), Type("f64", (4, 3)), oracle=lambda x: np.argsort(x, axis))
 
 
 def test_nan_is_last_and_equal_elements_keep_their_order():

@@ -36,7 +36,7 @@ from pliant.kernel.scalars import (
     strides_of,
 )
 from pliant.kernel.site import OUT_OF_MEMORY, Site
-from pliant.ops.sort import Argsort, Partition, Sort
+from pliant.ops.sort import Argpartition, Argsort, Partition, Sort
 
 if TYPE_CHECKING:
     from pliant.core.ir import Node, Value
@@ -198,7 +198,7 @@ class Routine:
     @property
     def sorts(self) -> bool:
         """Whether it sorts rows, orders them, or selects in them; it cannot fail."""
-        return isinstance(self.node.op, Sort | Argsort | Partition)
+        return isinstance(self.node.op, Sort | Argsort | Partition | Argpartition)
 
     @property
     def stack(self) -> tuple[int, ...]:

@@ -24,6 +24,12 @@ def _check_axis(op: Op, axis: int, x: Type) -> None:
         raise ShapeError(f"{op.name}: {x} has no axis {axis}")
 
 
+def _check_places(op: Op, x: Type, axis: int, first: int, last: int) -> None:
+    _check_axis(op, axis, x)
+    if not 0 <= first <= last < x.shape[axis]:
+        raise ShapeError(f"{op.name}: {x} has no places {first} to {last} along axis {axis}")
+
+
 @final
 @frozen
 class Sort(Op):
@@ -72,9 +78,7 @@ class Partition(Op):
     last: int
 
     def infer(self, x: Type) -> Type:
-        _check_axis(self, self.axis, x)
-        if not 0 <= self.first <= self.last < x.shape[self.axis]:
-            raise ShapeError(f"partition: {x} has no places {self.first} to {self.last} along axis {self.axis}")
+        _check_places(self, x, self.axis, self.first, self.last)
         return x
 
     def array(self, xp: Namespace, x: Any) -> Any:
@@ -119,6 +123,36 @@ class Argsort(Op):
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Argsort(self.axis + 1, self.stable)(x)
+
+
+@final
+@frozen
+class Argpartition(Op):
+    """The indices, i64, of an order along `axis` that is a partition, as `Partition` is one."""
+
+    axis: int
+    first: int
+    last: int
+
+    def infer(self, x: Type) -> Type:
+        _check_places(self, x, self.axis, self.first, self.last)
+        return x.with_dtype("i64")
+
+    def array(self, xp: Namespace, x: Any) -> Any:
+        return xp.argsort(x, axis=self.axis, stable=False)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.argsort(x, dim=self.axis)
+
+    def expand(self, x: Value) -> Value:
+        made = along_last(x, self.axis, lambda x, last: argpartition(x, last, self.first, self.last))
+        return made or argsort(x, self.axis, stable=False)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        return self.apply(*xs), (None,)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return Argpartition(self.axis + 1, self.first, self.last)(x)
 
 
 @final
@@ -198,6 +232,11 @@ def sort(x: Value, axis: int) -> Value:
 def partition(x: Value, axis: int, first: int, last: int) -> Value:
     """The elements along `axis`, with those at places `first` to `last` where they are if all are sorted."""
     return Partition(axis, first, last)(x)
+
+
+def argpartition(x: Value, axis: int, first: int, last: int) -> Value:
+    """The indices along `axis`, with those at places `first` to `last` where they are if all are sorted."""
+    return Argpartition(axis, first, last)(x)
 
 
 def argsort(x: Value, axis: int, *, stable: bool = True) -> Value:

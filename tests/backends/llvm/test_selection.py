@@ -12,7 +12,7 @@ from pliant.backends.llvm import BACKEND, selection
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Routine
-from pliant.ops.sort import Partition
+from pliant.ops.sort import Argpartition, Partition
 
 ROWS: dict[str, Any] = {
     "normal": lambda rng, n: rng.standard_normal((2, n)) * 1000,
@@ -51,6 +51,10 @@ def test_places_are_as_in_a_sorted_row(dtype: str, row: str):
             compiled = BACKEND.compile(trace(Partition(1, first, last), Type(dtype, (2, n))))
             before = x.copy()
             assert_selected(compiled([x])[0], x, first, last)
+            ordered = BACKEND.compile(trace(Argpartition(1, first, last), Type(dtype, (2, n))))
+            order = ordered([x])[0]
+            np.testing.assert_array_equal(np.sort(order), [range(n)] * 2)
+            assert_selected(np.take_along_axis(x, order, 1), x, first, last)
             np.testing.assert_array_equal(x, before)
 
 
@@ -63,6 +67,8 @@ def test_nan_is_the_greatest(dtype: str, every: int):
     for place in (0, 2500, 4998, 4999):
         compiled = BACKEND.compile(trace(Partition(1, place, place), Type(dtype, x.shape)))
         assert_selected(compiled([x])[0], x, place, place)
+        ordered = BACKEND.compile(trace(Argpartition(1, place, place), Type(dtype, x.shape)))
+        assert_selected(np.take_along_axis(x, ordered([x])[0], 1), x, place, place)
 
 
 def test_what_is_sorted_as_quickly_is_sorted():

@@ -15,7 +15,7 @@ from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize
 from pliant.kernel.ir import Affine, Routine, Var
 from pliant.kernel.record import limits_of
-from pliant.ops.sort import Partition
+from pliant.ops.sort import Argpartition, Partition
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -32,21 +32,24 @@ WIDEST: Final = 8
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether a primitive selects in rows that are long enough."""
-    if not isinstance(op, Partition) or op.axis != types[0].rank - 1 or types[0].dtype not in DTYPES:
+    if not isinstance(op, Partition | Argpartition) or op.axis != types[0].rank - 1 or types[0].dtype not in DTYPES:
         return False
     n = types[0].shape[-1]
     return n >= FEWEST and (op.last - op.first) * WIDEST < n
 
 
-def emit_selection(e: Emitter, step: Routine, sort: str) -> None:
-    """One call for each row. sort: the function that sorts."""
+def emit_selection(e: Emitter, step: Routine, sort: str, order: str) -> None:
+    """One call for each row. sort, order: the functions that sort and that order."""
     (x,), (out,), op = step.args, step.outs, step.node.op
-    assert isinstance(op, Partition)
+    assert isinstance(op, Partition | Argpartition)
     e.begin_step([out])
     dtype, length = x.type.dtype, x.type.shape[-1]
     row = Var(math.prod(x.type.shape[:-1]))
     place = Affine(0, ((row, length),))
-    name = e.module.helper(f"select_{dtype}", lambda name: text_of(name, dtype, sort))
+    if isinstance(op, Partition):
+        name = e.module.helper(f"select_{dtype}", lambda name: text_of(name, dtype, sort))
+    else:
+        name = e.module.helper(f"select_order_{dtype}", lambda name: text_of(name, dtype, sort, order))
     e.module.declared |= MEMORY
 
     def call() -> None:
@@ -63,14 +66,36 @@ MEMORY: Final = {
 }
 
 
-def text_of(name: str, dtype: str, sort: str) -> str:
-    """The function that selects in a row of a dtype."""
+def text_of(name: str, dtype: str, sort: str, order: str = "") -> str:
+    """The function that selects in a row of a dtype, or, with one that orders, of the indices of its elements."""
+    is_order = bool(order)
     less, most = COMPARISONS[dtype[0]]
     lowest, highest = [literal(end, dtype) for end in limits_of(dtype)]
-    return TEXT.format(
-        name=name, t=llvm_type(dtype), size=itemsize(dtype), twice=2 * itemsize(dtype), sort=sort, less=less, most=most,
-        lowest=lowest, highest=highest, fewest=FEWEST,
+    t, size, moved = llvm_type(dtype), itemsize(dtype), 8 if is_order else itemsize(dtype)
+    fields = {
+        "name": name,
+        "t": t,
+        "m": "i64" if is_order else t,
+        "size": size,
+        "both": moved + size,
+        "sort": sort,
+        "order": order,
+    }
+    begin, ends = (BEGIN_ORDER, ENDS_ORDER) if is_order else (BEGIN, ENDS)
+    text = TEXT.format(
+        **fields, less=less, most=most, lowest=lowest, highest=highest, fewest=FEWEST,
+        begin=begin.format(**fields), ends=ends.format(**fields),
+        source="%between" if is_order else "%x", seen=value_of("%seen", "%drawn.item", t, is_order=is_order),
+        v=value_of("%v", "%item", t, is_order=is_order),
     )  # fmt: skip
+    return text + COUNT.format(**fields) if is_order else text
+
+
+def value_of(made: str, item: str, t: str, *, is_order: bool) -> str:
+    """The value of what moves: itself, or where it says."""
+    if not is_order:
+        return f"{made} = select i1 true, {t} {item}, {t} {item}"
+    return f"{made}.at = getelementptr {t}, ptr %x, i64 {item}\n  {made} = load {t}, ptr {made}.at"
 
 
 # The sample is drawn at the multiples of the golden ratio, modulo 1: as even as one in steps, and of no period. Its
@@ -84,18 +109,18 @@ start:
   %highest = alloca {t}
   store {t} {lowest}, ptr %lowest
   store {t} {highest}, ptr %highest
-  %bytes = mul i64 %n, {twice}
+  %bytes = mul i64 %n, {both}
   %between = call ptr @malloc(i64 %bytes)
-  %sample = getelementptr {t}, ptr %between, i64 %n
+  %sample = getelementptr {m}, ptr %between, i64 %n
   %none = icmp eq ptr %between, null
-  br i1 %none, label %whole, label %level
-
+  br i1 %none, label %whole, label %begin
+{begin}
 level:
-  %from = phi ptr [ %x, %start ], [ %between, %again ]
-  %to = phi ptr [ %y, %start ], [ %inner, %again ]
-  %count = phi i64 [ %n, %start ], [ %middle, %again ]
-  %a = phi i64 [ %first, %start ], [ %next.a, %again ]
-  %b = phi i64 [ %last, %start ], [ %next.b, %again ]
+  %from = phi ptr [ {source}, %ready ], [ %between, %again ]
+  %to = phi ptr [ %y, %ready ], [ %inner, %again ]
+  %count = phi i64 [ %n, %ready ], [ %middle, %again ]
+  %a = phi i64 [ %first, %ready ], [ %next.a, %again ]
+  %b = phi i64 [ %last, %ready ], [ %next.b, %again ]
   %zeros = call i64 @llvm.ctlz.i64(i64 %count, i1 true)
   %log = sub i64 63, %zeros
   %double = shl i64 %log, 1
@@ -111,8 +136,9 @@ draw:
   %product = mul i128 %wide.turn, %wide.count
   %top = lshr i128 %product, 64
   %at = trunc i128 %top to i64
-  %drawn.place = getelementptr {t}, ptr %from, i64 %at
-  %seen = load {t}, ptr %drawn.place
+  %drawn.place = getelementptr {m}, ptr %from, i64 %at
+  %drawn.item = load {m}, ptr %drawn.place
+  {seen}
   %sample.place = getelementptr {t}, ptr %sample, i64 %d
   store {t} %seen, ptr %sample.place
   %d.next = add i64 %d, 1
@@ -147,17 +173,18 @@ part:
   %i = phi i64 [ 0, %bracket ], [ %i.next, %part ]
   %left = phi i64 [ 0, %bracket ], [ %left.next, %part ]
   %right = phi i64 [ 0, %bracket ], [ %right.next, %part ]
-  %v.place = getelementptr {t}, ptr %from, i64 %i
-  %v = load {t}, ptr %v.place
+  %item.place = getelementptr {m}, ptr %from, i64 %i
+  %item = load {m}, ptr %item.place
+  {v}
   %outside = add i64 %left, %right
   %inside = sub i64 %i, %outside
   %up = sub i64 %end, %right
-  %kept.place = getelementptr {t}, ptr %between, i64 %inside
-  %left.place = getelementptr {t}, ptr %to, i64 %left
-  %right.place = getelementptr {t}, ptr %to, i64 %up
-  store {t} %v, ptr %left.place
-  store {t} %v, ptr %right.place
-  store {t} %v, ptr %kept.place
+  %kept.place = getelementptr {m}, ptr %between, i64 %inside
+  %left.place = getelementptr {m}, ptr %to, i64 %left
+  %right.place = getelementptr {m}, ptr %to, i64 %up
+  store {m} %item, ptr %left.place
+  store {m} %item, ptr %right.place
+  store {m} %item, ptr %kept.place
   %is.low = {less} {t} %v, %low
   %is.most = {most} {t} %v, %high
   %is.less = and i1 %is.low, %is.most
@@ -173,7 +200,7 @@ part:
 parted:
   %around = add i64 %left.next, %right.next
   %middle = sub i64 %count, %around
-  %inner = getelementptr {t}, ptr %to, i64 %left.next
+  %inner = getelementptr {m}, ptr %to, i64 %left.next
   %next.a = sub i64 %a, %left.next
   %next.b = sub i64 %b, %left.next
   %half = lshr i64 %count, 1
@@ -188,7 +215,22 @@ again:
   %many = icmp ugt i64 %middle, {fewest}
   br i1 %many, label %level, label %finish
 
-finish:
+{ends}
+done:
+  call void @free(ptr %between)
+  ret void
+}}
+"""
+
+# Of values: the room and its sample, and the ends that sort.
+BEGIN: Final = """
+begin:
+  br label %ready
+
+ready:
+  br label %level
+"""
+ENDS: Final = """finish:
   %few.bytes = mul i64 %middle, {size}
   call void @llvm.memcpy.p0.p0.i64(ptr %inner, ptr %between, i64 %few.bytes, i1 false)
   call i32 {sort}(ptr %inner, i64 %middle, ptr null)
@@ -205,9 +247,69 @@ whole:
   call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %all.bytes, i1 false)
   call i32 {sort}(ptr %y, i64 %n, ptr null)
   br label %done
+"""
 
-done:
-  call void @free(ptr %between)
+# Of indices, that is of an order: these move, and say where the values are. `between` begins as all of them.
+BEGIN_ORDER: Final = """
+begin:
+  call void @{name}_count(ptr %between, i64 %n)
+  br label %ready
+
+ready:
+  br label %level
+"""
+ENDS_ORDER: Final = """finish:
+  %order = getelementptr i64, ptr %between, i64 %middle
+  call void @{name}_count(ptr %order, i64 %middle)
+  br label %gather
+
+gather:
+  %g = phi i64 [ 0, %finish ], [ %g.next, %gather ]
+  %g.place = getelementptr i64, ptr %between, i64 %g
+  %g.item = load i64, ptr %g.place
+  %g.value.place = getelementptr {t}, ptr %x, i64 %g.item
+  %g.value = load {t}, ptr %g.value.place
+  %g.sample = getelementptr {t}, ptr %sample, i64 %g
+  store {t} %g.value, ptr %g.sample
+  %g.next = add i64 %g, 1
+  %g.more = icmp ult i64 %g.next, %middle
+  br i1 %g.more, label %gather, label %arrange
+
+arrange:
+  call i32 {order}(ptr %sample, ptr %order, i64 %middle, ptr null)
+  br label %put
+
+put:
+  %p = phi i64 [ 0, %arrange ], [ %p.next, %put ]
+  %p.order = getelementptr i64, ptr %order, i64 %p
+  %p.at = load i64, ptr %p.order
+  %p.from = getelementptr i64, ptr %between, i64 %p.at
+  %p.item = load i64, ptr %p.from
+  %p.to = getelementptr i64, ptr %inner, i64 %p
+  store i64 %p.item, ptr %p.to
+  %p.next = add i64 %p, 1
+  %p.more = icmp ult i64 %p.next, %middle
+  br i1 %p.more, label %put, label %done
+
+misled:
+  br label %whole
+
+whole:
+  call void @{name}_count(ptr %y, i64 %n)
+  call i32 {order}(ptr %x, ptr %y, i64 %n, ptr null)
+  br label %done
+"""
+COUNT: Final = """define internal void @{name}_count(ptr noalias %y, i64 %n) #0 {{
+start:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %place = getelementptr i64, ptr %y, i64 %i
+  store i64 %i, ptr %place
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
   ret void
 }}
 """

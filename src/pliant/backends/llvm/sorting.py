@@ -16,7 +16,7 @@ from pliant.backends.llvm.selection import emit_selection
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine, Routine, Var
-from pliant.ops.sort import Argsort, Partition, Sort
+from pliant.ops.sort import Argpartition, Argsort, Partition, Sort
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -30,8 +30,9 @@ SAMPLE: Final = 1001
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
     """Whether a primitive sorts rows of a dtype for which there is a routine, or selects in them."""
-    if isinstance(op, Partition):
-        return selection.has(op, types) and sorter(types[0].dtype) != 0
+    if isinstance(op, Partition | Argpartition):
+        found = [address_of(kind, types[0].dtype) for kind in ("sort", "arrange")]
+        return selection.has(op, types) and 0 not in found
     if not isinstance(op, Sort | Argsort) or op.axis != types[0].rank - 1:
         return False
     return address_of(kind_of(op), types[0].dtype) != 0
@@ -105,10 +106,11 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     *_, length = out.type.shape
     if not out.type.size:
         return
-    if isinstance(step.node.op, Partition):
-        name = function_named(f"pliant_sort_{x.type.dtype}")
-        e.module.declared[name] = f"declare i32 @{name}(ptr, i64, ptr)"
-        emit_selection(e, step, f"@{name}")
+    if isinstance(step.node.op, Partition | Argpartition):
+        sort, order = [function_named(f"pliant_{kind}_{x.type.dtype}") for kind in ("sort", "arrange")]
+        e.module.declared[sort] = f"declare i32 @{sort}(ptr, i64, ptr)"
+        e.module.declared[order] = f"declare i32 @{order}(ptr, ptr, i64, ptr)"
+        emit_selection(e, step, f"@{sort}", f"@{order}")
         return
     e.begin_step([out])
     row = Var(math.prod(out.type.shape[:-1]))

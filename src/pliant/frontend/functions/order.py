@@ -61,9 +61,12 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> TracedArray:
-    """np.argpartition: all elements sorted, which is one of its results."""
-    _kth_places(a, kth, axis)
-    return argsort(a, axis, None, order)
+    """np.argpartition: what lies between its first and its last place is sorted, which is one of its results."""
+    only("argpartition", order=order)
+    places = _kth_places(a, kth, axis)
+    if not places.size or not as_traced(a).ndim:
+        return argsort(a, axis)
+    return _along(a, axis, lambda x, at: sorting.argpartition(x, at, int(places.min()), int(places.max())))
 
 
 def _kth_places(a: Any, kth: Any, axis: Any) -> Any:
