@@ -41,6 +41,7 @@ Calls: TypeAlias = Callable[[Op, tuple[Type, ...]], str]
 LONGEST_CONE = 200  # scalars computed in place of one value
 DEEPEST_CONE = 30  # kernel rules that call each other through movements
 LONGEST_NEST = 400
+CHEAP = 16  # what one element costs at most that is computed where something is filled
 SHORT_FOLD = 7  # elements that are folded where their sum is read, although they lie apart: LLVM unrolls that loop
 LONGEST_SCALAR_NEST = 1000
 
@@ -114,7 +115,7 @@ class Fusion:
             self.append(Host(node, args, outs), node, outs, args)
         elif isinstance(op, Window) or (isinstance(op, BlockWrite) and not op.shared):
             self.window(node)
-        elif fill_of(op):
+        elif fill_of(op) and not self.is_piece(node):
             self.fill(node)
         else:
             self.pull(node)
@@ -136,7 +137,7 @@ class Fusion:
         ends = {a: found for a in node.args if (found := self.limits.of(a))}
         early = frozenset([a for a in rest if is_write and a in ends and self.may_fail(a)])
         for a in node.args:
-            is_long = self.cost(a) >= 16 and a not in ends
+            is_long = self.cost(a) >= CHEAP and a not in ends
             is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
             if is_long or is_seen:
                 self.materialise(a)
@@ -147,6 +148,17 @@ class Fusion:
             fill.copied = self.buffers[first]
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
+
+    def is_piece(self, node: Node) -> bool:
+        """Whether an array is put together only to be put together with others: its parts go where they belong then."""
+        value, users = node.values[0], self.uses.get(node.values[0], [])
+        if not isinstance(node.op, Concatenate) or len(users) != 1 or value in self.results:
+            return False
+        return (
+            isinstance(users[0].op, Concatenate)
+            and not users[0].op.is_of_short_rows(users[0].types[0])
+            and (users[0].args.count(value) == 1 and sum([self.cost(a) for a in node.args]) < CHEAP // 2)
+        )
 
     def may_fail(self, value: Value) -> bool:
         """Whether making a value may fail, where the caller could see what had been written until then."""

@@ -100,6 +100,9 @@ class Interpreter:
             flat //= n
         return tuple(reversed(digits))
 
+    def pieces(self, x: Array) -> None:
+        """Operands are arrays."""
+
     def literal(self, x: Scalar) -> int:
         """The number of a scalar that is known while compiling: here all are."""
         return int(x)

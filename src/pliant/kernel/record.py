@@ -42,6 +42,7 @@ from pliant.ops.elementwise import Mul
 from pliant.ops.power import Pow
 from pliant.ops.ranges import Range, Ranges
 from pliant.ops.select import Select
+from pliant.ops.shape import Concatenate
 
 if TYPE_CHECKING:
     from pliant.kernel.lengths import Limits
@@ -393,6 +394,13 @@ class Recorder:
         that is nowhere known."""
         found = self.limits.of(x.value) if self.limits else None
         return None if found is None else ([self.pull(n, EMPTY) if n else None for n in found[0]], found[1])
+
+    def pieces(self, x: Source) -> tuple[int, list[Source]] | None:
+        """Along which axis an operand is put together from others where it is read, and from which."""
+        op = x.value.op
+        if x.value in self.buffers or not isinstance(op, Concatenate):
+            return None
+        return op.axis, self.sources(x.value.node)
 
     def is_early(self, x: Source) -> bool:
         """Whether elements of an operand may fail, and that before anything is written."""

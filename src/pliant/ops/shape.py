@@ -196,13 +196,14 @@ class Concatenate(Linear):
 
     def fill(self, k: Any, out: Any, *xs: Any) -> None:
         """One piece after the other; rows of a few elements each at once."""
-        if self.axis == out.type.rank - 1 and out.type.shape[-1] <= SHORT_ROW:
+        if self.is_of_short_rows(out.type):
             self._fill_rows(k, out, xs)
             return
-        at = 0
-        for x in xs:
-            self._fill_piece(k, out, x, at)
-            at += x.type.shape[self.axis]
+        self._fill_pieces(k, out, xs, self.axis, (0,) * out.type.rank)
+
+    def is_of_short_rows(self, made: Type) -> bool:
+        """Whether a result consists of rows of a few elements, which are put together."""
+        return self.axis == made.rank - 1 and made.shape[-1] <= SHORT_ROW
 
     def _fill_rows(self, k: Any, out: Any, xs: Sequence[Any]) -> None:
         pieces = [(x, n) for x in xs for n in range(x.type.shape[-1])]
@@ -214,10 +215,18 @@ class Concatenate(Linear):
 
         k.loop(out.type.shape[:-1], row)
 
-    def _fill_piece(self, k: Any, out: Any, x: Any, at: int) -> None:
+    def _fill_pieces(self, k: Any, out: Any, xs: Sequence[Any], axis: int, corner: tuple[int, ...]) -> None:
+        """Pieces side by side from a corner on, and pieces of pieces likewise."""
+        for x in xs:
+            if inner := k.pieces(x):
+                self._fill_pieces(k, out, inner[1], inner[0], corner)
+            else:
+                self._fill_piece(k, out, x, corner)
+            corner = tuple([n + x.type.shape[axis] * (a == axis) for a, n in enumerate(corner)])
+
+    def _fill_piece(self, k: Any, out: Any, x: Any, corner: tuple[int, ...]) -> None:
         def element(j: Any) -> None:
-            place = tuple(k.affine(v, 1, at) if a == self.axis else v for a, v in enumerate(j))
-            k.store(out, place, x(j))
+            k.store(out, tuple([k.affine(v, 1, n) for v, n in zip(j, corner, strict=True)]), x(j))
 
         k.loop(x.type.shape, element)
 

@@ -32,6 +32,7 @@ from pliant.frontend.functions.common import (
     unsupported,
     xp,
 )
+from pliant.frontend.functions.pieces import Run, put_together
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
 from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
@@ -191,23 +192,30 @@ def roll(a: Any, shift: Any, axis: Any = None) -> TracedArray:
         count = max(len(shifts), len(axes))
         shifts = tuple(shifts) * count if len(shifts) == 1 else shifts
         axes = tuple(axes) * count if len(axes) == 1 else axes
-    value = x.value
+    value, known_by = x.value, [0] * x.ndim
     for s, a in zip(shifts, axes, strict=True):
-        value = _rolled(value, s, axis_of(a, x.ndim))
-    return fresh(value, is_array=True)
+        at = axis_of(a, x.ndim)
+        if isinstance(s, TracedArray) and s.concrete is None:
+            value = _rolled(value, s, at)
+        else:
+            known_by[at] += int(known(s, "shift="))
+    turns = [by % n if n else 0 for by, n in zip(known_by, x.shape, strict=True)]
+    runs = [[(n - by, 1, by), (0, 1, n - by)] if by else [] for by, n in zip(turns, x.shape, strict=True)]
+    return fresh(put_together(value, runs) or _one_axis_after_the_other(value, runs), is_array=True)
 
 
-def _rolled(x: Value, shift: Any, axis: int) -> Value:
+def _one_axis_after_the_other(x: Value, runs: Sequence[Sequence[Run]]) -> Value:
+    for axis, run in enumerate(runs):
+        x = put_together(x, [run if a == axis else [] for a in range(len(runs))]) or x
+    return x
+
+
+def _rolled(x: Value, shift: TracedArray, axis: int) -> Value:
     n = x.shape[axis]
     if n == 0:
         return x
-    if isinstance(shift, TracedArray) and shift.concrete is None:
-        places = (fresh_concrete(np.arange(n)) - shift) % n
-        return fresh(x, is_array=True)[(slice(None),) * axis + (places,)].value
-    by = int(known(shift, "shift=")) % n
-    if by == 0:
-        return x
-    return moves.concatenate((moves.slice_axis(x, axis, n - by, by), moves.slice_axis(x, axis, 0, n - by)), axis)
+    places = (fresh_concrete(np.arange(n)) - shift) % n
+    return fresh(x, is_array=True)[(slice(None),) * axis + (places,)].value
 
 
 def resize(a: Any, new_shape: Any) -> TracedArray:

@@ -14,6 +14,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axis_of, cast_value, value_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, solid, xp
 from pliant.frontend.functions.join import along, concatenate
+from pliant.frontend.functions.pieces import put_together, runs_of
 from pliant.frontend.functions.shape import flip, sliced
 from pliant.ops import update
 
@@ -36,6 +37,8 @@ OPTIONS: Final[dict[str, tuple[str, Any]]] = {
 }
 """Mode → the keyword that it takes, and its default."""
 
+CONTINUED: Final = ("reflect", "symmetric")
+
 NAMES: Final = (*OPTIONS, "edge", "wrap", "empty")
 
 
@@ -50,25 +53,38 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
         raise ArgumentError(f"unsupported keyword arguments for mode {mode!r}: {set(options)}").at(("here", here()))
     if mode in ("constant", "empty"):
         return fresh(_constant(x, widths, 0 if option is None else option), is_array=True)
+    for axis, width in enumerate(widths):
+        if any(width) and not x.shape[axis]:
+            message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            raise ShapeError(message).at(("here", here()))
+    if is_copied := mode in ("edge", "wrap") or (mode in CONTINUED and option == "even"):
+        runs = [
+            runs_of(_places(n, width, mode)) if any(width) else [] for n, width in zip(x.shape, widths, strict=True)
+        ]
+        if made := put_together(x.value, runs):
+            return fresh(made, is_array=True)
     made = x
     for axis, width in enumerate(widths):
         if any(width):
-            made = _around(made, axis, width, mode, option)
+            places = (
+                _places(x.shape[axis], width, mode) if is_copied or (mode in CONTINUED and x.shape[axis] == 1) else None
+            )
+            made = along(made, places, axis) if places is not None else _around(made, axis, width, mode, option)
     return fresh(made.value, is_array=True)
 
 
+def _places(extent: int, widths: Ends, mode: str) -> Any:
+    """Where the elements along a padded axis come from."""
+    return np.pad(np.arange(extent), widths, mode)  # type: ignore[arg-type]
+
+
 def _around(x: TracedArray, axis: int, widths: Ends, mode: str, option: Any) -> TracedArray:
-    """An array longer along one axis."""
-    if not x.shape[axis]:
-        message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
-        raise ShapeError(message).at(("here", here()))
+    """An array longer along one axis, by elements that are computed."""
     if mode == "linear_ramp":
         return _ramped(x, axis, widths, option)
     if mode in STATISTICS:
         return _with_statistics(x, axis, widths, mode, option)
-    if mode in ("reflect", "symmetric") and option != "even" and x.shape[axis] > 1:
-        return _reflected(x, axis, widths, is_edge_doubled=mode == "symmetric")
-    return along(x, np.pad(np.arange(x.shape[axis]), widths, mode), axis)  # type: ignore[arg-type]
+    return _reflected(x, axis, widths, is_edge_doubled=mode == "symmetric")
 
 
 def _ramped(x: TracedArray, axis: int, widths: Ends, end_values: Any) -> TracedArray:

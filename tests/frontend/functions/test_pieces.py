@@ -1,0 +1,70 @@
+"""Arrays put together from runs of others: whatever np.roll and np.pad show, each element once and in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pliant
+from pliant.frontend.functions.pieces import MOST, runs_of
+
+X = np.random.default_rng(3).normal(size=(5, 7, 2))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=12))
+def test_runs_are_the_places(places: list[int]) -> None:
+    found = runs_of(places)
+    assert found is not None and [start + step * n for start, step, length in found for n in range(length)] == places
+
+
+def test_many_runs_are_none() -> None:
+    assert runs_of([0, 2] * (2 * MOST)) is None
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+@pytest.mark.parametrize("width", [1, (2, 0), ((0, 3), (1, 2), (0, 0)), ((9, 8), (20, 0), (0, 5)), 30])
+def test_pads_are_numpys_and_so_are_their_gradients(mode: Any, width: Any) -> None:
+    made = pliant.jit(lambda x: np.pad(x, width, mode))(X)
+    np.testing.assert_array_equal(made, np.pad(X, width, mode))
+    places = np.pad(np.arange(X.size).reshape(X.shape), width, mode).ravel()
+    weights = np.arange(float(made.size)).reshape(made.shape)
+    gradient = pliant.grad(lambda x: np.sum(np.pad(x, width, mode) * weights))(X)
+    np.testing.assert_allclose(gradient.ravel(), np.bincount(places, weights.ravel(), X.size))
+
+
+@pytest.mark.parametrize(
+    ("shift", "axis"),
+    [((3, 5), (0, 1)), ((-1, 2, 1), (0, 1, 2)), ((1, 1), (1, 1)), (2, (0, 2)), ((0, 7), (0, 1)), (9, None), (-3, -1)],
+)
+def test_rolls_are_numpys_and_turning_back_is_their_gradient(shift: Any, axis: Any) -> None:
+    np.testing.assert_array_equal(pliant.jit(lambda x: np.roll(x, shift, axis))(X), np.roll(X, shift, axis))
+    weights = np.arange(float(X.size)).reshape(X.shape)
+    gradient = pliant.grad(lambda x: np.sum(np.roll(x, shift, axis) * weights))(X)
+    np.testing.assert_array_equal(gradient, np.roll(weights, -np.asarray(shift), axis))
+
+
+def test_rolls_by_known_and_computed_shifts() -> None:
+    def f(x: Any, by: Any) -> Any:
+        return np.roll(x, (by[0] * 1, 2), (0, 1))
+
+    np.testing.assert_array_equal(pliant.jit(f)(X, np.array([3])), np.roll(X, (3, 2), (0, 1)))
+
+
+@pytest.mark.parametrize("f", [lambda x: np.pad(x, 3, "edge"), lambda x: np.roll(x, (3, 5), (0, 1))])
+def test_all_axes_are_one_pass_without_workspace(f: Any) -> None:
+    text = str(pliant.explain(f, np.ones((300, 400))))
+    assert "workspace: 64 bytes" in text and "\n1: " not in text
+
+
+def test_pieces_of_pieces_with_other_readers_are_right() -> None:
+    def f(x: Any) -> Any:
+        rows = np.concatenate([np.exp(x), np.sin(x[:2] + 1.0)], 0)
+        return np.concatenate([rows, rows * 2.0, np.concatenate([x, x[:2]], 0)], 1), rows
+
+    for got, expected in zip(pliant.jit(f)(X), f(X), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-14)
