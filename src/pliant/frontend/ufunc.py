@@ -159,7 +159,8 @@ def results(
     builder = builders.get(ufunc)
     if builder is None:
         raise UnsupportedError(
-            f"{_where_from(ufunc)} is not supported", hint="`python -m pliant coverage` lists what is"
+            f"{_where_from(ufunc)} is not supported",
+            hint=INSTEAD.get(ufunc.__name__, "`python -m pliant coverage` lists what is"),
         ).at(("here", here()))
     if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
         return _tuple(builder(*xs))
@@ -313,6 +314,19 @@ def store(value: Value, out: Any, casting: str, ufunc: np.ufunc) -> Any:
         )
     target.replace(with_type(value, to))
     return out
+
+
+_BETALN: Final = "scipy.special.gammaln(a) + scipy.special.gammaln(b) - scipy.special.gammaln(a + b)"
+
+INSTEAD: Final = {
+    "i0": "np.i0(x)",
+    "betaln": f"{_BETALN}, for positive a and b that are not large",
+    "beta": f"np.exp({_BETALN}), for positive a and b that are not large",
+    "gamma": "np.exp(scipy.special.gammaln(x)), for x > 0",
+    "log_ndtr": "np.log(scipy.special.ndtr(x)), for x that is not far below 0",
+    "rel_entr": "scipy.special.xlogy(x, x / y), for x ≥ 0 and y > 0",
+}
+"""What to write instead of some ufuncs of SciPy."""
 
 
 def _where_from(ufunc: np.ufunc) -> str:

@@ -262,5 +262,7 @@ NAMED_UFUNCS: Final[dict[str, Builder]] = {
     "xlog1py": _xlog(transcendental.log1p),
     "entr": _entr,
     "exp10": _exp10,
+    "log1p": transcendental.log1p,
+    "expm1": transcendental.expm1,
 }
 """Ufuncs of `scipy.special`."""
