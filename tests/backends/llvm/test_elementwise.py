@@ -21,6 +21,8 @@ from pliant.testing import run, sample, special
 
 SHAPE = (33,)
 RTOL = {"f16": 4e-3, "f32": 4e-6, "c64": 4e-6}
+SUMS = ("log_gamma",)
+"""What is as exact as its terms are: near a zero they are larger."""
 
 
 def operand_types(op, dtype):
@@ -48,11 +50,12 @@ NATIVE = [
 
 
 def assert_same(op, types, xs, rtol):
+    atol = 8 * np.finfo(xs[-1].dtype).eps if op.name in SUMS else 0
     fn = trace(op.apply, *types)
     (wanted,) = run(fn, tuple(xs))
     (got,) = BACKEND.compile(fn)(xs)
     assert got.dtype == wanted.dtype
-    assert_allclose(got, wanted, rtol=rtol, err_msg=str(xs))
+    assert_allclose(got, wanted, rtol=rtol, atol=atol, err_msg=str(xs))
 
 
 @pytest.mark.parametrize("name", sorted({op.name for op, _ in NATIVE}))
