@@ -36,6 +36,7 @@ from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.draws import drawn_once
+from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
@@ -286,7 +287,7 @@ class Reader:
         if _is(fn, type | types.GenericAlias):
             return making(fn, made)
         is_others = _is(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
-        return making(fn, lists.knowing(fn)) if is_others else made
+        return making(fn, lists.knowing(fn)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`, by the instrumented methods of objects of the user."""
@@ -331,6 +332,8 @@ def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
     if isinstance(fn, Maker | UfuncMaker):
         return fn
+    if (own := written_anew(fn)) is not None:
+        return own
     if _dispatches(fn):
         return functools.partial(dispatched, fn, trace)
     if isinstance(fn, np.vectorize) and callable(fn.pyfunc):
