@@ -8,6 +8,7 @@ from typing import Final
 
 import llvmlite
 
+from benchmarks.vector_math import planar
 from benchmarks.vector_math.errors import DTYPES, NAMES, arguments, by_numpy, compiled, error
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.math import LIBM
@@ -23,6 +24,9 @@ range, of all sizes, and near 1, in units of the last place (0.5 is perfect roun
 one is used here. The truth is NumPy's `longdouble` for f64, and f64 for f32. Zeros, infinities, NaN, the least and the
 greatest numbers give what NumPy gives, which is tested.
 
+"""
+PLANAR: Final = """Functions of complex numbers, the greatest error of a part, among a quarter of a million arguments near
+the origin, of all sizes, and close to the unit circle. The truth is NumPy's `clongdouble` for c128, and c128 for c64.
 """
 
 
@@ -45,7 +49,19 @@ def main() -> None:
             cells = f"{own:.2f}{' *' if is_own else ''} | {system:.2f}{'' if is_own else ' *'} | {numpy:.2f}"
             lines.append(f"| {name} | {dtype} | {cells} |")
             print(lines[-1], flush=True)
-    TARGET.write_text(HEAD + "\n".join([*lines, ""]))
+    TARGET.write_text(HEAD + "\n".join([*lines, "", *of_complex_numbers(), ""]))
+
+
+def of_complex_numbers() -> list[str]:
+    """The lines of a second table."""
+    lines = [PLANAR, "| function | dtype | Pliant | NumPy |", "|---|---|--:|--:|"]
+    for name in planar.NAMES:
+        for dtype in planar.DTYPES:
+            zs = planar.arguments(name, dtype, COUNT // 4)
+            own, numpy = (planar.error(name, by(name, zs), zs).ulps for by in (planar.compiled, planar.by_numpy))
+            lines.append(f"| {name} | {dtype} | {own:.2f} | {numpy:.2f} |")
+            print(lines[-1], flush=True)
+    return lines
 
 
 if __name__ == "__main__":
