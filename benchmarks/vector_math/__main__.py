@@ -25,8 +25,9 @@ one is used here. The truth is NumPy's `longdouble` for f64, and f64 for f32. Ze
 greatest numbers give what NumPy gives, which is tested.
 
 """
-PLANAR: Final = """Functions of complex numbers, the greatest error of a part, among a quarter of a million arguments near
-the origin, of all sizes, and close to the unit circle. The truth is NumPy's `clongdouble` for c128, and c128 for c64.
+PLANAR: Final = """Functions of complex numbers, the greatest error of a part among a quarter of a million arguments
+near the origin, of all sizes, and close to the unit circle. The truth is NumPy's `clongdouble` for c128, and c128 for
+c64.
 """
 
 
