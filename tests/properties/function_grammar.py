@@ -14,7 +14,7 @@ UFUNCS = """
 np.bitwise_and({biu}, {=}) | np.bitwise_or({biu}, {=}) | np.bitwise_xor({biu}, {=}) | np.left_shift({iu}, 2) | np.right_shift({iu}, {n}) | np.not_equal({any}, {=}) | np.greater({real}, {=}) | np.greater_equal({real}, {=})
 np.less({real}, {=}) | np.less_equal({real}, {=}) | ~np.subtract({num}, {=}) | ~np.deg2rad({f}) | ~np.rad2deg({f}) | np.frexp({f})[0] | np.frexp({f})[1] | np.ldexp({f}, {n}) | ~np.matvec({num 2+}, {num 1}) | ~np.vecdot({num 1+}, {=}) | ~np.vecmat({num 1}, {num 2+})
 ~np.add({num}, {=}, dtype=complex) | ~np.multiply({iuf}, {=}, dtype=float) | ~np.divide({f}, {=}, where={b}, out=np.ones(⟦0⟧.shape)) | ~np.add({f}, {=}, where={b}, out=np.zeros(⟦0⟧.shape)) | ~np.exp({f}, where=⟦0⟧ < 1, out=np.zeros_like(⟦0⟧))
-~special.erf({f}) | ~special.erfc({f}) | ~special.expit({f}) | ~special.gammaln(np.abs({f}) + 0.5) | ~special.psi(np.abs({f}) + 0.5) | ~special.xlogy({f}, np.abs({=}) + 0.1) | ~special.xlog1py({f}, np.abs({=})) | ~special.entr(np.abs({f}))
+~special.erf({f}) | ~special.erfc({f}) | ~special.expm1({f}) | ~special.log1p(np.abs({f})) | ~special.expit({f}) | ~special.gammaln(np.abs({f}) + 0.5) | ~special.psi(np.abs({f}) + 0.5) | ~special.xlogy({f}, np.abs({=}) + 0.1) | ~special.xlog1py({f}, np.abs({=})) | ~special.entr(np.abs({f}))
 ~special.ndtr({f}) | ~special.logit(0.3 * np.tanh({f}) + 0.5) | ~special.log_expit({f}) | ~special.exp10({f})
 """
 

@@ -19,7 +19,7 @@ from pliant.backends.llvm import compiler
 from pliant.backends.llvm.jit import Code
 from pliant.compiled import Compiled, Entry
 from pliant.errors import UnsupportedError
-from pliant.frontend.signature import flatten
+from pliant.frontend.signature import flatten, in_rows
 from pliant.pipeline import optimise
 from tests.properties.programs import Effects, Program, call
 from tests.properties.writes import together
@@ -93,7 +93,12 @@ def by_plan(program: Program) -> Callable[[Plan], Callable[..., Any]]:
 
     def compiled(plan: Plan) -> Callable[..., Any]:
         entry = Entry(traced, lambda pinned: backend_named(plan.backend).compile(fn, pinned=pinned))
-        return lambda *args: entry.call((args, {}), flatten((args, {}))[0])
+
+        def run(*args: Any) -> Any:
+            arrays = flatten((args, {}))[0]
+            return entry.call((args, {}), arrays, in_rows(arrays)[0])
+
+        return run
 
     return compiled
 

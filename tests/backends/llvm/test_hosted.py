@@ -116,3 +116,10 @@ def test_threads_do_not_share_memory() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_result_whose_axes_of_one_element_lie_elsewhere() -> None:
+    x = np.random.default_rng(0).random((1, 3, 4))
+    compiled = pliant.jit(lambda x: np.fft.ifft(x, axis=0))
+    for _ in range(4):
+        np.testing.assert_allclose(compiled(x), np.fft.ifft(x, axis=0))

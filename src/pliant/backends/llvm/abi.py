@@ -131,7 +131,7 @@ class Executable:
     def _view(self, buffer: Buffer, held: list[Array]) -> Array:
         if buffer.slot == 0:
             return np.ndarray(buffer.type.shape, DTYPES[buffer.type.dtype], held[0], buffer.offset)
-        return held[buffer.slot].view()
+        return held[buffer.slot].view().reshape(buffer.type.shape)  # a result may have other axes of one element
 
     def fail(self, code: int, index: int) -> None:
         """Raise the error that native code has noted: one more than the number of its site, and an index."""
