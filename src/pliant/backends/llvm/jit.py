@@ -15,7 +15,7 @@ import llvmlite.binding
 from pliant.backends.store import key_of, store
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
-VERSIONS: Final = f"pliant code 3, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+VERSIONS: Final = f"pliant code 4, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 FEWEST: Final = "-vectorizer-min-trip-count=9"
 """The fewest steps of a loop that has vectors and a rest. LLVM's own number is 16: of fewer steps it makes masked
 vectors, and what was stored by a mask is waited for where it is read again; eight steps are one vector and no rest.
