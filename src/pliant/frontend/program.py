@@ -29,6 +29,7 @@ from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, ou
 from pliant.frontend.signature import WEAK, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
+from pliant.ops.shape import Permute
 
 
 @final
@@ -293,7 +294,7 @@ def _turned(x: TracedArray, lenses: tuple[Lens, ...]) -> TracedArray:
 
 def back(order: Order) -> tuple[Lens, ...]:
     """What shows an array whose axes are in some order as it was before."""
-    return () if order is None else (PermuteLens(tuple(sorted(range(len(order)), key=lambda axis: order[axis]))),)
+    return () if order is None else (PermuteLens(Permute(order).inverse()),)
 
 
 def check_escaped(fn: Function, trace: Trace) -> None:

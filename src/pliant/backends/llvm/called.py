@@ -46,26 +46,20 @@ def evaluator(
     It must not write to its operands, which is seen to.
     """
     rule, into = ready(op, np, tuple(operands)), getattr(op, "into", None)
-    if into is not None and len(results) == 1 and results[0]:
+    has_place = len(results) == 1 and results[0] is not None
 
-        def fill(arrays: Sequence[Any], outs: Sequence[Any]) -> None:
-            for array in arrays:
-                array.flags.writeable = False
-            with np.errstate(all="ignore"):
-                into(np, outs[0], *arrays)
-
-        return fill
-
-    def copy(arrays: Sequence[Any], outs: Sequence[Any | None]) -> None:
+    def evaluate(arrays: Sequence[Any], outs: Sequence[Any | None]) -> None:
         for array in arrays:
             array.flags.writeable = False
         with np.errstate(all="ignore"):  # as native code: no warning says where it comes from
-            made = rule(*arrays)
-            for out, x in zip(outs, made, strict=True):
+            if into is not None and has_place:
+                into(np, outs[0], *arrays)
+                return
+            for out, x in zip(outs, rule(*arrays), strict=True):
                 if out is not None:
                     out[...] = np.reshape(x, out.shape)
 
-    return copy
+    return evaluate
 
 
 def raised() -> BaseException:
