@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -98,6 +100,30 @@ def test_functions_are_equal_when_they_do_the_same_in_other_words() -> None:
     assert f == g
     assert hash(f) == hash(g)
     assert f != trace(lambda x, y: y * x, F3, F3)
+
+
+@pytest.mark.parametrize(
+    ("f", "g"),
+    [
+        (lambda x, y: x - y, lambda x, y: y - x),
+        (lambda x, y: (x, y), lambda x, y: (x, x)),
+        (lambda x, y: x * 0.0, lambda x, y: x * -0.0),
+        (lambda x, y: x * 1.0, lambda x, y: x * 2.0),
+        (lambda x, y: reshape(x, (1, 3)), lambda x, y: reshape(x, (3, 1))),
+        (lambda x, y: (x, y), lambda x, y: (x, y, x)),
+    ],
+    ids=["operands", "results", "sign of zero", "literals", "fields", "count"],
+)
+def test_functions_differ_when_they_do_something_else(f: Callable[..., Any], g: Callable[..., Any]) -> None:
+    first, second = trace(f, F3, F3), trace(g, F3, F3)
+    assert first != second
+    assert first == trace(f, F3, F3)
+    assert hash(first) == hash(trace(f, F3, F3))
+
+
+def test_functions_on_other_types_differ() -> None:
+    assert trace(lambda x: x, Type("f64", (3,))) != trace(lambda x: x, Type("f64", (4,)))
+    assert trace(lambda x, y: x, F3, F3) != trace(lambda x: x, F3)
 
 
 def test_calling_a_function_inlines_it() -> None:

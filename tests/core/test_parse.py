@@ -175,4 +175,4 @@ def test_names_inside_a_held_function_are_not_seen_outside() -> None:
 def test_a_function_is_its_text() -> None:
     fn = PROGRAMS["checkpoint"]()
     assert isinstance(fn, Function)
-    assert fn.key == parse(fn.key, ops.ALL).key
+    assert parse(format_function(fn, canonical=True), ops.ALL) == fn

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
 from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast, final
 
@@ -314,24 +314,39 @@ def as_value(x: Operand) -> Value:
 @final
 @frozen
 class Function:
-    """Parameters and results. Two functions are equal when their canonical texts are."""
+    """Parameters and results. Two functions are equal when they are up to naming."""
 
     name: str
     params: Values
     results: Values
 
     @cached_property
-    def key(self) -> str:
-        """Canonical text, the same for functions equal up to naming."""
-        from pliant.core.print import format_function  # the printer reads this class
+    def key(self) -> tuple[Any, ...]:
+        """What the function computes, the same for functions equal up to naming: types, steps and results by number."""
+        numbers = {p: i for i, p in enumerate(self.params)}
+        steps: list[Any] = [p.type for p in self.params]
+        for node in self.nodes:
+            if isinstance(node.op, Param) and node.values[0] in numbers:
+                continue
+            steps.append((node.op, node.types, *[numbers[a] for a in node.args]))
+            for v in node.values:
+                numbers[v] = len(numbers)
+        return (len(self.params), *steps, *[numbers[r] for r in self.results])
 
-        return format_function(self, canonical=True)
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node that the results need, operands first."""
+        return tuple(nodes(self.results))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Function) and self.key == other.key)
+        return self is other or (isinstance(other, Function) and hash(self) == hash(other) and self.key == other.key)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return self._hash
 
     def __str__(self) -> str:
         from pliant.core.print import format_function  # the printer reads this class
@@ -390,7 +405,14 @@ def rebuild(node: Node, args: Values) -> Values:
 
 def functions_of(op: Op) -> dict[str, Function]:
     """The function-valued fields of an op, e.g. a loop's body, in their order."""
-    return {k: v for k, v in op.__dict__.items() if type(v) is Function} if op.__dict__ else {}
+    names = function_fields(type(op))
+    return {k: v for k in names if type(v := getattr(op, k)) is Function} if names else {}
+
+
+@cache
+def function_fields(of: type[Op]) -> tuple[str, ...]:
+    """The fields of a primitive that may be functions."""
+    return tuple([f.name for f in fields(cast("Any", of)) if "Function" in str(f.type)])
 
 
 def map_functions(op: Op, f: Any) -> Op:

@@ -169,10 +169,15 @@ class ParameterOrigin:
 def returned_by(function: object) -> CodeOrigin | None:
     """Where a function written in Python returns, the last place if there are several; None if it has no code."""
     code = getattr(inspect.unwrap(cast("FunctionType", function)), "__code__", None)
-    if code is None:
+    if code is None or (end := _last_return(code)) is None:
         return None
-    ends = [i.offset for i in dis.get_instructions(code) if i.opname.startswith("RETURN_")]
-    return CodeOrigin(code, ends[-1]) if ends else None
+    return CodeOrigin(code, end)
+
+
+@lru_cache(maxsize=4096)
+def _last_return(code: CodeType) -> int | None:
+    """Where code returns at last."""
+    return max([i.offset for i in dis.get_instructions(code) if i.opname.startswith("RETURN_")], default=None)
 
 
 @lru_cache(maxsize=65536)

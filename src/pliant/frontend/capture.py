@@ -8,7 +8,6 @@ program is used again: a rebound name or attribute is never missed.
 
 from __future__ import annotations
 
-import dis
 import functools
 import operator
 import random
@@ -40,7 +39,7 @@ from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
-from pliant.frontend.source import READERS, reader_name, rewritten
+from pliant.frontend.source import READERS, reader_name, rewritten, stored_globals
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_users
 
@@ -64,13 +63,13 @@ def instrument(fn: Any, trace: Trace) -> Any:
     if known is None:
         code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
         names = TracedGlobals(fn.__globals__, top)
-        stored = [i for i in dis.get_instructions(fn.__code__) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
+        stored = stored_globals(fn.__code__)
         if stored:  # it must have the real ones
             names = top.cells[id(fn.__globals__)] = fn.__globals__
             note_names(top, names, fn.__code__)
-        for i in stored:
-            with at(CodeOrigin(fn.__code__, i.offset)):
-                note_name(place_of("item", names, i.argval))
+        for name, offset in stored:
+            with at(CodeOrigin(fn.__code__, offset)):
+                note_name(place_of("item", names, name))
         real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
         later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
         outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | _readers(top)

@@ -89,6 +89,8 @@ class Size:
     @property
     def range(self) -> Range:
         """Least and greatest value; None where nothing is known."""
+        if not self.terms:
+            return self.start, self.start
         with _asking():
             low, high = self._interval()
             near, far = self._limit(is_upper=False)._interval()[0], self._limit(is_upper=True)._interval()[1]
@@ -120,7 +122,13 @@ class Size:
 
     def is_at_least(self, other: Size | int) -> bool:
         """Whether it is known to be no less."""
-        low = (self - other).range[0]
+        more = self - other
+        if not more.terms:
+            return more.start >= 0
+        with _asking():
+            low = more._interval()[0]
+            if low is None or low < 0:
+                low = more._limit(is_upper=False)._interval()[0]
         return low is not None and low >= 0
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import dis
 import linecache
 import types
 from collections.abc import Iterator
@@ -73,6 +74,13 @@ def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
         return None
     node = max(around, key=lambda n: n.col_offset)  # the innermost of lambdas in one line
     return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
+
+
+@lru_cache(maxsize=4096)
+def stored_globals(code: types.CodeType) -> tuple[tuple[str, int], ...]:
+    """The global names that code binds or deletes, and where."""
+    found = [i for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
+    return tuple([(i.argval, i.offset) for i in found])
 
 
 Place: TypeAlias = tuple[int, str]

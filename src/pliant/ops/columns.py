@@ -41,7 +41,7 @@ WORTH: Final = 1.75  # elements read and written for each one that is moved
 
 def columns_as_rows(fn: Function) -> Function:
     """`fn` with the arrays of such loops turned, in the functions that its primitives hold too."""
-    if not any([functions_of(n.op) for n in nodes(fn.results)]):
+    if not any([functions_of(n.op) for n in fn.nodes]):
         return fn
 
     def rule(node: Node, env: dict[Value, Value]) -> Values | None:
@@ -145,7 +145,7 @@ class Use:
 def _sites(fn: Function, param: Value, times: int) -> Use | None:
     """How a function uses a parameter; None if it does anything else with it."""
     versions, found = {param}, list[Site]()
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         held = [n for n, a in enumerate(node.args) if a in versions]
         if not held:
             continue

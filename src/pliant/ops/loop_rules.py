@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Value, Values, nodes, substitute
+from pliant.core.ir import Function, Value, Values, substitute
 from pliant.core.scope import scope
 from pliant.ops.cond import with_zeros
 from pliant.ops.contract import Dot
@@ -147,7 +147,7 @@ def loop_over_rows(value: Value) -> Replacement:
 def uses_of(body: Function) -> dict[Value, list[Value | None]]:
     """Who reads each value of a function; None for the function's results."""
     found: dict[Value, list[Value | None]] = {}
-    for node in nodes(body.results):
+    for node in body.nodes:
         for a in node.args:
             found.setdefault(a, []).append(node.values[0])
     for r in body.results:

@@ -18,7 +18,6 @@ from pliant.core.ir import (
     Value,
     Values,
     functions_of,
-    nodes,
 )
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
 from pliant.ops.cond import Cond
@@ -36,7 +35,7 @@ def ranges_of(fn: Function, given: Ranges) -> dict[Value, Range]:
     """The ranges of numbers of rank 0 of `fn`, with those `given` of its parameters; and those of the
     parameters of the functions that its primitives hold."""
     found = {p: given[p] for p in fn.params if p in given}
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         for param, range in _inside(node, found):
             old = found.get(param, range)
             found[param] = min(old[0], range[0]), max(old[1], range[1])
@@ -172,7 +171,7 @@ BINARY: Final[dict[type[Op], Callable[[Range, Range], Range]]] = {
 def decide(fn: Function, given: Ranges | None = None) -> Function:
     """`fn` without choices whose condition always holds, or never, by the ranges of whole numbers; in
     the functions its primitives hold too."""
-    order = nodes(fn.results)
+    order = fn.nodes
     known = ranges_of(fn, given or {})
     decided = {v for v in known if isinstance(v.op, Select) and known.get(v.args[0]) in ((0, 0), (1, 1))}
     if not decided and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):

@@ -23,7 +23,6 @@ from pliant.core.ir import (
     Values,
     const,
     functions_of,
-    nodes,
     rebuild,
     substitute,
 )
@@ -114,7 +113,7 @@ class _Engine:
         self.final, self.elsewhere = dict(env), {}
         settled = self.final
         with scope():
-            for node in nodes(fn.results):
+            for node in fn.nodes:
                 if type(node.op) is Param:
                     for v in node.values:
                         env[v] = settled[v] = v

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, nodes, rebuild
+from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, rebuild
 from pliant.core.origin import at
 from pliant.core.protocols import implements
 from pliant.core.scope import scope
@@ -22,7 +22,7 @@ class Prunable(Protocol):
 def eliminate_dead(fn: Function) -> Function:
     """`fn` computing only what its results need. Plain nodes die by not being reached; this is
     for primitives that hold functions or have results that nobody reads."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any(functions_of(n.op) or implements(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
         return fn
     read = {a for node in order for a in node.args} | set(fn.results)

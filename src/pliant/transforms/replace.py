@@ -22,7 +22,7 @@ def replaced_in(fn: Function, rule: Callable[[Node, Env], Values | Value | None]
     """The same by a rule that is given what every value before the node has become."""
     env: Env = {p: p for p in fn.params}
     with scope():
-        for node in nodes(fn.results):
+        for node in fn.nodes:
             if isinstance(node.op, Param):
                 env.setdefault(node.values[0], node.values[0])
                 continue

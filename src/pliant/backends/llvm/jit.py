@@ -15,11 +15,14 @@ import llvmlite.binding
 from pliant.backends.store import key_of, store
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
-VERSIONS: Final = f"pliant code 4, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+VERSIONS: Final = f"pliant code 5, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 FEWEST: Final = "-vectorizer-min-trip-count=9"
 """The fewest steps of a loop that has vectors and a rest. LLVM's own number is 16: of fewer steps it makes masked
 vectors, and what was stored by a mask is waited for where it is read again; eight steps are one vector and no rest.
 There is no such option for one loop: it holds for all that LLVM compiles in this process."""
+LONG: Final = 400
+"""Lines of a text from which on LLVM's strength reduction, which turns addresses into pointers that move along, is left
+out: it gains a few hundredths where a kernel walks across a matrix, and takes an eighth of a long compile."""
 SECOND: Final = "\n; functions that are written in vectors\n"
 """What lies between the two modules of a text. The second one is of functions in which LLVM looks for no vectors."""
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
@@ -110,7 +113,14 @@ class Code:
 
 def compiled(text: str, machine: Any, effort: int) -> bytes:
     """Machine code of a text."""
-    return bytes(machine.emit_object(_module(text, machine, effort)))
+    module = _module(text, machine, effort)
+    if text.count("\n") < LONG:
+        return bytes(machine.emit_object(module))
+    llvm.set_option("pliant", "-disable-lsr=true")
+    try:
+        return bytes(machine.emit_object(module))
+    finally:
+        llvm.set_option("pliant", "-disable-lsr=false")  # for others in this process
 
 
 def optimised(text: str) -> str:
