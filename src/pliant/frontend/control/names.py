@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias, cast
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Loop: TypeAlias = ast.For | ast.While
 
-SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SCOPES: Final = (*FUNCTIONS, ast.ClassDef)
 BINDER: Final = "__pliant_bind_"  # how the name of a function begins that binds the name which follows; see `walrus`
+BINDING: Final = (
+    ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping, ast.Import, ast.ImportFrom,
+)  # fmt: skip
+READING: Final = (*FUNCTIONS, ast.Name, ast.AugAssign, ast.Nonlocal)
 LEAVES: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """All parts of some statements that run in their own scope: not what inner functions do."""
-    for node in nodes:
+    return _parts(nodes, children)
+
+
+def _parts(nodes: Iterable[ast.AST], inside: Callable[[ast.AST], list[ast.AST]]) -> Iterator[ast.AST]:
+    """Some nodes and what is inside them, each before its parts; of definitions what is evaluated where they stand."""
+    queue = [*nodes][::-1]
+    while queue:
+        node = queue.pop()
         yield node
-        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
-        if isinstance(node, SCOPES):
-            inner = _outside(node)
-        yield from own(inner)
+        queue += (_outside(node) if isinstance(node, SCOPES) else inside(node))[::-1]
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes that a node is made of, without those that say how a name is used."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value: Any = getattr(node, name, None)
+        if type(value) is list:
+            found += [part for part in cast("list[Any]", value) if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST) and name != "ctx":
+            found.append(value)
+    return found
 
 
 def _outside(node: Any) -> list[ast.AST]:
@@ -37,13 +59,13 @@ def _outside(node: Any) -> list[ast.AST]:
 
 def always(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Those of the parts that `own` gives which no operator skips."""
-    for node in nodes:
-        yield node
-        skipped = _may_be_skipped(node)
-        yield from always(
-            _outside(node) if isinstance(node, SCOPES)
-            else [part for part in ast.iter_child_nodes(node) if part not in skipped]
-        )  # fmt: skip
+    return _parts(nodes, _never_skipped)
+
+
+def _never_skipped(node: ast.AST) -> list[ast.AST]:
+    """The nodes that a node is made of which are evaluated whenever it is."""
+    skipped = _may_be_skipped(node)
+    return [part for part in children(node) if part not in skipped] if skipped else children(node)
 
 
 def _may_be_skipped(node: ast.AST) -> Sequence[ast.AST]:
@@ -68,6 +90,8 @@ def bound_by(parts: Iterable[ast.AST]) -> set[str]:
     """The names that parts of statements bind or delete, each by itself."""
     made: set[str] = set()
     for node in parts:
+        if not isinstance(node, BINDING):
+            continue
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not hasattr(node, "is_inner"):
             made.add(node.id)
         elif isinstance(node, ast.Name) and node.id.startswith(BINDER):
@@ -119,7 +143,10 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
     queue = [*nodes]
     while queue:
         node = queue.pop()
-        if isinstance(node, Function):
+        if not isinstance(node, READING):
+            queue += children(node)
+            continue
+        if isinstance(node, FUNCTIONS):
             for name, times in _loads_inside(node).items():
                 count[name] = count.get(name, 0) + times
             queue += _outside(node)
@@ -131,7 +158,7 @@ def loads(nodes: Iterable[ast.AST]) -> dict[str, int]:
         elif isinstance(node, ast.Nonlocal):
             for name in node.names:
                 count[name] = count.get(name, 0) + 1
-        queue += ast.iter_child_nodes(node)
+        queue += children(node)
     return count
 
 
@@ -163,7 +190,7 @@ def _jumps(node: ast.AST, *, in_loop: bool) -> bool:
         return False
     if isinstance(node, ast.For | ast.While):
         return any([_jumps(s, in_loop=True) for s in node.body]) or has_jump(node.orelse)
-    return any([_jumps(s, in_loop=in_loop) for s in ast.iter_child_nodes(node)])
+    return any([_jumps(s, in_loop=in_loop) for s in children(node)])
 
 
 def leaves_loop(body: Sequence[ast.stmt]) -> bool:
@@ -178,7 +205,7 @@ def _ends(node: ast.AST) -> bool:
         return False
     if isinstance(node, ast.For | ast.While):
         return _returns(node.body) or any([_ends(s) for s in node.orelse])
-    return any([_ends(s) for s in ast.iter_child_nodes(node)])
+    return any([_ends(s) for s in children(node)])
 
 
 def _returns(nodes: Iterable[ast.AST]) -> bool:
