@@ -213,7 +213,7 @@ class NestEmitter:
 
     def adds_rows(self, level: int) -> bool:
         """Whether the two innermost loops fold rows into a row in memory, and do nothing else."""
-        if level != len(self.loops) - 2 or len(self.folds) < len(self.roots) or self.is_swept or self.limits:
+        if level != len(self.loops) - 2 or len(self.folds) < len(self.roots) or self.is_swept:
             return False
         outer, inner = self.loops[level:]
         if {outer, inner} & self.e.backward or outer.extent < 2 * BESIDE or not UNROLLED < inner.extent <= SHORT:
@@ -226,6 +226,8 @@ class NestEmitter:
         """Several rows at a time: what they are folded into is read and written once for all of them."""
         e, (outer, inner) = self.e, self.loops[level:]
         begin, end = e.part.get(outer, ("0", str(outer.extent)))
+        if outer in e.ends:
+            end = e.op(f"call i64 @llvm.smax.i64(i64 {e.ends[outer]}, i64 0)")
         count = e.op(f"udiv i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {BESIDE}")
         several, before = Var(outer.extent // BESIDE), e.env.get(outer)
 
