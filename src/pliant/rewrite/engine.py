@@ -118,7 +118,7 @@ class _Engine:
                     for v in node.values:
                         env[v] = settled[v] = v
                     continue
-                outs = self.remake(node, tuple([env[a] for a in node.args]))
+                outs = self.remake(node, tuple([self.latest(env[a]) for a in node.args]))
                 for v, new in zip(node.values, outs, strict=True):
                     env[v] = settled.get(new) or self.settle(new)
             results = tuple([env[r] for r in fn.results])
@@ -126,6 +126,15 @@ class _Engine:
                 new = dict(_resolved(self.elsewhere))
                 results = _throughout(results, new) or substitute(results, new)
         return Function(fn.name, fn.params, results)
+
+    def latest(self, value: Value) -> Value:
+        """What a value has become by now, also if a rule has replaced it elsewhere: the next one that replaces it then
+        finds what the last one made."""
+        seen = {value}
+        while (to := self.elsewhere.get(value)) is not None and to not in seen:
+            seen.add(to)
+            value = self.final.get(to) or self.settle(to)
+        return value
 
     def remake(self, node: Node, args: Values) -> Values:
         """The node in this trace, the functions it holds simplified."""
