@@ -37,7 +37,9 @@ from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
 from pliant.ops.late_stacks import late_stacks
+from pliant.ops.made_before import made_before
 from pliant.ops.once import run_once
+from pliant.ops.passed_on import passed_on
 from pliant.ops.ranges import decide
 from pliant.ops.rows_inside import rows_inside
 from pliant.ops.short_tapes import short_tapes
@@ -94,6 +96,7 @@ INLINE = Pass("inline", lambda fn, log: inline(fn))
 ONCE = Pass("once", lambda fn, log: run_once(fn))
 DEAD = Pass("dead", lambda fn, log: eliminate_dead(fn))
 DEAD_WRITES = Pass("dead-writes", lambda fn, log: drop_dead_writes(fn))
+MADE_BEFORE = Pass("made-before", lambda fn, log: made_before(fn))
 RANGES = Pass("ranges", lambda fn, log: decide(fn))
 VIEWS = Pass("views", lambda fn, log: through_views(fn))
 BOXES = Pass("boxes", lambda fn, log: add_in_boxes(fn))
@@ -108,6 +111,7 @@ FLIPPED = Pass("flipped", lambda fn, log: flipped(fn))
 AT_ONCE = Pass("at-once", lambda fn, log: at_once(fn))
 LATE_STACKS = Pass("late-stacks", lambda fn, log: late_stacks(fn))
 ROWS_INSIDE = Pass("rows-inside", lambda fn, log: rows_inside(fn))
+PASSED_ON = Pass("passed-on", lambda fn, log: passed_on(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
@@ -117,13 +121,13 @@ OUTWARD = Pass("outward", permuted_outside)
 DEVIATIONS = Pass("deviations", lambda fn, log: in_one_pass(fn))
 
 BEFORE_DERIVATIVES = (
-    DEAD, RANGES, VIEWS, SIMPLIFY, WRITTEN_OUT, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS, FLIPPED,
-    HOIST, SINK, DEAD,
+    DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, UNSTACK_EARLY, FEWER_ROWS, AHEAD, COLUMNS,
+    FLIPPED, HOIST, SINK, DEAD,
 )  # fmt: skip
 COMPILE = (
-    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS, AHEAD,
-    BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, SINK, DEVIATIONS,
-    DEAD,
+    INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, SUMS, DEAD_WRITES, UNSTACK, FEWER_ROWS,
+    AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
+    DEVIATIONS, DEAD,
 )  # fmt: skip
 
 
