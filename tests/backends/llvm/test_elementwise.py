@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import pliant
 from pliant import ops
 from pliant.backends.llvm import BACKEND
 from pliant.backends.llvm.compiler import can
@@ -115,6 +116,18 @@ def test_vector_math_is_within_four_ulp(name, dtype):
     exact = function(*[x.astype(np.longdouble) for x in xs])
     error = np.abs((got - exact) / np.spacing(np.abs(exact).astype(got.dtype)))
     assert error.max() <= 4.5
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_extrema_of_odd_numbers_are_those_of_numpy(name, dtype):
+    odd = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan], DTYPES[dtype])
+    x, y = (part.ravel() for part in np.meshgrid(odd, odd))
+    fn = trace(ops.ALL[name](), Type(dtype, x.shape), Type(dtype, x.shape))
+    assert_array_equal(BACKEND.compile(fn)([x, y])[0], getattr(np, name)(x, y))
+    for number in odd:
+        for args in ((odd, number), (number, odd)):
+            assert_array_equal(pliant.jit(getattr(np, name))(*args), getattr(np, name)(*args))
 
 
 @pytest.mark.parametrize("power", [3, 4])

@@ -11,6 +11,7 @@ from typing import Final
 
 from pliant.backends.llvm.conversion import bitcast, convert
 from pliant.backends.llvm.formulas import (
+    EITHER,
     abs_complex,
     abs_int,
     any_part,
@@ -20,6 +21,7 @@ from pliant.backends.llvm.formulas import (
     complex_libm,
     conj,
     div_complex,
+    extremum,
     floor_divide_float,
     floor_divide_int,
     fmod_int,
@@ -142,8 +144,8 @@ TABLE: dict[str, dict[str, Rule]] = {
     "trunc": {"f": intrinsic("trunc")},
     "rint": {"f": intrinsic("rint"), "c": rint_complex},
     "copysign": {"f": intrinsic("copysign")},
-    "maximum": {"f": intrinsic("maximum"), "b": plain("or"), **kinds("iu", whole("max"))},
-    "minimum": {"f": intrinsic("minimum"), "b": plain("and"), **kinds("iu", whole("min"))},
+    "maximum": {"f": extremum("maximum"), "b": plain("or"), **kinds("iu", whole("max"))},
+    "minimum": {"f": extremum("minimum"), "b": plain("and"), **kinds("iu", whole("min"))},
     "fmax": {"f": intrinsic("maxnum"), "b": plain("or"), **kinds("iu", whole("max"))},
     "fmin": {"f": intrinsic("minnum"), "b": plain("and"), **kinds("iu", whole("min"))},
     "floor_divide": {"f": floor_divide_float, **kinds("iu", floor_divide_int)},
@@ -202,6 +204,6 @@ def combine(w: Writer, kind: str, d: str, acc: Val, x: Val, *, is_number: bool =
         if kind == "add":
             return w.op(f"fadd reassoc {t} {acc[0]}, {x[0]}"), w.op(f"fadd reassoc {t} {acc[1]}, {x[1]}")
     if kind in ("max", "min") and d[0] == "f":
-        return w.call(f"llvm.{kind}imum.{d}", d, str(acc), str(x), flags="nnan nsz" if is_number else "nsz")
+        return w.call(f"llvm.{kind}imum.{d}", d, str(acc), str(x), flags=f"nnan {EITHER}" if is_number else EITHER)
     name = {"max": "maximum", "min": "minimum", "and": "bitwise_and", "or": "bitwise_or"}.get(kind, kind)
     return TABLE[name][d[0]](w, d, acc, x)
