@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import llvmlite
 import llvmlite.binding
 
+from pliant.backends.llvm.choices import are_branches, without_branches
 from pliant.backends.store import key_of, store
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
@@ -134,6 +135,9 @@ def _module(text: str, machine: Any, effort: int) -> Any:
     first, *others = text.split(SECOND)
     module: Any = llvm.parse_assembly(first)
     optimise(module, machine, effort)
+    if are_branches(host_target().has) and "load i8, ptr" in first:
+        made = without_branches(before := str(module))
+        module = module if made is before else llvm.parse_assembly(made)
     for other in others:
         written: Any = llvm.parse_assembly(other)
         optimise_written(written, machine)

@@ -1,0 +1,134 @@
+"""Choices between floats that a tape decides are masks where the processor would branch: the same bits."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.backends.llvm.choices import are_branches, without_branches
+from pliant.backends.llvm.jit import Code, host_target
+from pliant.testing import check_gradient
+
+Program = Callable[..., Any]
+TYPES = {"double": np.float64, "float": np.float32}
+NUMBERS = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan]
+FORMS = {
+    "held": ["%t = load i8, ptr %p", "%c = icmp ne i8 %t, 0"],
+    "not held": ["%t = load i8, ptr %p", "%c = icmp eq i8 %t, 0"],
+    "made of held": ["%t = load i8, ptr %p", "%h = icmp ne i8 %t, 0", "%l = fcmp olt {t} %x, %y", "%c = and i1 %h, %l"],
+    "compared": ["%c = fcmp ult {t} %y, %x", "%k = zext i1 %c to i8", "store i8 %k, ptr %p"],
+    "with a number": ["%c = fcmp oge {t} %x, 1.500000e+00", "%k = zext i1 %c to i8", "store i8 %k, ptr %p"],
+}
+ARMS = {
+    "both": ("%x", "%y"),
+    "first": ("%x", "0.000000e+00"),
+    "second": ("0.000000e+00", "%y"),
+    "minus": ("-1.0", "%x"),
+}
+
+
+def chosen(form: str, arms: str, type: str) -> str:
+    """A function of two numbers and a byte that chooses one of the numbers."""
+    made = [line.format(t=type) for line in FORMS[form]]
+    x, y = ARMS[arms]
+    lines = [f"define {type} @f({type} %x, {type} %y, ptr %p) {{", *made]
+    lines += [f"%r = select i1 %c, {type} {x}, {type} {y}", f"ret {type} %r"]
+    return "\n  ".join(lines) + "\n}\n"
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_chosen_has_the_bits_of_what_was_chosen(form: str, arms: str, type: str) -> None:
+    before = chosen(form, arms, type)
+    after = without_branches(before)
+    assert f"select i1 %c, {type}" not in after
+    kind: Any = ctypes.c_double if type == "double" else ctypes.c_float
+    codes = [Code(text, 0, keep=False) for text in (before, after)]
+    first, second = (ctypes.CFUNCTYPE(kind, kind, kind, ctypes.c_void_p)(code.address("f")) for code in codes)
+    for x in NUMBERS:
+        for y in NUMBERS:
+            for held in (0, 1):
+                byte = ctypes.c_uint8(held)
+                got, want = (TYPES[type](f(x, y, ctypes.addressof(byte))) for f in (second, first))
+                assert got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["%c = fcmp ult double %y, %x"],
+        ["%c = fcmp ogt double %x, %y", "%k = zext i1 %c to i8", "store i8 %k, ptr %p"],
+        ["%t = load i64, ptr %p", "%c = icmp ne i64 %t, 0"],
+    ],
+)
+def test_what_is_one_instruction_or_kept_nowhere_stays(lines: list[str]) -> None:
+    head, tail = "define double @f(double %x, double %y, ptr %p) {", ["%r = select i1 %c, double %x, double %y"]
+    text = "\n  ".join([head, *lines, *tail, "ret double %r"]) + "\n}\n"
+    assert without_branches(text) is text or without_branches(text) == text
+
+
+def table(s: Any, gap: Any) -> Any:
+    n, m = s.shape
+    f = np.zeros((n + 1, m + 1), s.dtype)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            f[i, j] = max(f[i - 1, j - 1] + s[i - 1, j - 1], f[i - 1, j] - gap, f[i, j - 1] - 1.1 * gap)
+    return f[n, m]
+
+
+def table_of_branches(s: Any, gap: Any) -> Any:
+    n, m = s.shape
+    f = np.zeros((n + 1, m + 1), s.dtype)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            best, slope = f[i - 1, j - 1] + s[i - 1, j - 1], 0.5
+            if f[i - 1, j] - gap > best:
+                best, slope = f[i - 1, j] - gap, 2.0
+            if f[i, j - 1] > best:
+                best = f[i, j - 1] - 1.1 * gap
+            f[i, j] = best + 0.01 * slope * s[i - 1, j - 1]
+    return f[n, m]
+
+
+def table_of_extrema(s: Any, gap: Any) -> Any:
+    n, m = s.shape
+    f = np.zeros((n + 1, m + 1), s.dtype)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            f[i, j] = np.maximum(np.minimum(f[i - 1, j - 1] + s[i - 1, j - 1], f[i - 1, j] + gap), f[i, j - 1] - gap)
+    return f[n, m]
+
+
+@pytest.mark.parametrize("f", [table, table_of_branches, table_of_extrema], ids=lambda f: f.__name__)
+def test_gradients_of_tables_agree_with_differences(f: Program) -> None:
+    s = np.random.default_rng(0).normal(size=(7, 9))
+    check_gradient(f, s, 0.3)
+    check_gradient(f, s, np.array(0.3), argnums=1)
+    single = pliant.grad(f)(s.astype(np.float32), np.float32(0.3))
+    np.testing.assert_allclose(single, pliant.grad(f)(s, 0.3), rtol=1e-5)
+
+
+@pytest.mark.skipif(not are_branches(host_target().has), reason="this processor moves floats by conditions")
+@pytest.mark.parametrize("f", [table, table_of_branches, table_of_extrema], ids=lambda f: f.__name__)
+def test_gradients_of_tables_have_no_branches_that_a_tape_decides(f: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[str]()
+
+    def seen(text: str) -> str:
+        made.append(without_branches(text))
+        return made[-1]
+
+    monkeypatch.setattr("pliant.backends.llvm.jit.without_branches", seen)
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    s = np.random.default_rng(1).normal(size=(8, 9))
+    pliant.grad(f)(s, 0.3)
+    assert len(made) == 1
+    held = set(re.findall(r"(%[\w.]+) = icmp (?:eq|ne) i8 ", made[0]))
+    assert not [c for c in re.findall(r"select i1 (%[\w.]+), double", made[0]) if c in held]
+    assert not [c for c in re.findall(r"br i1 (%[\w.]+),", made[0]) if c in held]
