@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from pliant.core.build import trace
+from pliant.core.types import Type
 from pliant.core.verify import verify
+from pliant.ops.compare import less
+from pliant.ops.cond import Cond
+from pliant.ops.custom import Checkpoint
+from pliant.ops.loop import Loop
 from pliant.ops.transcendental import exp
+from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import evaluate
-from pliant.transforms.vmap import vmap
+from pliant.transforms.vmap import vmap, vmap_apart
 from tests.programs.programs import PROGRAMS, f64
 
 NAMES = [n for n in PROGRAMS if "." not in n]
@@ -49,3 +55,68 @@ def test_what_does_not_depend_on_the_batch_is_computed_once() -> None:
 def test_a_result_that_is_not_batched_is_repeated() -> None:
     fn = vmap(trace(lambda x, y: x, f64(3), f64(3)), 2, (False, True))
     assert fn.results[0].shape == (2, 3)
+
+
+X, K = f64(2), Type("i64")
+
+
+def once(x, k):
+    return exp(x), k + k
+
+
+def always(x, k):
+    return less(k, 9)
+
+
+def in_a_loop(x, k):
+    body = trace(lambda i, x, k: (*once(x, k), k), K, X, K)
+    return Loop(3, ("const", "carry"), ("sum", "last", "stack"), body).apply(x, k)
+
+
+def in_a_loop_of_loops(x, k):
+    return Loop(2, ("const", "carry"), ("sum", "last"), trace(lambda i, x, k: in_a_loop(x, k)[:2], K, X, K)).apply(x, k)
+
+
+def in_a_branch(x, k):
+    return Cond(trace(once, X, K), trace(lambda x, k: (x, k + 1), X, K)).apply(less(k, 3), x, k)
+
+
+def in_a_branch_of_a_loop(x, k):
+    return Loop(2, ("const", "carry"), ("sum", "last"), trace(lambda i, x, k: in_a_branch(x, k), K, X, K)).apply(x, k)
+
+
+def in_a_while_loop(x, k):
+    return WhileLoop(trace(always, X, K), trace(in_a_loop_of_loops, X, K), ("carry", "carry")).apply(x, k)
+
+
+def in_a_checkpoint(x, k):
+    return Checkpoint(trace(once, X, K)).apply(x, k)
+
+
+HOLDERS = [in_a_loop, in_a_loop_of_loops, in_a_branch, in_a_branch_of_a_loop, in_a_while_loop, in_a_checkpoint]
+
+
+@pytest.mark.parametrize("f", HOLDERS, ids=lambda f: f.__name__)
+def test_what_a_held_function_makes_of_nothing_batched_is_not_batched(f) -> None:
+    """x differs between problems and k does not, nor do the results after the first."""
+    fn = trace(f, X, K)
+    x, k = np.random.default_rng(0).random((4, 2)) * 0.1, np.asarray(2)
+    made, apart = vmap_apart(fn, 4, (True, False))
+    assert apart == (True, *(False for _ in fn.results[1:]))
+    got = evaluate(verify(made), (x, k), np)
+    rows = [evaluate(fn, (row, k), np) for row in x]
+    np.testing.assert_allclose(got[0], [row[0] for row in rows], rtol=1e-12)
+    for n, y in enumerate(got[1:], start=1):
+        np.testing.assert_array_equal(y, rows[0][n])
+
+
+@pytest.mark.parametrize("f", HOLDERS, ids=lambda f: f.__name__)
+def test_all_that_depends_on_what_is_batched_is(f) -> None:
+    x, k = np.random.default_rng(0).random(2) * 0.1, np.arange(1, 5)
+    fn = trace(f, X, K)
+    made, _ = vmap_apart(fn, 4, (False, True))
+    types = [r.type for r in fn.results]
+    got = evaluate(verify(vmap(fn, 4, (False, True))), (x, k), np)
+    assert [r.type for r in made.results[1:]] == [t.stacked(4) for t in types[1:]]
+    for y, row in zip(got, zip(*(evaluate(fn, (x, n), np) for n in k), strict=True), strict=True):
+        np.testing.assert_allclose(y, np.stack(row), rtol=1e-12)

@@ -73,7 +73,7 @@ class Op(metaclass=Family):
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Any, **no: Any) -> Value | Values:
         """Apply to `n` stacked problems. The batch axis is always axis 0, of the operands marked
-        in `batched` and of every result."""
+        in `batched` and of every result but those that are the same for all problems."""
         raise self.missing("batch", "expand")
 
     def kernel(self, k: Any, i: Any, *xs: Any, **no: Any) -> Any:

@@ -38,7 +38,7 @@ from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import pull
-from pliant.transforms.vmap import vmap
+from pliant.transforms.vmap import vmap, vmap_apart, with_axis
 
 BOOL: Final = Type("bool")
 
@@ -71,13 +71,15 @@ class Cond(Holder):
         return self.then, self.otherwise
 
     def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
-        """Results that depend on the marked operands (the condition apart) in a branch."""
-        first, second = (reached(fn, marked, floats=floats) for fn in self.branches)
+        """Results that depend on the marked operands in a branch; all of them on the condition."""
+        if marked[0] and not floats:
+            return (True,) * len(self.then.results)
+        first, second = (reached(fn, marked[1:], floats=floats) for fn in self.branches)
         return tuple([a or b for a, b in zip(first, second, strict=True)])
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         active = [d is not None for d in dxs[1:]]
-        moved, count = self.reached(active, floats=True), len(active)
+        moved, count = self.reached((False, *active), floats=True), len(active)
 
         def pushed(fn: Function) -> Function:
             def step(*args: Value) -> Values:
@@ -93,7 +95,7 @@ class Cond(Holder):
         """The branch that is run also returns what its derivative reads; residuals of the other are
         unset, in the same results where the types are the same."""
         active = [d is not None for d in dxs[1:]]
-        moved = self.reached(active, floats=True)
+        moved = self.reached((False, *active), floats=True)
         parts = [Part.of(fn, active, moved) for fn in self.branches]
         slots = slots_of([part.saved for part in parts])
         ahead = Cond(*(part.ahead(slots) for part in parts)).apply(*xs)
@@ -121,7 +123,12 @@ class Cond(Holder):
 
     def batch(self, n: int, batched: tuple[bool, ...], condition: Value, *xs: Value) -> Values:
         if not batched[0]:
-            return Cond(*(vmap(fn, n, batched[1:]) for fn in self.branches)).apply(condition, *xs)
+            made = [vmap_apart(fn, n, batched[1:]) for fn in self.branches]
+            wanted = [a or b for a, b in zip(*(apart for _, apart in made), strict=True)]
+            branches = [
+                with_axis(fn, n, [w and not a for w, a in zip(wanted, apart, strict=True)]) for fn, apart in made
+            ]
+            return Cond(*branches).apply(condition, *xs)
         if any(map(loops_over_parts, self.branches)):
             return ir.operators.one_by_one(self, n, batched, (condition, *xs))
         then, otherwise = (vmap(guarded(cleared(fn), batched[1:]), n, batched) for fn in self.branches)

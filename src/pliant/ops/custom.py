@@ -21,7 +21,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Movement
 from pliant.transforms.jvp import instantiate, jvp, push
 from pliant.transforms.transpose import pull, vjp
-from pliant.transforms.vmap import vmap
+from pliant.transforms.vmap import vmap, vmap_apart
 
 T = TypeVar("T")
 
@@ -134,7 +134,7 @@ class Checkpoint(Wrapper):
         return self.apply(*xs), pushforward(self.body, xs, dxs)
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
-        return Checkpoint(vmap(self.body, n, batched)).apply(*xs)
+        return Checkpoint(vmap_apart(self.body, n, batched)[0]).apply(*xs)
 
 
 @final

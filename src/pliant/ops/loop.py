@@ -35,7 +35,7 @@ from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.one_by_one import has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
-from pliant.ops.region import read_with
+from pliant.ops.region import read_with, vmap_steps
 from pliant.ops.select import select
 from pliant.ops.shape import Permute, broadcast, permute
 from pliant.ops.step_cut import WIDE, step_cut
@@ -225,31 +225,17 @@ class Loop(LoopForm):
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         if any([b and kind == "count" for b, kind in zip(batched, self.ins, strict=True)]):
             return self.batch_of_counts(n, batched, xs)
-        flags, moved = self.spreading(batched, floats=False)
-        fixed = [not m for m in moved]
-        body = self.body
-        mapped = vmap(replace(body, results=pick(body.results, moved)), n, (False, *flags))
-        if holds_problems(mapped, n):
+        flags, _ = self.spreading(batched, floats=False)
+        body, (_, *flags), moved = vmap_steps(self.body, n, (False, *flags), self.carries)
+        if holds_problems(body, n):
             return one_by_one(self, n, batched, xs)
-
-        def step(*args: Value) -> Values:
-            same = iter(replace(body, results=pick(body.results, fixed))(*args))
-            new = iter(mapped(*args))
-            return tuple([next(new) if m else next(same) for m in moved])
-
-        types = [p.type.stacked(n) if f else p.type for p, f in zip(body.params, (False, *flags), strict=True)]
-        made = trace(step, *types, names=[hint_of(p) for p in body.params])
         operands = [
             ir.operators.lift(x, n) if f and not b else swap_first(x) if b and kind == "each" else x
             for x, b, f, kind in zip(xs, batched, flags, self.ins, strict=True)
         ]
-        ys = replace(self, body=made).apply(*operands)
-        return tuple(
-            [
-                ir.operators.lift(y, n) if not m else swap_first(y) if kind == "stack" else y
-                for y, m, kind in zip(ys, moved, self.outs, strict=True)
-            ]
-        )
+        ys = replace(self, body=body).apply(*operands)
+        rows = zip(ys, moved, self.outs, strict=True)
+        return tuple([swap_first(y) if m and kind == "stack" else y for y, m, kind in rows])
 
     def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
         """The results, in a batch where what is read without the guard must exist."""

@@ -12,6 +12,7 @@ from pliant.ops.custom import pick
 from pliant.ops.fewest import fewest
 from pliant.ops.index import Gather
 from pliant.ops.shape import Iota
+from pliant.transforms.vmap import vmap_apart, with_axis
 
 CHEAP = frozenset(
     "add sub mul div neg convert conj abs sign square reciprocal select maximum minimum fmax fmin real imag "
@@ -25,8 +26,11 @@ def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tu
     """Which results depend on the marked parameters; with `floats`, through float values only."""
     live = set(pick(fn.params, marked))
     for node in nodes(fn.results):
-        if any([a in live for a in node.args]):
-            live.update([v for v in node.values if v.type.is_float or not floats])
+        flags = [a in live for a in node.args]
+        if any(flags):
+            rule = getattr(node.op, "reached", None)  # of primitives that know which operand matters to which result
+            values = node.values if rule is None else pick(node.values, rule(flags, floats=floats))
+            live.update([v for v in values if v.type.is_float or not floats])
     return tuple([r in live for r in fn.results])
 
 
@@ -48,6 +52,25 @@ def settle(
     for c, k in carries:
         found[k] = found[k] or flags[c]
     return tuple(flags), tuple(found)
+
+
+def vmap_steps(
+    fn: Function, n: int, flags: Sequence[bool], carries: Sequence[tuple[int, int]]
+) -> tuple[Function, tuple[bool, ...], tuple[bool, ...]]:
+    """`fn`, which is run again and again, over n problems; and the parameters and results that have a batch axis then.
+
+    flags: parameters that have one at least. carries: (parameter, the result it is at the next run).
+    """
+    flags = tuple(flags)
+    while True:
+        mapped, apart = vmap_apart(fn, n, flags)
+        late = {c for c, k in carries if apart[k] and not flags[c]}
+        if not late:
+            break
+        flags = tuple([f or c in late for c, f in enumerate(flags)])
+    missing = {k for c, k in carries if flags[c] and not apart[k]}
+    wanted = [k in missing for k in range(len(apart))]
+    return with_axis(mapped, n, wanted), flags, tuple([a or w for a, w in zip(apart, wanted, strict=True)])
 
 
 def needed(

@@ -23,13 +23,13 @@ from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_parts
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
-from pliant.ops.region import cut, needed, reached, read_by, read_with, settle
+from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, vmap_steps
 from pliant.ops.retrace import Retrace
 from pliant.ops.tape import Kind
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
-from pliant.transforms.vmap import vmap
+from pliant.transforms.vmap import vmap, vmap_apart
 
 
 @final
@@ -121,8 +121,12 @@ class WhileLoop(Holder):
         if self.is_apart(batched):
             return one_by_one(self, n, batched, xs)
         mapped, flags = self.stacked(n, batched)
-        ys = mapped.apply(*lifted(n, xs, batched, flags))
-        return tuple([y if flags[c] else ir.operators.lift(y, n) for y, (c, _) in zip(ys, self.carries, strict=True)])
+        return mapped.apply(*lifted(n, xs, batched, flags))
+
+    def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+        """Carries that depend on the marked operands; all of them on when the loop ends."""
+        flags = self.spreading(marked) if floats else self.differing(marked)[0]
+        return tuple([flags[c] for c, _ in self.carries])
 
     def is_apart(self, batched: Sequence[bool]) -> bool:
         """Whether problems end at different steps, which read or write parts of arrays."""
@@ -150,29 +154,16 @@ class WhileLoop(Holder):
 
     def stacked(self, n: int, batched: Sequence[bool]) -> tuple[WhileLoop, tuple[bool, ...]]:
         """The loop for n stacked problems, and which of its operands are stacked."""
-        flags, ends_apart = self.differing(batched)
-        if ends_apart:  # then all carries differ, and what depends on them
-            test, body = vmap(self.test, n, flags), vmap(guarded(self.body, flags), n, (True, *flags))
-            every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))
-            return WhileLoop(every, masked(test, body, self.carries), self.ins), flags
-        wanted = [flags[c] for c, _ in self.carries]
-        return WhileLoop(self.reduced(flags, n), self.mapped(flags, wanted, n), self.ins), flags
-
-    def reduced(self, flags: Sequence[bool], n: int) -> Function:
-        """The condition, which no batched operand matters to."""
-        return trace(self.test, *stacked(self.test, flags, n))
-
-    def mapped(self, flags: Sequence[bool], wanted: Sequence[bool], n: int) -> Function:
-        """The body, with those of its results batched that are wanted so."""
-        part = Function(self.body.name, self.body.params, pick(self.body.results, wanted))
-        rest = Function(self.body.name, self.body.params, pick(self.body.results, [not w for w in wanted]))
-        batched = vmap(part, n, tuple(flags))
-
-        def step(*args: Value) -> Values:
-            new, same = iter(batched(*args)), iter(rest(*args))
-            return tuple([next(new) if w else next(same) for w in wanted])
-
-        return trace(step, *stacked(self.body, flags, n))
+        flags, _ = self.differing(batched)
+        body, flags, _ = vmap_steps(self.body, n, flags, self.carries)
+        test, (ends_apart,) = vmap_apart(self.test, n, flags)
+        if not ends_apart:
+            return WhileLoop(test, body, self.ins), flags
+        # then all carries differ, and what depends on them
+        flags = tuple([f or c for f, c in zip(flags, self.are_carries, strict=True)])
+        test, body = vmap(self.test, n, flags), vmap(guarded(self.body, flags), n, (True, *flags))
+        every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))
+        return WhileLoop(every, masked(test, body, self.carries), self.ins), flags
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of a loop that carries no more than they and the condition need."""
@@ -303,11 +294,6 @@ class WhilePull(Wrapper):
         mapped, flags = self.loop.stacked(n, [b or a for b, a in zip(batched, self.active, strict=False)])
         wanted = (*flags, *(True for _ in args[m:]))
         return replace(self, test=mapped.test, body=mapped.body).apply(*lifted(n, args, batched, wanted))
-
-
-def stacked(fn: Function, flags: Sequence[bool], n: int) -> list[Type]:
-    """Types of the parameters, those marked with a batch axis."""
-    return [p.type.stacked(n) if f else p.type for p, f in zip(fn.params, flags, strict=True)]
 
 
 def masked(test: Function, body: Function, carries: Sequence[tuple[int, int]]) -> Function:
