@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pliant.core.build import trace
 from pliant.core.ir import Value, nodes
@@ -61,3 +62,14 @@ def test_rows_in_another_order_are_stacked_and_read_as_they_lie() -> None:
     assert [node.op.name for loop in loops for node in nodes(loop.body.results)].count("permute") == 0
     x = np.arange(24.0).reshape(3, 2, 4)
     np.testing.assert_array_equal(run(fast, [x])[0], run(fn, [x])[0])
+
+
+@pytest.mark.parametrize("kind", ["sum", "total", "prod", "max"])
+def test_what_is_folded_in_another_order_is_folded_as_it_lies(kind: str) -> None:
+    made = trace(lambda i, x: permute(x * 2.0, (1, 0)), Type("i64"), Type("f64", (2, 4)))
+    fn = trace(lambda x: Loop(3, ("each",), (kind,), made).apply(x), Type("f64", (3, 2, 4)))
+    fast = simplify(fn, RULES)
+    (loop,) = [node.op for node in nodes(fast.results) if isinstance(node.op, Loop)]
+    assert "permute" not in [node.op.name for node in nodes(loop.body.results)]
+    x = np.random.default_rng(0).normal(size=(3, 2, 4))
+    np.testing.assert_allclose(run(fast, [x])[0], run(fn, [x])[0], rtol=1e-13)

@@ -80,11 +80,11 @@ def loop_without_repeated_operands(value: Value) -> Replacement:
 
 @rewrite(Loop)
 def loop_with_permuted_rows(value: Value) -> Replacement:
-    """Rows that are stacked in another order of axes, or read from a stack in one, are stacked and read as
-    they lie, and permuted where they are used."""
+    """Rows that are stacked or folded in another order of axes, or read from a stack in one, are stacked, folded and
+    read as they lie, and permuted where they are used."""
     loop, xs = value.node.op, value.node.args
     assert isinstance(loop, Loop)
-    made = {k: r for k, r in enumerate(loop.body.results) if loop.outs[k] == "stack" and isinstance(r.op, Permute)}
+    made = {k: r for k, r in enumerate(loop.body.results) if loop.outs[k] != "last" and isinstance(r.op, Permute)}
     given = {n: x for n, x in enumerate(xs) if loop.ins[n] == "each" and _keeps_rows(x)}
     if not made and not given:
         return None
@@ -99,7 +99,7 @@ def loop_with_permuted_rows(value: Value) -> Replacement:
     types = [given[n - 1].args[0].type.row if n - 1 in given else p.type for n, p in enumerate(loop.body.params)]
     body = trace(step, *types, names=[hint_of(p) for p in loop.body.params]) if given else plain
     results = replace(loop, body=body).apply(*(given[n].args[0] if n in given else x for n, x in enumerate(xs)))
-    order = {k: (0, *(axis + 1 for axis in cast("Permute", r.op).order)) for k, r in made.items()}
+    order = {k: _of_result(loop.outs[k], cast("Permute", r.op)) for k, r in made.items()}
     return {
         v: permute(y, order[k]) if k in order else y
         for k, (v, y) in enumerate(zip(value.node.values, results, strict=True))
@@ -109,6 +109,11 @@ def loop_with_permuted_rows(value: Value) -> Replacement:
 def _keeps_rows(x: Value) -> bool:
     """Whether a stack is another one with the axes of its rows in another order."""
     return isinstance(x.op, Permute) and x.op.order[0] == 0
+
+
+def _of_result(kind: Out, of_row: Permute) -> tuple[int, ...]:
+    """The order of the axes of a result, of which a step makes a row or a term in an order of axes."""
+    return (0, *(axis + 1 for axis in of_row.order)) if kind == "stack" else of_row.order
 
 
 def _of_rows(x: Value) -> list[int]:
