@@ -19,7 +19,7 @@ from pliant.ops.block import AddBlock, read_block, update_block
 from pliant.ops.compare import less
 from pliant.ops.reduce import reduce_max, reduce_prod, reduce_sum
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, iota, reshape
+from pliant.ops.shape import broadcast, iota, permute, reshape
 from pliant.testing import run
 
 RNG = np.random.default_rng(0)
@@ -179,6 +179,19 @@ def test_masks_and_blocks_say_where_they_end():
     assert limits.of(value) == ((None, fn.params[1]), 2.0)
     assert limits.of(fn.params[0]) is None
     assert_array_equal(run(fn, (np.zeros((5, 7)), np.array(7)))[0], np.zeros((5, 7)))
+
+
+def test_an_array_in_another_order_of_axes_ends_where_it_did():
+    def f(a, n):
+        turned = permute(select(mask(n, 1, (5, 7)), a, const(0.0, "f64")), (1, 0))
+        return select(permute(mask(n, 1, (5, 7)), (1, 0)), turned * turned, const(0.0, "f64"))
+
+    fn = trace(f, A, INT)
+    assert Limits().of(fn.results[0]) == ((fn.params[1], None), 0.0)
+    assert Limits().of(fn.results[0].args[1]) == ((fn.params[1], None), 0.0)
+    assert limited(fn) == 1
+    for n in (0, 3, 7):
+        same(fn, RNG.normal(size=(5, 7)), np.array(n))
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])

@@ -18,7 +18,7 @@ from pliant.ops.block import ReadBlock
 from pliant.ops.compare import Less
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
-from pliant.ops.shape import Broadcast, Iota, Reshape
+from pliant.ops.shape import Broadcast, Iota, Permute, Reshape
 from pliant.transforms.evaluate import run
 
 Lengths: TypeAlias = "tuple[Value | None, ...]"
@@ -57,8 +57,8 @@ class Limits:
     """Where the loops that make the values of a program end."""
 
     def __init__(self) -> None:
-        self.masks = Found(_bounds, (BitwiseAnd, Broadcast))
-        self.ends = Found(self._ends, (Elementwise, Reshape))
+        self.masks = Found(_bounds, (BitwiseAnd, Broadcast, Permute))
+        self.ends = Found(self._ends, (Elementwise, Reshape, Permute))
 
     def of_fold(self, node: Node, fold: FoldShape) -> Lengths:
         """Where the loops of a fold end; nothing if all run over their extents.
@@ -99,6 +99,9 @@ class Limits:
                 ends, rest = known[x]
                 is_same = [x.shape[a] for a in old] == [value.shape[a] for a in new] and all([a in old for a in ends])
                 return {new[old.index(a)]: n for a, n in ends.items()} if is_same else {}, rest
+            case Permute(order):
+                ends, rest = known[value.args[0]]
+                return {order.index(a): n for a, n in ends.items()}, rest
             case Elementwise() as op if len(value.args) <= MOST and not hasattr(op, "failure"):
                 return _combined(value, known)
             case _:
@@ -143,6 +146,8 @@ def _bounds(mask: Value, known: dict[Value, dict[int, Value]]) -> dict[int, Valu
             return second | first
         case Broadcast() as op:
             return {op.axes[a]: n for a, n in known[mask.args[0]].items()}
+        case Permute(order):
+            return {order.index(a): n for a, n in known[mask.args[0]].items()}
         case Less():
             place, end = mask.args
             axis = _counted(place)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pliant.core.ir import Const, Node, Value
-from pliant.kernel.ir import Load, Nest, Program, Root, Run, Step, Var
-from pliant.kernel.lengths import Limits
+from pliant.kernel.ir import Fill, Load, Nest, Program, Root, Run, Step, Var
+from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise
 from pliant.ops.bits import BitwiseAnd
@@ -20,7 +20,7 @@ from pliant.ops.index import Scatter
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import Reduction
 from pliant.ops.select import Select
-from pliant.ops.shape import Broadcast, Reshape
+from pliant.ops.shape import Broadcast, Permute, Reshape
 
 Reach: TypeAlias = dict[int, Value]
 """Axis → where nobody looks at the elements from there on."""
@@ -71,6 +71,8 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
         case Broadcast(axes=axes):
             kept = [(k, axis) for k, axis in enumerate(axes) if a.shape[k] == made.shape[axis]]
             return {k: of_result[axis] for k, axis in kept if axis in of_result}
+        case Permute(order):
+            return {order[axis]: n for axis, n in of_result.items()}
         case Reshape():
             old, new = ([k for k, n in enumerate(v.shape) if n != 1] for v in (a, made))
             is_same = [a.shape[k] for k in old] == [made.shape[k] for k in new]
@@ -108,11 +110,30 @@ def leave_unread(program: Program) -> None:
                     root.rest = None
 
 
+def _fills_as_far(reader: Fill, place: int, value: Value, lengths: Lengths) -> bool:
+    """Whether a step computes an operand from a value in memory element by element, and looks at it only as far as
+    the lengths say; or computes it from others."""
+    todo, seen = [reader.node.args[place]], set[Value]()
+    while todo:
+        a = todo.pop()
+        if a not in seen and a not in reader.leaves:
+            todo.extend(a.args)
+        seen.add(a)
+    if value not in seen:
+        return True
+    between = [a for a in seen - reader.leaves if a.shape]
+    reach = _reach(reader.node, place, {}, Limits())
+    is_along = all([isinstance(a.op, Elementwise) and a.shape == value.shape for a in between])
+    return is_along and tuple([reach.get(axis) for axis in range(len(value.shape))]) == lengths
+
+
 def reads_as_far(reader: Step, root: Root, maker: Nest) -> bool:
     """Whether a step reads an array only as far as a nest makes it."""
     if isinstance(reader, Run):
         taken = [_reach(reader.node, n, {}, Limits()) for n, b in enumerate(reader.args) if b is root.buffer]
         return all([tuple([reach.get(axis) for axis in range(len(maker.vars))]) == maker.lengths for reach in taken])
+    if isinstance(reader, Fill):
+        return all([_fills_as_far(reader, n, root.value, maker.lengths) for n in range(len(reader.node.args))])
     if not isinstance(reader, Nest) or any([other.base is root.buffer for other in reader.roots]):
         return False
     ends = {root.offset.factor(v): n for v, n in zip(maker.vars, maker.lengths, strict=True) if n}
