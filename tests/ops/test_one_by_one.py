@@ -11,6 +11,9 @@ import pytest
 import pliant
 
 
+SQUARE = np.array([30])
+
+
 def root(a: Any) -> Any:
     """Newton's method: numbers only."""
     x = 1.0
@@ -56,13 +59,44 @@ def of_as_many_steps(a: Any) -> Any:
     return a
 
 
+def parts_of_their_own(a: Any) -> Any:
+    """A step that reads and writes as much as the numbers say."""
+    a = a.copy()
+    for i in range(len(a) - 4):
+        k = i + (a[i] * 4).astype(int)
+        a[i:k] *= a[i:k].sum()
+    return a
+
+
+def parts_of_their_own_in_branches(a: Any) -> Any:
+    a = a.copy()
+    for i in range(len(a) - 4):
+        k = i + (a[i] * 4).astype(int)
+        if a[i + 1] > 0.5:
+            a[i:k] *= a[i:k].sum()
+    return a
+
+
+def parts_of_their_own_while(a: Any) -> Any:
+    a = a.copy()
+    i = 0
+    while i * i < SQUARE[0]:
+        k = i + (a[i] * 4).astype(int)
+        a[i:k] *= a[i:k].sum()
+        i += 1
+    return a
+
+
+OWN = [parts_of_their_own, parts_of_their_own_in_branches, parts_of_their_own_while]
+
+
 def one_inside_one(a: Any) -> Any:
     """A batch in a batch."""
     return pliant.vmap(sifted)(a.reshape(2, -1)).ravel()
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("f", [root, sifted, sifted_each, left_early, of_as_many_steps, one_inside_one])
+@pytest.mark.parametrize("f", [root, sifted, sifted_each, left_early, of_as_many_steps, one_inside_one, *OWN])
 def test_a_batch_is_each_problem(f: Callable[..., Any], backend: str) -> None:
     rng = np.random.default_rng(1)
     batch = rng.uniform(0.2, 1.0, (3, 10))
@@ -111,5 +145,5 @@ def how(f: Callable[..., Any]) -> str:
 def test_numbers_are_iterated_in_step_and_arrays_one_by_one() -> None:
     assert "while_loop" in how(root)
     assert "loop(length=3)" not in how(root)
-    for f in (sifted, sifted_each, left_early, of_as_many_steps):
+    for f in (sifted, sifted_each, left_early, of_as_many_steps, *OWN):
         assert "loop(length=3)" in how(f)

@@ -32,7 +32,7 @@ from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.guarded import guarded
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
-from pliant.ops.one_by_one import has_parts, holds_problems
+from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import read_with, vmap_steps
@@ -227,7 +227,7 @@ class Loop(LoopForm):
             return self.batch_of_counts(n, batched, xs)
         flags, _ = self.spreading(batched, floats=False)
         body, (_, *flags), moved = vmap_steps(self.body, n, (False, *flags), self.carries)
-        if holds_problems(body, n):
+        if has_own_parts(body) or holds_problems(body, n):
             return one_by_one(self, n, batched, xs)
         operands = [
             ir.operators.lift(x, n) if f and not b else swap_first(x) if b and kind == "each" else x

@@ -2,15 +2,17 @@
 
 A step of a loop whose end is another one for each problem can be taken for all at once, with those left alone that
 have ended. But then a step that writes a few elements of an array would pass over the whole array, for all of them.
-So it is with a branch that holds such loops.
+So it is with a branch that holds such loops, and with a loop whose steps read or write parts of arrays that are of
+another length for each problem: all at once, a step would take as long as if each part was the whole array.
 """
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, Op, functions_of, nodes
+from pliant.core.ir import Const, Function, Op, functions_of, nodes
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import LoopForm
+from pliant.ops.shape import Broadcast
 from pliant.ops.step_cut import WIDE
 
 
@@ -20,6 +22,19 @@ def has_parts(fn: Function, least: int = WIDE) -> bool:
         if isinstance(node.op, Indexed | Block) and node.args[0].type.size >= least:
             return True
         if any([has_parts(f, least) for f in functions_of(node.op).values()]):
+            return True
+    return False
+
+
+def has_own_parts(fn: Function, least: int = WIDE) -> bool:
+    """Whether each problem of a batch has parts of a length of its own there, of arrays of `least` elements or more."""
+    for node in nodes(fn.results):
+        op = node.op
+        if isinstance(op, Block) and op.shared and node.args[0].type.row.size >= least:
+            lengths = [n.args[0] if isinstance(n.op, Broadcast) else n for n in node.args[-len(op.step) :]]
+            if not all([isinstance(n.op, Const) for n in lengths]):
+                return True
+        if any([has_own_parts(f, least) for f in functions_of(op).values()]):
             return True
     return False
 

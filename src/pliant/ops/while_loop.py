@@ -20,7 +20,7 @@ from pliant.ops.early_reads import read_whole, with_early_reads
 from pliant.ops.guarded import guarded
 from pliant.ops.loop import one_by_one
 from pliant.ops.masked_writes import select_by_problem
-from pliant.ops.one_by_one import has_parts
+from pliant.ops.one_by_one import has_own_parts, has_parts
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, vmap_steps
@@ -121,6 +121,8 @@ class WhileLoop(Holder):
         if self.is_apart(batched):
             return one_by_one(self, n, batched, xs)
         mapped, flags = self.stacked(n, batched)
+        if has_own_parts(mapped.body):
+            return one_by_one(self, n, batched, xs)
         return mapped.apply(*lifted(n, xs, batched, flags))
 
     def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
