@@ -10,7 +10,6 @@ import pytest
 
 import pliant
 
-
 SQUARE = np.array([30])
 
 

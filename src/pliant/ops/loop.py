@@ -35,7 +35,7 @@ from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
-from pliant.ops.region import read_with, vmap_steps
+from pliant.ops.region import of_parts, read_with, vmap_steps
 from pliant.ops.select import select
 from pliant.ops.shape import Permute, broadcast, permute
 from pliant.ops.step_cut import WIDE, step_cut
@@ -306,11 +306,12 @@ def swap_first(x: Value) -> Value:
 def is_read_in_part(p: Value, ys: Values) -> bool:
     """Whether something reads a smaller part of an array, whose cotangent is then mostly zero."""
     same = {p}  # and what holds the same elements in another order
+    parts = of_parts(ys)  # whose types are as large as they may get
     for node in nodes(ys):
         if same.isdisjoint(node.args):
             continue
         if isinstance(node.op, Movement | Indexed | ReadBlock) and node.args[0] in same:
-            if node.types[0].size < p.type.size:
+            if node.types[0].size < p.type.size or node.values[0] in parts:
                 return True
             same.update(node.values if node.types[0].size == p.type.size else ())
         held = [n for n, a in enumerate(node.args) if a in same]

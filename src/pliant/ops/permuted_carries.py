@@ -5,11 +5,13 @@ Of all loops: those of known length, those whose end is found on the way, and th
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from pliant.core.build import hint_of, trace
 from pliant.core.ir import Function, Op, Value, Values, functions_of, substitute
+from pliant.ops.cond import Cond
 from pliant.ops.custom import Holder
 from pliant.ops.loop import Loop
 from pliant.ops.loop_rules import uses_of
@@ -47,24 +49,25 @@ def _permuted(value: Value) -> Replacement:
         return None
     step = functions_of(loop)[names[0]]
     params, results, uses = step.params, step.results, uses_of(step)
-    taken: dict[int, Value] = {}  # a carry in its other order, by the number of its parameter
+    taken: dict[int, Permute] = {}  # how a step takes an array, by the number of its parameter
     left: dict[int, Permute] = {}  # how results are brought back to the usual order
     for n, k in loop.carries:
         op = results[k].op
         if isinstance(op, Permute):
-            found = [u for u in uses.get(params[n], ()) if u is not None and u.op == Permute(op.inverse())]
-            if found:
-                taken[n], left[k] = found[0], op
+            back = Permute(op.inverse())
+            if _takes(params[n], back, uses):
+                taken[n], left[k] = back, op
     usual = {n: left[k].order for n, k in loop.carries if n in taken}
     skipped = len(params) - len(xs)  # parameters of a step that no operand is given for, or the other way round
     for n, x in enumerate(xs, start=skipped):
         if isinstance(op := x.op, Permute) and _is_const(loop, n):
-            found = [u for u in uses.get(params[n], ()) if u is not None and u.op == Permute(op.inverse())]
-            if found:
-                taken[n], usual[n] = found[0], op.order
+            back = Permute(op.inverse())
+            if _takes(params[n], back, uses):
+                taken[n], usual[n] = back, op.order
     if not taken:
         return None
-    types = [taken[n].type if n in taken else p.type for n, p in enumerate(params)]
+    types = [taken[n].infer(p.type) if n in taken else p.type for n, p in enumerate(params)]
+    found = {u: n for n, op in taken.items() for u in uses.get(params[n], ()) if u is not None and u.op == op}
 
     def turned(fn: Function) -> Function:
         """It, of parameters in the other order, and with results in it if it is the step."""
@@ -73,17 +76,31 @@ def _permuted(value: Value) -> Replacement:
         def run(*new: Value) -> Values:
             pairs = enumerate(zip(fn.params, new, strict=True))
             known = {p: permute(x, usual[n]) if n in taken else x for n, (p, x) in pairs}
-            known.update({v: new[n] for n, v in taken.items() if fn is step})
+            known.update({u: new[n] for u, n in found.items() if fn is step})
             return substitute(ends, known)
 
         return trace(run, *types, names=[hint_of(p) for p in fn.params])
 
-    given = [permute(x, _order(taken[n])) if (n := k + skipped) in taken else x for k, x in enumerate(xs)]
+    given = [permute(x, taken[n].order) if (n := k + skipped) in taken else x for k, x in enumerate(xs)]
     made = replace(loop, **{name: turned(functions_of(loop)[name]) for name in names}).apply(*given)  # type: ignore[arg-type]
     return {
         v: permute(y, left[k].order) if k in left else y
         for k, (v, y) in enumerate(zip(value.node.values, made, strict=True))
     }
+
+
+def _takes(p: Value, op: Permute, uses: Mapping[Value, Sequence[Value | None]]) -> bool:
+    """Whether a parameter of a function is taken in another order of axes there, or in a branch."""
+    for u in uses.get(p, ()):
+        if u is None:
+            continue
+        if u.op == op:
+            return True
+        if isinstance(u.op, Cond):
+            held = [(fn, fn.params[n]) for fn in u.op.branches for n, a in enumerate(u.args[1:]) if a is p]
+            if any([_takes(q, op, uses_of(fn)) for fn, q in held]):
+                return True
+    return False
 
 
 def _is_const(loop: AnyLoop, n: int) -> bool:
@@ -95,10 +112,6 @@ def _is_const(loop: AnyLoop, n: int) -> bool:
             return loop.saved <= n < len(loop.back.params) - len(loop.back.results)
         case _:
             return loop.ins[n] == "const"
-
-
-def _order(x: Value) -> tuple[int, ...]:
-    return cast("Permute", x.op).order
 
 
 RULES = (loop_with_permuted_carries, while_with_permuted_carries)
