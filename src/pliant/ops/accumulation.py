@@ -6,6 +6,8 @@ not what the array holds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pliant.core.build import trace
 from pliant.core.ir import Function, Param, Value, Values, nodes
 from pliant.ops.block import AddBlock, BlockWrite
@@ -14,19 +16,19 @@ from pliant.ops.elementwise import Add
 from pliant.ops.index import Scatter, ScatterAdd
 from pliant.ops.loop import Loop
 from pliant.ops.select import is_zero
-from pliant.ops.shape import Permute, Reshape
+from pliant.ops.shape import Permute, Reshape, permute
 from pliant.ops.tape import Rewind
 from pliant.ops.update import AddSlice, Window
 from pliant.rewrite.rule import Replacement, rewrite
 
 
-@rewrite(Add, level="stable", reads=(Loop,))
+@rewrite(Add, level="stable", reads=(Loop, Permute))
 def add_of_accumulation(value: Value) -> Replacement:
     """acc + a loop's carry that starts from zero and is only added to → the carry starts from acc.
 
     What an inner loop reads of an array then has a cotangent that is not added up densely.
     """
-    for acc, total in (value.args, value.args[::-1]):
+    for acc, total, order in _sums(value):
         loop = total.op
         if not isinstance(loop, Loop) or loop.outs[total.index] != "last":
             continue
@@ -39,8 +41,18 @@ def add_of_accumulation(value: Value) -> Replacement:
         xs[place - 1] = acc
         made = loop.apply(*xs)
         others = {v: m for v, m in zip(total.node.values, made, strict=True) if v is not total}
-        return {**others, value: made[total.index]}
+        return {**others, value: permute(made[total.index], order)}
     return None
+
+
+def _sums(value: Value) -> Iterator[tuple[Value, Value, tuple[int, ...]]]:
+    """Ways to see a sum as that of two arrays in another order of axes: the arrays, the second one as a loop or a branch
+    left it, and the order."""
+    for x, y in (value.args, value.args[::-1]):
+        if isinstance(y.op, Permute) and isinstance(y.args[0].op, Loop | Cond) and x.shape == y.shape:
+            yield permute(x, y.op.inverse()), y.args[0], y.op.order
+        else:
+            yield x, y, tuple(range(y.type.rank))
 
 
 def is_only_added_to(body: Function, place: int, k: int) -> bool:
@@ -85,13 +97,13 @@ def accumulator(value: Value) -> Value | None:
     return None
 
 
-@rewrite(Add, level="stable", reads=(Cond,))
+@rewrite(Add, level="stable", reads=(Cond, Permute))
 def add_of_cond(value: Value) -> Replacement:
     """acc + a result of a branch that is mostly zeros → the branches add to acc.
 
     What a branch reads of an array then costs its derivative what was read, not what the array holds.
     """
-    for acc, term in (value.args, value.args[::-1]):
+    for acc, term, order in _sums(value):
         op, k = term.op, term.index
         if not isinstance(op, Cond) or acc.shape != term.shape or term.node in nodes([acc]):
             continue
@@ -99,7 +111,7 @@ def add_of_cond(value: Value) -> Replacement:
             then, otherwise = (_adding(fn, k) for fn in op.branches)
             made = Cond(then, otherwise).apply(*term.args, acc)
             others = {v: m for v, m in zip(term.node.values, made, strict=True) if v is not term}
-            return {**others, value: made[k]}
+            return {**others, value: permute(made[k], order)}
     return None
 
 
