@@ -20,6 +20,13 @@ def raised(f: Callable[[Any], Any], *args: Any) -> BaseException:
     return info.value
 
 
+def outcome(f: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return f(x)
+    except ValueError as error:
+        return error.args
+
+
 def name_of(f: Callable[..., Any]) -> str:
     return f.__name__
 
@@ -116,6 +123,44 @@ def test_an_exception_that_a_handler_may_catch_is_refused() -> None:
         return x * y
 
     with pytest.raises(pliant.PliantError, match="ValueError is raised under a condition"):
+        pliant.jit(f)(GOOD)
+
+
+def test_nothing_is_raised_for_elements_that_python_does_not_ask_for() -> None:
+    def checked(v: Any) -> Any:
+        if v < 0:
+            raise ValueError("negative")
+        return v > 2
+
+    def some(x: Any) -> Any:
+        return any(checked(v) for v in x)
+
+    def every(x: Any) -> Any:
+        return all([not checked(v) for v in x[:3]]), all(not checked(v) for v in x)
+
+    def before_the_end(x: Any) -> Any:
+        large, positive = [v for v in x if v > 2], [v for v in x if v >= 0]
+        for a, b in zip(large, positive, strict=True):
+            if a > 4:
+                break
+            x[0] += b
+        return any(a + b > 0 for a, b in zip(large, positive, strict=True)), x[0]
+
+    for f in (some, every, before_the_end):
+        for size in (3, 9):
+            for given in ([1.0, 5.0, *[-1.0] * 7], [0.5] * 9, [3.0, *[1.0] * 8], [1.0, 0.0, -3.0, *[1.0] * 6]):
+                x = np.array(given[:size])
+                assert outcome(pliant.jit(f), x.copy()) == outcome(f, x.copy())
+
+
+def test_lists_of_other_lengths_are_refused_where_a_handler_may_catch_that() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return sum(a * b for a, b in zip([v for v in x if v > 0], [v for v in x if v > 1], strict=True))
+        except ValueError:
+            return 0.0
+
+    with pytest.raises(pliant.PliantError, match=r"ValueError is raised under a condition .* zip\(\) argument 2"):
         pliant.jit(f)(GOOD)
 
 

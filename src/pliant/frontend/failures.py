@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.core.types import Type
-from pliant.errors import TracedValueError
+from pliant.errors import TracedValueError, UnsupportedError
+from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.tracing import Storage, Trace, current
+from pliant.frontend.tracing import Storage, Trace, current, is_tracing
 from pliant.ops.compare import equal
 from pliant.ops.select import select
 
@@ -54,13 +56,35 @@ def is_unhandled() -> bool:
 
 def fail_if(condition: Value, error: BaseException) -> None:
     """Note that the function raises where a condition holds."""
+    if not is_unhandled():
+        raise refused(error, "return a value that says so, or check it before the call") from error
     failures = current().outermost.failures
     failures.append((error, here()))
     note(select(condition, const(len(failures), "i64"), const(0, "i64")))
 
 
+def refused(error: BaseException, hint: str) -> UnsupportedError:
+    """The error for an exception under a condition that a handler may catch, or that is none of the user's."""
+    said = f": {error}" if str(error) else ""
+    text = f"{type(error).__name__} is raised under a condition that is known only at run time{said}"
+    return UnsupportedError(text, hint=hint).at(("here", here()))
+
+
+@contextmanager
+def failing_while(test: Callable[[], Any]) -> Generator[None]:
+    """What fails inside raises only where a test holds at that time: else Python would not have come so far."""
+    tests = current().outermost.tests if is_tracing() else []
+    tests.append(test)
+    try:
+        yield
+    finally:
+        tests.pop()
+
+
 def note(number: Value) -> None:
     """Note the number of an exception, which is 0 if there is none, after those before."""
+    for test in current().outermost.tests:
+        number = select(value_of(test(), "bool"), number, const(0, "i64"))
     storage = _storage()
     before = storage.value
     storage.write(select(equal(before, const(0, "i64")), number, before))

@@ -125,6 +125,7 @@ class Trace:
     failed: Storage | None = None  # the number of the exception that is raised; see `failures`
     failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
     handlers: int = 0  # of `try` statements that this is in
+    tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id

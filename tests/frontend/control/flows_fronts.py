@@ -231,11 +231,25 @@ def one_of_an_objects(x: Any, n: int) -> Any:
     return sum(sides.up), sum(sides.down), len(sides.up)
 
 
+def side_by_side(x: Any, n: int) -> Any:
+    ups, squares, total = [], [], 0.0
+    for v in x:
+        if v > 0:
+            ups.append(v)
+            squares.append(v * v)
+    for i, (a, b) in enumerate(zip(ups, squares, strict=True)):
+        if b > 3.0:
+            break
+        total += a * b + i
+    pairs = [a - b for a, b, _ in zip(ups, squares, x[: len(ups)], strict=True)]
+    return total, sum(pairs), any(a > 1.0 for a, _ in zip(ups, squares, strict=True))
+
+
 FRONTS = [
     positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
     hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
     several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,
-    one_of_two_lists, one_of_three_lists, one_of_an_objects,
+    one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side,
 ]  # fmt: skip
 
 

@@ -70,7 +70,13 @@ def returned_at_once(x: Any, n: int) -> Any:
     return 0.0
 
 
+def all_of_a_list(x: Any, n: int) -> Any:
+    last = first = 0.0
+    found = any([(last := v) > 1.5 for v in x]), all((first := v) < 0.5 for v in x)
+    return found, last * 2, first
+
+
 WALRUSES = (
     read_while_it_is_large, left_by_the_test_or_a_break, three_in_a_chain, one_of_two_values, bound_before,
-    several_ways_on, returned_at_once,
+    several_ways_on, returned_at_once, all_of_a_list,
 )  # fmt: skip

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, cast, final
 
-from pliant.core.origin import here
-from pliant.errors import IndexRangeError, PliantError, UnsupportedError
+from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.growth import growth_of
@@ -20,7 +19,7 @@ from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.signals import FELL, Signal, before_the_end
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, is_raised, is_unhandled
+from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
 from pliant.frontend.needs import needing
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_not
@@ -140,13 +139,13 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     except Exception as error:
         if is_raised(error):
             return Raised(error)
-        is_deep, said = isinstance(error, RecursionError), f": {error}" if str(error) else ""
-        raise UnsupportedError(
-            f"{type(error).__name__} is raised under a condition that is known only at run time{said}",
-            hint="a function may call itself as often as is known while tracing; write a while loop"
+        is_deep = isinstance(error, RecursionError)
+        hint = (
+            "a function may call itself as often as is known while tracing; write a while loop"
             if is_deep
-            else "return a value that says so, or check it before the call",
-        ).at(("here", here())) from error
+            else "return a value that says so, or check it before the call"
+        )
+        raise refused(error, hint) from error
 
 
 def _nothing() -> None:

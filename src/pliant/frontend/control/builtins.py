@@ -33,6 +33,7 @@ from pliant.frontend.control.comprehension import (
     precedes,
     reduction,
     truth,
+    undecided,
     walk,
 )
 from pliant.frontend.control.effects import advanced, store
@@ -44,6 +45,7 @@ from pliant.frontend.control.lists import asked, first_of, length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import ordered
 from pliant.frontend.control.region import born
+from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import is_tracing
 
@@ -97,10 +99,11 @@ def some(items: Iterable[Any]) -> Any:
     if is_long(items):
         return folded(any, over(items))
     found: Any = False
-    for item in items:
-        found = either(found, lambda item=item: truth(item))
-        if found is True:
-            break
+    with failing_while(lambda: negated(found)):
+        for item in items:
+            found = either(found, lambda item=item: truth(item))
+            if found is True:
+                break
     return found
 
 
@@ -109,10 +112,11 @@ def every(items: Iterable[Any]) -> Any:
     if is_long(items):
         return folded(all, over(items))
     found: Any = True
-    for item in items:
-        found = both(found, lambda item=item: truth(item))
-        if found is False:
-            break
+    with failing_while(lambda: found):
+        for item in items:
+            found = both(found, lambda item=item: truth(item))
+            if found is False:
+                break
     return found
 
 
@@ -132,17 +136,23 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
     is_walked = is_long(elements) or (function in _OF_ALL and is_tracing())
     if function not in FOLDS or not is_walked:
         plain: Callable[..., Any] = BUILTINS.get(function) or function
-        return plain(generated(depth, elements, clause), *more, **options)
+        made = generated(depth, elements, clause)
+        return plain(list(made) if function in (any, all) else made, *more, **options)
     if function in (builtins.max, builtins.min):
         return best(function, depth, elements, clause, **options)
-    return folded(function, partial(walk, depth, elements, clause), *more)
+    return folded(function, partial(walk, depth, elements, clause), *more, is_lazy=False)
 
 
-def searched(function: Any, depth: int, elements: Any, clause: Clause) -> Any:
-    """`any(generator)` or `all(generator)` where elements bind names: none is made after the one that decides."""
+def searched(function: Any, depth: int, elements: Any, clause: Clause, is_binding: bool) -> Any:
+    """`any(generator)` or `all(generator)`. is_binding: elements bind names: none is made after the one that decides;
+    else they may be made, but nothing of that is seen."""
     is_any = function is any
     if function not in (any, all):
         return reduced(function, depth, elements, clause)
+    if not is_binding and is_long(elements):
+        return folded(function, partial(walk, depth, elements, clause))
+    if not is_binding:
+        return BUILTINS[function](generated(depth, elements, clause))
     state = born({VALUE: not is_any})
 
     def look(holds: Any, made: Callable[[], Any]) -> None:
@@ -151,7 +161,8 @@ def searched(function: Any, depth: int, elements: Any, clause: Clause) -> Any:
         )  # fmt: skip
         store(either(state[VALUE], rest) if is_any else both(state[VALUE], rest), state, VALUE)
 
-    walk(depth, elements, clause, lambda x: look(True, lambda: x), last=look)
+    with failing_while(undecided(function, state)):
+        walk(depth, elements, clause, lambda x: look(True, lambda: x), last=look)
     return state[VALUE]
 
 

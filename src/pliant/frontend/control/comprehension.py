@@ -27,6 +27,7 @@ from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
 from pliant.frontend.control.tables import held, number_kind, numbers
+from pliant.frontend.failures import failing_while
 from pliant.frontend.tracing import is_tracing
 
 Clause: TypeAlias = Callable[[Any], Iterable[tuple[Any, Callable[[], Any]]]]
@@ -154,12 +155,26 @@ def _code_of(function: Callable[..., Any]) -> CodeType:
     return cast("Any", function).__code__
 
 
-def folded(function: Any, go: Callable[[Use], None], *start: Any) -> Any:
-    """`sum`, `any`, `all`, `max` or `min` of what `go` goes over."""
+def folded(function: Any, go: Callable[[Use], None], *start: Any, is_lazy: bool = True) -> Any:
+    """`sum`, `any`, `all`, `max` or `min` of what `go` goes over. is_lazy: Python makes no element that is not asked
+    for."""
     first, step = FOLDS[function]
     state = born({VALUE: start[0] if start else first})
-    go(lambda x: store(step(state[VALUE], x), state, VALUE))
+
+    def use(x: Any) -> None:
+        store(step(state[VALUE], x), state, VALUE)
+
+    if is_lazy and function in (any, all):
+        with failing_while(undecided(function, state)):
+            go(use)
+    else:
+        go(use)
     return state[VALUE]
+
+
+def undecided(function: Any, state: dict[str, Any]) -> Callable[[], Any]:
+    """Whether `any` or `all` asks for one more element, by what it has found."""
+    return lambda: negated(state[VALUE]) if function is any else state[VALUE]
 
 
 def over(elements: Any) -> Callable[[Use], None]:

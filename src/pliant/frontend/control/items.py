@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -23,7 +24,8 @@ from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.rows import rows_of
 from pliant.frontend.sizes import Size, larger, note_range, size_of, traced
 from pliant.frontend.tracing import is_tracing
-from pliant.ops.compare import equal
+from pliant.ops.bits import logical_and
+from pliant.ops.compare import equal, less
 
 INDEX: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
 
@@ -114,10 +116,12 @@ def _checked(step: TracedArray) -> TracedArray:
 @final
 @frozen
 class Steps:
-    """The elements of a loop: how many, an int or a traced one, and the one at a number."""
+    """The elements of a loop: how many, an int or a traced one, and the one at a number. ended: what asking for one
+    more does, where that may raise."""
 
     count: Any
     at: Callable[[Any], Any]
+    ended: Callable[[], None] | None = None
 
     @property
     def is_static(self) -> bool:
@@ -136,7 +140,7 @@ def steps_of(elements: Any) -> Steps | None:
         return elements
     if isinstance(elements, Mapped):
         inner = steps_of(elements.elements)
-        return None if inner is None else Steps(inner.count, lambda k: elements.function(inner.at(k)))
+        return None if inner is None else Steps(inner.count, lambda k: elements.function(inner.at(k)), inner.ended)
     if isinstance(elements, Range):
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
@@ -219,19 +223,40 @@ def _made(elements: Made) -> Steps | None:
     inner = cast("list[Steps]", found)
     first = inner[0]
     if elements.function is enumerate:
-        return Steps(first.count, lambda k: (scaled(k, start, 1), first.at(k)))
+        return Steps(first.count, lambda k: (scaled(k, start, 1), first.at(k)), first.ended)
+    if any([s.ended is not None for s in inner]):
+        return None
     if elements.function is reversed:
         return Steps(first.count, lambda k: first.at((first.count - 1) - k))
-    counts = [s.count for s in inner]
-    if elements.is_strict and len(set(counts)) > 1:
+    return _zipped(inner, is_strict=elements.is_strict)
+
+
+def _zipped(parts: Sequence[Steps], *, is_strict: bool) -> Steps | None:
+    """The tuples of `zip`, as many as the shortest part has elements."""
+    counts = list(dict.fromkeys([size_of(s.count) for s in parts]))
+    is_static = all([s.is_static for s in parts])
+    if is_strict and is_static and len(counts) > 1:
         return None
-    if all([s.is_static for s in inner]):
-        count = min(counts)
+    if is_static:
+        count = min([s.count for s in parts])
     else:
-        count = counts[0]
+        count = traced(counts[0])
         for other in counts[1:]:
-            count = with_kind(value_of(cast("Any", np.minimum)(count, other), "i64"), INDEX)
-    return Steps(count, lambda k: tuple([s.at(k) for s in inner]))
+            count = with_kind(value_of(cast("Any", np.minimum)(count, traced(other)), "i64"), INDEX)
+    ended = partial(_unequal, parts, count) if is_strict and len(counts) > 1 else None
+    return Steps(count, lambda k: tuple([s.at(k) for s in parts]), ended)
+
+
+def _unequal(parts: Sequence[Steps], least: Any) -> None:
+    """What `zip(…, strict=True)` raises after its last tuple, where its parts have not all `least` elements."""
+    first, *others = [size_of(s.count).value for s in parts]
+    low = size_of(least).value
+    for n, count in enumerate(others, 1):
+        text = f"than argument {n}" if n == 1 else f"than arguments 1-{n}"
+        ends_first = logical_and(equal(count, low), less(count, first))
+        goes_on = logical_and(equal(first, low), less(first, count))
+        fail_if(ends_first, ValueError(f"zip() argument {n + 1} is shorter {text}"))
+        fail_if(goes_on, ValueError(f"zip() argument {n + 1} is longer {text}"))
 
 
 def offset(index: Value, factor: int, shift: int) -> Any:

@@ -9,6 +9,7 @@ from functools import partial
 from types import CodeType
 from typing import Any, Final, final
 
+from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
@@ -33,6 +34,14 @@ PEELED: Final = 2  # steps that may come before the state has a form
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
 LIMIT: Final = 10_000  # copies of a body
 NESTED: Final = 40  # copies of a body, each under a condition inside the one before
+
+
+@final
+@frozen
+class Ending:
+    """No elements: what happens where one is asked for after the last."""
+
+    reached: Callable[[], None]
 
 
 @final
@@ -132,6 +141,9 @@ def _run(site: Site, elements: Any) -> Signal | None:
         case Mapped() if steps_of(elements) is None and has_steps(elements):
             mapped = site.part(lambda a: site.body(elements.function(a)), is_last=True)
             return site.finished(_run(mapped, elements.elements))
+        case Ending():
+            elements.reached()
+            return None
         case Chain():
             return site.finished(_chained(site, elements.parts))
         case Filtered():
@@ -165,6 +177,8 @@ def _counted(site: Site, elements: Any) -> Signal | None:
     steps = steps_of(elements) if is_tracing() else None
     if steps is None:
         return _plain(site, iter(elements), name_of(elements))
+    if steps.ended is not None:
+        return site.finished(_chained(site, (replace(steps, ended=None), Ending(steps.ended))))
     if not steps.is_static:
         return site.finished(_dynamic(site, steps))
     return _static(site, steps, 0, 0)

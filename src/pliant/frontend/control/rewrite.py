@@ -376,10 +376,10 @@ class _Expressions(ast.NodeTransformer):
         if is_fold(node, self.outer.locals):
             generator, *more = node.args
             parts = self.clauses(cast("Any", generator))
-            is_search = isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and binds(generator)
-            made = calling(
-                "searched" if is_search else "reduced", node, node.func, *parts, *(self.visit(a) for a in more)
-            )
+            is_lone = isinstance(generator, ast.GeneratorExp) and not more and not node.keywords
+            if is_lone and cast("Any", node.func).id in ("any", "all"):
+                return calling("searched", node, node.func, *parts, placed(ast.Constant(binds(generator)), node))
+            made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
             made.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
             return made
         if goes_over(node, self.outer.locals):
