@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, cast, final
+from typing import Any, ClassVar, cast, final
 
 import numpy as np
 
-from pliant.core.build import trace
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
@@ -22,25 +21,15 @@ from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedE
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
-from pliant.frontend.keys import wrapped
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.sizes import Size, agreed, traced
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
-from pliant.ops.index import ScatterSet
-from pliant.ops.loop import Loop
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
 from pliant.ops.update import pad, slice_window
 
-IDLE: Final[dict[np.ufunc, Callable[[np.dtype[Any]], Any]]] = {
-    np.add: lambda _: 0, np.subtract: lambda _: 0, np.bitwise_or: lambda _: 0, np.bitwise_xor: lambda _: 0,
-    np.multiply: lambda _: 1, np.divide: lambda _: 1, np.floor_divide: lambda _: 1,
-    np.maximum: lambda dtype: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
-    np.minimum: lambda dtype: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
-}  # fmt: skip
-"""What leaves an element as it is when a ufunc combines it with that, by the dtype of what it is combined with."""
 HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x, 0)"
 
 
@@ -54,6 +43,7 @@ class Bounded:
     ufuncs: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
     reductions: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    update_at: ClassVar[Callable[..., None]]
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
@@ -121,8 +111,8 @@ class Bounded:
         if method == "outer" and len(args) == 2:
             first = args[0][(..., *(None,) * np.ndim(args[1]))]
             return elementwise(ufunc, (first, args[1]), options)
-        if method == "at" and len(args) == 3 and ufunc in IDLE and isinstance(args[1], Bounded):
-            return updated_at(ufunc, *args)
+        if method == "at" and len(args) == 3 and isinstance(args[1], Bounded):
+            return self.update_at(ufunc, *args)
         if method != "__call__":
             raise self.refused(f"np.{ufunc.__name__}.{method}")
         if ufunc in self.ufuncs:
@@ -202,47 +192,6 @@ def getitem(x: TracedArray, key: Any) -> Any:
     part = part_of(x, x.shape, key)
     assert part.whole.value is not None  # read now: an error of this slice shows this line, not that of its first use
     return made_of(part)
-
-
-def taken(x: TracedArray, key: Bounded) -> Any:
-    """`x[key]` where it is known only at run time how many indices there are."""
-    if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
-        raise key.refused("indexing by")
-    made = Bounded(x[filled(key, 0)], (*key.extents, *x.shape[1:]))
-    # beyond its extents it is what lies at place 0, to which no derivative may go from there
-    return Bounded(filled(made, 0), made.extents)
-
-
-def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
-    """`x[key] = y` where it is known only at run time how many indices there are: one after the other."""
-    common_extents("an assignment", (key, y))
-    if key.dtype.kind not in "iu" or key.ndim != 1 or not x.shape or not x.shape[0]:
-        raise key.refused("assignment to places by")
-    (count,), whole = key.extents, x.value
-    assert isinstance(count, Size)
-    row = whole.type.row
-    rows = broadcast_value(cast_value(whole_of(y).value, row.dtype), (key.whole.shape[0], *row.shape))
-
-    def step(_: Value, __: Value, made: Value, place: Value, row: Value) -> Values:
-        return (ScatterSet(unique=True)(made, place, row),)
-
-    places = wrapped(filled(key, 0).value, whole.shape[0])
-    types = (count.value.type, count.value.type, whole.type, places.type.row, row)
-    loop = Loop(key.whole.shape[0], ("count", "carry", "each", "each"), ("last",), trace(step, *types))
-    x.replace(loop(count.value, whole, places, rows))
-
-
-def updated_at(ufunc: Any, x: Any, key: Bounded, y: Any) -> None:
-    """`ufunc.at(x, key, y)` where it is known only at run time how many indices there are: beyond them, what leaves
-    an element as it is."""
-    common_extents(f"np.{ufunc.__name__}.at", (key, y))
-    if key.dtype.kind not in "iu" or key.ndim != 1 or isinstance(x, Bounded) or np.ndim(x) != 1:
-        raise key.refused(f"np.{ufunc.__name__}.at")
-    new = whole_of(y)
-    shape, idle = key.whole.shape, IDLE[ufunc](new.dtype)
-    value, mask = broadcast_value(new.value, shape), inside(key.extents, shape)
-    value = value if mask is None else select(mask, value, const(idle, value.dtype))
-    ufunc.at(x, filled(key, 0), fresh(value, is_array=True))
 
 
 def setitem(x: TracedArray, key: Any, y: Any) -> None:

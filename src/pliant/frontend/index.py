@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.errors import ShapeError
-from pliant.frontend import bounded
+from pliant.frontend import bounded, places
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
 from pliant.frontend.blocks import has_traced_bound
 from pliant.frontend.convert import as_traced, broadcast_shapes, broadcast_value, stored, value_of
@@ -41,7 +41,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
     elif isinstance(key, bounded.Bounded):
-        return bounded.taken(x, key)
+        return places.taken(x, key)
     else:
         part = selected(x, key, getitem)
         if part is not None:
@@ -70,7 +70,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
         bounded.setitem(x, key, y)
         return
     if isinstance(key, bounded.Bounded):
-        bounded.put_at(x, key, y)
+        places.put_at(x, key, y)
         return
     found = selected(x, key, getitem)
     if found is not None:
