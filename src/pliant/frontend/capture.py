@@ -22,7 +22,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
-from pliant.frontend.control.effects import changing, taken_back
+from pliant.frontend.control.effects import changes, changing, taken_back
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.iterators import is_known, plain
@@ -36,7 +36,7 @@ from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.functions.scipys import written_anew
-from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names
+from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names, telling
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten, stored_globals
@@ -281,12 +281,17 @@ class Reader:
         if _is(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         if type(fn) in _PLAIN:
-            return BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else making(fn, lists.knowing(taken_back(fn))))
+            known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
+            if known is None and (fn in lists.ASKING or changes(fn)):
+                return making(fn, lists.knowing(taken_back(fn)))
+            return telling(known or making(fn, lists.knowing(fn)), self.counted, getattr(fn, "__self__", None))
+        if type(fn) is Maker:
+            return telling(fn, self.counted)
         made = callee(fn, self.trace)
         if _is(fn, type | types.GenericAlias):
             return making(fn, made)
         is_others = _is(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
-        return making(fn, lists.knowing(fn)) if is_others and made is fn else made
+        return making(fn, telling(lists.knowing(fn), self.counted)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`, by the instrumented methods of objects of the user."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -69,6 +69,18 @@ def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None
     members = entries_of(holder) if is_open else [] if _is(holder, list) else [(holder, x, _look(holder, x))]
     for owner, name, value in members:
         trace.roots.setdefault((id(owner), name), (owner, name, value))
+
+
+def telling(function: Callable[..., Any], note: Callable[[Any], None], holder: Any = None) -> Callable[..., Any]:
+    """A function that is not the user's, which tells of what it is given before it looks at that. holder: of what it is
+    a method."""
+
+    def run(*args: Any, **options: Any) -> Any:
+        for x in (holder, *args, *options.values()):
+            note(x)
+        return function(*args, **options)
+
+    return run
 
 
 def note_names(trace: Trace, names: dict[str, Any], code: types.CodeType) -> None:

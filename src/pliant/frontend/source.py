@@ -32,6 +32,8 @@ _OVER_ELEMENTS: Final = {
     "sum",
     "list",
     "dict",
+    "set",
+    "frozenset",
     "tuple",
     "sorted",
     "any",

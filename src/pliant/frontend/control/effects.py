@@ -132,6 +132,11 @@ def changing(holder: Any, name: str) -> None:
         note(place_of("whole", holder))
 
 
+def changes(function: Any) -> bool:
+    """Whether a function of Python's may change a container that it is given, or is a method of."""
+    return getattr(function, "__name__", "") in CHANGING or getattr(function, "__module__", None) in CHANGING_MODULES
+
+
 def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose changes of the lists that it is given a trial can take back."""
     module = getattr(function, "__module__", None)
