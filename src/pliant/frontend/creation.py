@@ -17,6 +17,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import DomainError, UnsupportedError
+from pliant.frontend import ranges
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.bounded import Bounded
@@ -160,6 +161,12 @@ def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def arange(*args: Any, **options: Any) -> Any:
+    """np.arange."""
+    made = ranges.arange(*args, **options) if not options.keys() - {"dtype", "device", "like"} else None
+    return of_known_extents(np.arange)(*args, **options) if made is None else made
+
+
 def bounded_array(
     object: Bounded, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0
 ) -> Bounded:
@@ -193,7 +200,8 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_known_shape(make) for make in (np.zeros, np.ones, np.empty)},
-    **{make: of_known_extents(make) for make in (np.arange, np.eye, np.identity, np.tri, np.hanning, np.hamming)},
+    **{make: of_known_extents(make) for make in (np.eye, np.identity, np.tri, np.hanning, np.hamming)},
+    np.arange: arange,
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asarray,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import contextlib
 import functools
@@ -15,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control import bisection
 from pliant.frontend.control.branch import both, choose, either, is_open, negated
 from pliant.frontend.control.classes import class_of, is_instance
 from pliant.frontend.control.comprehension import (
@@ -220,6 +222,8 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.sorted: ordered,
     functools.reduce: _reduction,
     itertools.accumulate: _accumulated,
+    bisect.bisect_left: bisection.left,
+    bisect.bisect_right: bisection.right,
     builtins.next: advanced,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,

@@ -12,7 +12,8 @@ FOLDS: Final = frozenset(("sum", "any", "all", "max", "min", "list", "tuple", "l
 _GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
 _ITERATORS: Final = frozenset((
     "range", "enumerate", "zip", "reversed", "map", "filter", "product", "combinations", "starmap",
-    "pairwise", "islice", "combinations_with_replacement", "chain", "from_iterable", "ndindex", "ndenumerate",
+    "pairwise", "islice", "combinations_with_replacement", "chain", "from_iterable", "arange", "ndindex",
+    "ndenumerate",
 ))  # fmt: skip
 _OF_MODULES: Final = _ITERATORS - {"range", "enumerate", "zip", "reversed", "map", "filter"}
 

@@ -21,6 +21,7 @@ from pliant.frontend.control.tables import FEW, are_mostly_rows, like
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.ranges import bounds_of
 from pliant.frontend.rows import rows_of
 from pliant.frontend.sizes import Size, larger, note_range, size_of, traced
 from pliant.frontend.tracing import is_tracing
@@ -86,7 +87,7 @@ def items(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     if not is_tracing():
         return function(*args, **options)
     if function is range and any([type(a) is TracedArray and a.concrete is None for a in args]):
-        start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
+        start, stop, step = bounds_of(args, 0, 1)
         is_open = type(step) is TracedArray and step.concrete is None
         return Range(_bound(start), _bound(stop), _checked(_bound(step)) if is_open else int(step))
     if function is enumerate and args:

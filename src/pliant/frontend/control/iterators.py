@@ -13,9 +13,13 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.core.frozen import frozen
+from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.items import Made, Mapped, Steps, items, scaled, steps_of
+from pliant.frontend.convert import as_traced, result_dtype, short, value_of
 from pliant.frontend.kinds import is_sequence
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.ranges import are_integers
 
 
 @final
@@ -180,6 +184,13 @@ def _indices(*shape: Any) -> Any:
     return _product_of(tuple(map(range, extents))) if extents and all([type(n) is int for n in extents]) else None
 
 
+def _arange(*args: Any, dtype: Any = None) -> Any:
+    if not any([type(a) is TracedArray and a.concrete is None for a in args]) or not are_integers(args):
+        return None
+    kind = Kind(Type(short(dtype) if dtype is not None else result_dtype(*map(as_traced, args))), is_scalar=True)
+    return Mapped(items(range, *args), lambda k: with_kind(value_of(k, kind.type.dtype), kind))
+
+
 def _enumerated(array: Any) -> Any:
     if type(array) is not TracedArray or not array.shape:
         return None
@@ -198,6 +209,7 @@ _MAKERS: Final[dict[Any, Callable[..., Any]]] = {
     itertools.starmap: _star,
     itertools.pairwise: _pairwise,
     itertools.islice: part,
+    np.arange: _arange,
     np.ndindex: _indices,
     np.ndenumerate: _enumerated,
 }
