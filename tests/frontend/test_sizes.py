@@ -38,6 +38,9 @@ READS = {
     "axis": lambda x, a, k: np.sum(a[:k].sum(axis=0) ** 2) + np.sum(1 / a[:k].sum(axis=1)) + a[:k].sum(1, keepdims=True).sum(),
     "where": lambda x, a, k: np.sum(np.where(x[:k] > 1, x[:k], 1 / x[:k])) + np.sum(np.clip(x[:k], 0.8, 1.2)),
     "cumsum": lambda x, a, k: np.sum(1 / np.cumsum(x[:k])) + np.sum(np.cumprod(x[:k])),
+    "roll": lambda x, a, k: np.sum(np.roll(x[:k], 1) / x[:k] + np.roll(x[:k], -3) * x[0]) + np.sum(
+        np.roll(a[:3, :k], -1, 1) * a[:3, :k] + np.roll(a[:3, :k], 1, axis=0) / a[:3, :k]
+    ),
     "diff": lambda x, a, k: np.sum(np.diff(x[:k]) ** 2),
     "concatenate": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:k]]) * x),
     "concatenate longer": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:3], x[:k]])[k:] ** 2),

@@ -231,6 +231,52 @@ def one_of_an_objects(x: Any, n: int) -> Any:
     return sum(sides.up), sum(sides.down), len(sides.up)
 
 
+def clipped_polygon(x: Any, n: int) -> Any:
+    points = [(x[i] + np.cos(i * 0.9), x[i + 1] + np.sin(i * 0.9)) for i in range(7)]
+    for a, b, c in ((1.0, 0.3, 0.4), (-0.4, 1.0, 0.7), (0.2, -1.0, 0.9)):
+        out = []
+        if not points:
+            return 0.0, n
+        px, py = points[-1]
+        before = c - a * px - b * py
+        for qx, qy in points:
+            now = c - a * qx - b * qy
+            if (now >= 0) != (before >= 0):
+                t = before / (before - now)
+                out.append((px + t * (qx - px), py + t * (qy - py)))
+            if now >= 0:
+                out.append((qx, qy))
+            px, py, before = qx, qy, now
+        points = out
+    corners = np.array([px for px, _ in points]), np.array([py for _, py in points])
+    return corners[0] @ np.roll(corners[1], -1) - corners[1] @ np.roll(corners[0], -1), len(points)
+
+
+def left_early(x: Any, n: int) -> Any:
+    points = [(v, v * 2) for v in x if v > -1]
+    out = []
+    if not points:
+        return 0.0, 0
+    for a, b in points:
+        if a > 0:
+            out.append(a + b)
+    seen, points = points, out
+    if len(points) < 3:
+        return seen[0][1] * len(seen), len(out)
+    return sum(points) + seen[-1][0], len(seen)
+
+
+def chosen_or_bound_anew(x: Any, n: int) -> Any:
+    ups, all_of_them = [v for v in x if v > 0], [x[0], x[1], x[2] * x[3]]
+    chosen = ups if x[2] > 0 else all_of_them
+    total = len(chosen) + sum(chosen) + chosen[0] + np.max(chosen)
+    if x[3] > 0:
+        chosen = [x[4]]
+    ups = list(chosen)
+    ups.append(x[5])
+    return total, sum(chosen), ups[-2] * sum(ups)
+
+
 def side_by_side(x: Any, n: int) -> Any:
     ups, squares, total = [], [], 0.0
     for v in x:
@@ -249,7 +295,7 @@ FRONTS = [
     positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
     hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
     several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,
-    one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side,
+    one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side, chosen_or_bound_anew, left_early, clipped_polygon,
 ]  # fmt: skip
 
 

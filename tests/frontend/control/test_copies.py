@@ -101,9 +101,32 @@ def by_two_conditions(x: Any, c: Any) -> Any:
     return first[0]
 
 
+def of_unknown_length(x: Any, c: Any) -> Any:
+    first = [v for v in x if v > 1]
+    second = first if c > 0 else [x[0]]
+    second[0] = x[1] * 9
+    return first[0]
+
+
+def of_another_length(x: Any, c: Any) -> Any:
+    first = [x[0], x[1]]
+    second = first if c > 0 else [x[0]]
+    first[0] = x[1] * 9
+    return second[0]
+
+
+def extended_by_a_loop(x: Any, c: Any) -> Any:
+    first = [v for v in x if v > 1]
+    second = [x[0]] if c > 0 else first
+    for v in x:
+        second.append(v)
+    return first[-1]
+
+
 @pytest.mark.parametrize(
     ("f", "name"),
     [
+        (of_unknown_length, "first"), (of_another_length, "second"), (extended_by_a_loop, "first"),
         (both_new, "second"), (appended, "held"), (sorted_in_place, "second"), (with_a_new_key, "second"),
         (by_two_conditions, "first"),
     ],

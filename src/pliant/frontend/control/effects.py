@@ -46,6 +46,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
         written_apart(holder)
     front = front_of(holder)
     if front is not None:
+        seen_too(holder, is_item=False)
         lists.put(holder, front, key, value)
         return
     lists.checked(holder, key)
@@ -67,6 +68,8 @@ def store(value: Any, holder: Any, key: Any) -> None:
     others: list[Same] = []
     if type(holder) is not TracedArray and is_tracing():
         others = seen_too(holder, is_item=key in holder if is_table else isinstance(key, int))
+        if any([len(o.holder) != len(holder) or front_of(o.holder) is not None for o in others]):
+            seen_too(holder, is_item=False)
         if is_table or (kind is list and isinstance(key, int)):
             note(_item(holder, key))
         elif isinstance(holder, CONTAINERS):

@@ -215,9 +215,9 @@ def array_of_list(x: Any) -> Any:
     return x if front is None else front.array()
 
 
-def has_front(elements: Sequence[Any]) -> bool:
-    """Whether a list has a front."""
-    return any([type(x) is Front for x in elements])
+def has_front(x: Any) -> bool:
+    """Whether something is a list that has a front."""
+    return type(x) is list and any([type(e) is Front for e in cast("list[Any]", x)])
 
 
 def _parts(elements: Sequence[Any]) -> tuple[Front | None, list[Any]]:

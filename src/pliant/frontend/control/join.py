@@ -13,14 +13,14 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
-from pliant.frontend.control.fronts import Form, Front, has_front
+from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
+from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_if, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
-from pliant.frontend.control.tables import Table, are_rows, like, nested, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
@@ -88,8 +88,10 @@ class Join:
             (ones, structure), (twos, other) = (
                 flattened(side, x, is_own) for side, x in zip(self.sides, (a, b), strict=True)
             )
-        if structure != other:
-            return self.differs(a, b, what)
+        if structure != other or any(
+            [x is not y and Front in (type(x), type(y)) for x, y in zip(ones, twos, strict=True)]
+        ):
+            return one_of_two(self, a, b) or self.differs(a, b, what)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if type(m) is Unbound), None)
         if failed is not None:
@@ -114,8 +116,8 @@ class Join:
         hint = "make both branches leave the same kind of object"
         if type(a) is type(b) is list:
             hint = "change one list in both branches, as by .clear() and .append(x)"
-        if type(a) is type(b) is Front:
-            hint = "keep one list, made before the loop or the branch, and change it, as by .clear() and .append(x)"
+        if has_front(a) and has_front(b):
+            hint = "keep one list, made before, and change it, as by .clear() and .append(x), to elements of one kind"
         return self.unbound(
             f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
             "at run time", hint,
@@ -264,7 +266,7 @@ class Join:
             return self.held(contents, place)
         if place.kind in ("whole", "rows") and all([isinstance(c, list) for c in contents]):
             is_filled = len(contents[0]) != len(contents[1]) or any(map(has_front, contents))
-            made = self.filled(contents) if is_filled else self.listed(contents, place)
+            made = filled(self, contents) if is_filled else listed(self, contents, place)
             if made is not None:
                 return made
         return self.joined(contents[0], contents[1], place.text)
@@ -291,30 +293,6 @@ class Join:
 
         return recipe
 
-    def listed(self, contents: Sequence[list[Any]], place: Place) -> Recipe | None:
-        """A list as the elements of arrays, one for each of their parts; None if they are better chosen one by one."""
-        element = nested(*contents) if place.kind == "rows" else like([*contents[0], *contents[1]])
-        if element is None or (element.has_arrays and not any(map(are_rows, contents))):
-            return None
-        table, sides = Table(place, contents[0], element), list[list[Value]]()
-        for side, elements in zip(self.sides, contents, strict=True):
-            with side.region.inside():
-                sides.append(table.parts(elements))
-        share([] if table.is_grid else [*contents[0], *contents[1]])
-        slots = [self.slot(one, two) for one, two in zip(*sides, strict=True)]
-        return lambda results: table.after([results[n] for n in slots])
-
-    def filled(self, contents: Sequence[list[Any]]) -> Recipe | None:
-        """A list of which it is known only at run time how many elements it has; None if these are not alike."""
-        form, sides = Form.of(*contents), list[list[Value]]()
-        if form is None:
-            return None
-        for side, elements in zip(self.sides, contents, strict=True):
-            with side.region.inside():
-                sides.append(form.values(elements))
-        slots = [self.slot(one, two) for one, two in zip(*sides, strict=True)]
-        return lambda results: [form.front([results[n] for n in slots])]
-
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""
         possible = possible_of(one) | possible_of(two)
@@ -336,8 +314,13 @@ class Join:
         if x is MISSING:
             return lambda _: MISSING
         leaves, structure = flattened(self.sides[side], x)
-        other = unflatten(structure, [self.nothing(as_traced(a), side) if is_number(a) else a for a in leaves])
+        is_filled = type(x) is list and any([type(a) is Front for a in leaves])
+        other: Any = [] if is_filled else unflatten(structure, [self.absent(a, side) for a in leaves])
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
+
+    def absent(self, x: Any, side: int) -> Any:
+        """What is in place of a leaf that only one of the blocks made."""
+        return self.nothing(as_traced(x), side) if is_number(x) else None if type(x) is Front else x
 
     def nothing(self, x: TracedArray, side: int) -> TracedArray:
         """Zeros in place of an array that only one of the blocks made; views of one array as views of one."""
@@ -403,6 +386,6 @@ def _text(x: Any) -> str:
         return str(x.type)
     if x is None or isinstance(x, bool | int | float | str):
         return repr(x)
-    if isinstance(x, Front):
+    if has_front(x):
         return "a list whose length is known only at run time"
     return f"a list of {len(cast('Any', x))}" if isinstance(x, list) else type(x).__name__

@@ -31,10 +31,12 @@ from pliant.frontend.bounded import (
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, value_of
 from pliant.frontend.functions.common import NO_VALUE, only, unsupported, xp
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.places import taken
 from pliant.frontend.sizes import Size, bound_of, size_of, traced
 from pliant.frontend.view import BlockLens
 from pliant.ops import einsum as products
 from pliant.ops.folds import start_of
+from pliant.ops.shape import iota
 
 # --- reductions
 
@@ -240,6 +242,20 @@ def flip(m: Any, axis: Any = None) -> Any:
     return made_of(flipped(m.whole, m.extents, axes_of(axis, m.ndim)))
 
 
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """np.roll along one axis."""
+    if (axis is None and a.ndim > 1) or isinstance(shift, tuple):
+        raise a.refused("np.roll along several axes")
+    at = axis_of(axis or 0, a.ndim)
+    if at:
+        return swapaxes(roll(swapaxes(a, 0, at), shift, 0), 0, at)
+    count = a.extents[0]
+    if not isinstance(count, Size):
+        return Bounded(xp.roll(a.whole, shift, 0), a.extents)
+    places = Bounded((fresh(iota(a.whole.shape[0]), is_array=True) - shift) % xp.maximum(traced(count), 1), (count,))
+    return Bounded(taken(a.whole, places).whole, a.extents)
+
+
 def transpose(a: Any, axes: Any = None) -> Any:
     """np.transpose: a view."""
     order = tuple(reversed(range(a.ndim))) if axes is None else axes_of(list(as_tuple(axes)), a.ndim)
@@ -360,7 +376,8 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.argmin: _arg("argmin", _greatest),
     np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
     np.dot: dot, np.vdot: vdot, np.inner: inner, np.outer: outer, np.einsum: einsum,
-    np.flip: flip, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel, np.diff: diff,
+    np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel,
+    np.diff: diff,
     np.concatenate: concatenate, np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
     np.empty_like: _like("empty_like"), np.full_like: _like("full_like"),
     np.shape: shape, np.size: size, np.ndim: ndim,
