@@ -18,6 +18,7 @@ from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
+from pliant.frontend.memory import Layouts, memories_of
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
@@ -218,7 +219,8 @@ class Compiled:
         if entry.native is None:
             return
         pairs = () if outs is None else entry.lies_in(sample.program.arguments(sample.leaves), outs)
-        form = (len(sample.args), *sample.names, *map(type, given), *map(strides_of, outs or ()), pairs)
+        crooked = tuple([n for n, x in enumerate(sample.leaves) if is_array(x) and not x.flags.aligned])
+        form = (len(sample.args), *sample.names, *map(type, given), *map(strides_of, outs or ()), pairs, crooked)
         if form not in entry.forms and len(entry.forms) >= FORMS:
             return
         from pliant.entries import call_like
@@ -261,7 +263,8 @@ class Compiled:
                 if entry.program.fits(leaves):
                     return entry
             names = leaf_names(self.names, tree)
-            program = trace_program(self._thawed, leaves, structure, names, known, orders)
+            memories = memories_of(leaves) if backend == DEFAULT_BACKEND and not self.donate else ()
+            program = trace_program(self._thawed, leaves, structure, names, known, Layouts(orders, memories))
             if program.known:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
@@ -297,18 +300,22 @@ class Compiled:
         return thawed
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
-        """The traced program for these arguments, not optimised."""
-        return self.program_and_arrays(args, kwargs)[0]
+        """The traced program for arrays of these types, not optimised."""
+        return self.program_and_arrays(args, kwargs, lies=False)[0]
 
-    def program_and_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[Any]]:
-        """The traced program for these arguments, not optimised, and the arrays for its parameters."""
+    def program_and_arrays(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, lies: bool = True
+    ) -> tuple[Program, list[Any]]:
+        """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
+        the memory of arguments that are not row-major, as for native code."""
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
         given, structure = flatten(tree)
         leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
             signature(leaf)
+        layouts = Layouts(orders, memories_of(leaves) if lies else ())
         with uncollected():
-            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree), (), orders)
+            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree), (), layouts)
         return program, program.arguments(leaves)
 
 

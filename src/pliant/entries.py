@@ -129,10 +129,11 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
         return Number(param, kind, (int(limits[0].min), int(limits[0].max)) if limits else None)
     if not leaf.dtype.isnative:
         raise NoEntryError
-    order = program.orders[number] if program.orders else None
-    if kind is np.ndarray:
-        return Array(param, _strides(leaf), order=order)
-    return Array(param, _strides(leaf), kind, converter(kind), order)
+    memory, convert = program.memory(number), None if kind is np.ndarray else converter(kind)
+    return Array(
+        param, _strides(leaf), None if kind is np.ndarray else kind, convert, program.order(number),
+        shape=memory.shape if memory else None, is_aligned=bool(leaf.flags.aligned),
+    )  # fmt: skip
 
 
 def _strides(array: Any) -> tuple[int, ...] | None:

@@ -19,9 +19,10 @@ Made: TypeAlias = "Result | Given | Passed | View | Constant | Container | Choic
 @frozen
 class Array:
     """An argument that is a parameter's array. `strides` in bytes, if it is not row-major; `order` of its axes, if that
-    is not the parameter's.
+    is not the parameter's; `shape`, if the parameter is its memory from the lowest element to the highest.
 
-    An object of class `kind` that is no NumPy array becomes one by `convert`, which shares its memory.
+    If it is not `is_aligned`, it may lie anywhere and is copied. An object of class `kind` that is no NumPy array
+    becomes one by `convert`, which shares its memory.
     """
 
     number: int
@@ -29,6 +30,8 @@ class Array:
     kind: type | None = None
     convert: Callable[[Any], Any] | None = None
     order: tuple[int, ...] | None = None
+    shape: tuple[int, ...] | None = None
+    is_aligned: bool = True
 
 
 @final

@@ -19,7 +19,7 @@ TUPLE: Final = tuple.__basicsize__  # where a tuple's items begin
 LIST: Final = 24  # where a list has the address of its items
 HELD: Final = 16  # of a cell
 
-ALIGNED_CONTIGUOUS: Final = 0x0101
+CONTIGUOUS: Final = 0x0001
 ALIGNED: Final = 0x0100
 WRITEABLE: Final = 0x0400
 

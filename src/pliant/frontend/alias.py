@@ -20,9 +20,9 @@ from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError
 from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
-from pliant.ops.elementwise import add, mul
-from pliant.ops.index import gather, scatter_set
-from pliant.ops.shape import broadcast, iota
+from pliant.ops.index import scatter_set
+from pliant.ops.strided import is_injective as injective
+from pliant.ops.strided import places_of, strided
 
 FEW: Final = 8  # pairs of arrays up to which each pair is tested
 WORK: Final = 100_000  # of NumPy's exact test of two arrays; what is not settled then counts as overlapping
@@ -58,12 +58,7 @@ class Member:
     @property
     def is_injective(self) -> bool:
         """Whether no element appears twice, as far as strides tell without search."""
-        span = 0
-        for stride, n in reversed(self.steps):
-            if abs(stride) <= span:
-                return False
-            span += abs(stride) * (n - 1)
-        return True
+        return injective(self.strides, self.shape)
 
 
 @final
@@ -165,24 +160,15 @@ class Shared:
 @final
 @frozen
 class StridedLens(Lens):
-    """Any strided view of a flat storage, by index arithmetic."""
+    """Any strided view of a flat storage."""
 
     offset: int
     strides: tuple[int, ...]
     shape: tuple[int, ...]
     is_injective: bool
 
-    def index(self) -> Value:
-        """The place of each element."""
-        made = broadcast(iota(1), self.shape, (0,)) if not self.shape else None
-        for axis, (n, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
-            steps = broadcast(add(mul(iota(n), stride), self.offset if not axis else 0), self.shape, (axis,))
-            made = steps if made is None else add(made, steps)
-        assert made is not None
-        return made
-
     def get(self, whole: Value) -> Value:
-        return gather(whole, self.index())
+        return strided(whole, self.offset, self.strides, self.shape)
 
     def numpy(self, whole: Any) -> Any:
         steps = [s * whole.itemsize for s in self.strides]
@@ -191,7 +177,8 @@ class StridedLens(Lens):
     def put(self, whole: Value, part: Value) -> Value:
         if not self.is_injective:
             raise ReadOnlyError("assignment to an array with several elements in one place", hint="copy it first")
-        return scatter_set(whole, (self.index(),), part, unique=True)
+        places = places_of(self.offset, self.strides, self.shape)
+        return scatter_set(whole, (places,), part, unique=True)
 
 
 def groups_of(arrays: Sequence[Any], written: Collection[int]) -> tuple[Group, ...]:

@@ -23,6 +23,7 @@ from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.guards import Guards, guards_of
+from pliant.frontend.memory import ROW_MAJOR, Layouts, Memory
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
@@ -56,13 +57,21 @@ class Program:
     known: tuple[int, ...] = ()  # leaves that are integers for whose values the program is made
     values: tuple[Any, ...] = ()  # these
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
-    orders: tuple[Order, ...] = ()  # of the axes of leaves, which the function gets in another one
+    layouts: Layouts = ROW_MAJOR
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
-        given = [self.array(leaves[i]) for i in self.leaves]
+        given = [memory.of(leaves[i]) if (memory := self.memory(i)) else self.array(leaves[i]) for i in self.leaves]
         arrays = [*leaves, *self.met] if self.groups else ()
         return [*given, *(g.flat(arrays) for g in self.groups), *self.captured]
+
+    def memory(self, leaf: int) -> Memory | None:
+        """How a leaf lies in its parameter, if that is its memory."""
+        return self.layouts.memories[leaf] if self.layouts.memories else None
+
+    def order(self, leaf: int) -> Order:
+        """The order of the axes of a leaf, if the function gets them in another one."""
+        return self.layouts.orders[leaf] if self.layouts.orders else None
 
     def array(self, leaf: Any) -> Any:
         """An argument as an array."""
@@ -114,7 +123,7 @@ class Program:
         found: list[tuple[int, int]] = []
         for place, number in self.written:
             if isinstance(place, int):
-                found.append((self.leaves.index(place), number))
+                found += [] if self.memory(place) else [(self.leaves.index(place), number)]
             elif isinstance(place, Group):
                 if place.is_whole:
                     found.append((len(self.leaves) + self.groups.index(place), number))
@@ -135,7 +144,7 @@ class Program:
         """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
         it returns; the arrays of `out=` get it too."""
         made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
-        if self.orders:
+        if self.layouts.orders:
             made = [arrays[o.place] if self.is_turned_back(o) else m for o, m in zip(self.outputs, made, strict=True)]
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
         for place, number in self.written:
@@ -152,8 +161,8 @@ class Program:
 
     def is_turned_back(self, output: Output) -> bool:
         """Whether what is returned is an argument whose axes are in another order than those of the leaf."""
-        is_leaf = output.kind == "source" and type(output.place) is int and output.place < len(self.orders)
-        return is_leaf and bool(output.lenses) and output.lenses == back(self.orders[output.place])
+        is_leaf = output.kind == "source" and type(output.place) is int and output.place < len(self.layouts.orders)
+        return is_leaf and bool(output.lenses) and output.lenses == back(self.order(output.place))
 
     def update(self, tree: Any, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         """Do to the caller's dicts and lists what the function did to them."""
@@ -164,15 +173,15 @@ class Program:
 
 def trace_program(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
-    orders: tuple[Order, ...] = (),
+    layouts: Layouts = ROW_MAJOR,
 ) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
     known: leaves that are integers, for whose values the program is made; others are found to be.
-    orders: of the axes of leaves, if some arguments have them in another one."""
+    layouts: of leaves that are not row-major."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    program = _trace(f, leaves, structure, names, groups, met, known, orders)
+    program = _trace(f, leaves, structure, names, groups, met, known, layouts)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -181,7 +190,7 @@ def trace_program(
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
-        program = _trace(f, leaves, structure, names, groups, met, program.known, orders)
+        program = _trace(f, leaves, structure, names, groups, met, program.known, layouts)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
@@ -190,7 +199,7 @@ RETRACES: Final = 8  # each adds an array to a group
 
 def _trace(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], orders: tuple[Order, ...],
+    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
     these known. An error of what was only guessed to need them is the first one."""
@@ -200,7 +209,7 @@ def _trace(
     while True:
         needs = Needs(given)
         try:
-            program = _trace_lengths(f, leaves, structure, names, groups, met, needs, orders)
+            program = _trace_lengths(f, leaves, structure, names, groups, met, needs, layouts)
             numbers = tuple(sorted(given))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
@@ -219,25 +228,25 @@ def _trace(
 
 def _trace_lengths(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, orders: tuple[Order, ...],
+    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then."""
     lengths = Lengths()
     try:
-        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, orders)
+        return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, layouts)
     except PliantError as error:
         if not lengths.are_unknown:
             raise
         take_back(needs.left)
         try:
-            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, orders)
+            return _trace_once(f, leaves, structure, names, groups, met, Lengths(are_needed=True), needs, layouts)
         except PliantError:
             raise error from None
 
 
 def _trace_once(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, orders: tuple[Order, ...],
+    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
@@ -248,15 +257,17 @@ def _trace_once(
         numbers: list[int] = []
         for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
             type_ = None if i in needs.known else leaf_type(leaf, name)
-            turn = back(orders[i]) if orders else ()
+            turn = back(layouts.orders[i]) if layouts.orders else ()
             if type_ is None or i in shared:
                 given.append(look(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
                 continue
+            memory = layouts.memories[i] if layouts.memories else None
             with at(ParameterOrigin.of(name, f)):
-                value = param(type_, name if name.isidentifier() else f"x{i}")
+                value = param(memory.type if memory else type_, name if name.isidentifier() else f"x{i}")
+                content = memory.shown(value) if memory else value
             is_array = kinds.is_array(leaf)
             is_writeable = not is_array or leaf.flags.writeable
-            storage = Storage(trace, value, index=i, writeable=is_writeable, strides=strides_of(leaf))
+            storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
             given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
             params.append(value)
             numbers.append(i)
@@ -284,7 +295,7 @@ def _trace_once(
         fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
-        orders=orders,
+        layouts=layouts,
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ from pliant.ops import (
     spectral_function,
     splat,
     stable,
+    strided,
     tape,
     transcendental,
     triangular,
@@ -63,7 +64,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index, index_rules, masked_writes,
+    reduce, update, block, block_rules, index, index_rules, masked_writes, strided,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,

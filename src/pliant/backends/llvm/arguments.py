@@ -13,7 +13,7 @@ from pliant.backends.calls import Array, Call, Constant, Container, Number, Part
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.numbers import python_number
 from pliant.backends.llvm.separate import in_order, separate
-from pliant.backends.llvm.strided import bounds, row_major
+from pliant.backends.llvm.strided import bounds, copy, row_major
 from pliant.core.types import Type
 
 COMPARED: Final = (
@@ -33,7 +33,8 @@ class Arguments:
         self.w, self.call, self.params, self.results, self.dtypes = w, call, params, results, dtypes
         self.objects: dict[int, str] = {}
         self.data: dict[int, str] = {}
-        self.strides: dict[int, tuple[int, ...] | None] = {}
+        self.parts: dict[int, Array] = {}
+        self.types: dict[int, Type] = {}  # of the arrays
         self.targets: dict[int, tuple[Target, str, str]] = {}  # of a result: object and data
         self.written = {p for p, _ in call.written}
 
@@ -76,20 +77,54 @@ class Arguments:
             w.require_type(x, part.kind)
             x = w.call_python(part.convert, [x])
             w.own(w.require_made(x))
-        self.objects[n] = x
-        self.strides[n] = part.strides
+        self.objects[n], self.parts[n] = x, part
         type, strides = self.params[n], part.strides
         if (order := part.order) is not None:
             type, strides = type.with_shape(_put_back(type.shape, order)), _put_back(row_major(type), order)
-        self.data[n] = self.checked(x, type, strides, is_written=n in self.written)
+        elif part.shape is not None:
+            type = type.with_shape(part.shape)
+        self.types[n] = type
+        self.data[n] = self.checked(x, type, strides, is_written=n in self.written, is_aligned=part.is_aligned)
 
-    def checked(self, x: str, type: Type, strides: tuple[int, ...] | None, *, is_written: bool) -> str:
+    def is_copied(self, number: int) -> bool:
+        """Whether the program gets a copy of an array."""
+        part = self.parts.get(number)
+        return part is not None and (not part.is_aligned or (part.strides is not None and part.shape is None))
+
+    def in_place(self, number: int) -> str:
+        """Where a parameter begins in an array that is not copied."""
+        part, data = self.parts.get(number), self.data[number]
+        if part is None or part.shape is None or part.strides is None:
+            return data
+        return self.w.at(data, bounds(self.types[number], part.strides)[0])
+
+    def copy(self, number: int, to: str) -> None:
+        """Copy an array, for a parameter that begins at `to`."""
+        part, type, data = self.parts[number], self.types[number], self.data[number]
+        rows = row_major(type)
+        if part.order is not None:
+            rows = _put_back(row_major(self.params[number]), part.order)
+        strides = part.strides or rows
+        if part.shape is not None:
+            rows, to = strides, self.w.at(to, -bounds(type, strides)[0])
+        copy(self.w, type, (to, rows), (data, strides), is_aligned=part.is_aligned)
+
+    def write(self, number: int, of: str) -> None:
+        """Write a row-major array, of a result, to an argument."""
+        part, type, data = self.parts[number], self.types[number], self.data[number]
+        if part.order is not None:
+            type = self.params[number]
+        copy(self.w, type, (data, part.strides), (of, None), is_aligned=part.is_aligned)
+
+    def checked(
+        self, x: str, type: Type, strides: tuple[int, ...] | None, *, is_written: bool, is_aligned: bool = True
+    ) -> str:  # fmt: skip
         """The data of a NumPy array of a type."""
         w = self.w
         w.require_type(x, np.ndarray)
         w.require_equal("ptr", w.load("ptr", x, layout.DESCR), constant(self.dtypes[type.dtype]))
         w.require_equal("i32", w.load("i32", x, layout.RANK), str(type.rank))
-        wanted = layout.ALIGNED if strides else layout.ALIGNED_CONTIGUOUS
+        wanted = (0 if strides else layout.CONTIGUOUS) | (layout.ALIGNED if is_aligned else 0)
         wanted |= layout.WRITEABLE if is_written else 0
         w.require_equal("i32", w.op(f"and i32 {w.load('i32', x, layout.FLAGS)}, {wanted}"), str(wanted))
         for at, numbers in ((layout.DIMENSIONS, type.shape), (layout.STRIDES, strides or ())):
@@ -177,7 +212,7 @@ class Arguments:
 
     def extent(self, number: int) -> tuple[str, str] | None:
         """First and past-the-end address of a parameter's array; None if it is empty."""
-        return self.span(self.data[number], self.params[number], self.strides[number])
+        return self.span(self.data[number], self.types[number], self.parts[number].strides)
 
     def span(self, data: str, type: Type, strides: tuple[int, ...] | None) -> tuple[str, str] | None:
         if not type.size:

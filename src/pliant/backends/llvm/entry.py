@@ -22,7 +22,7 @@ from pliant.backends.llvm.hosted import Hosted, is_ready
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.returned import Returned
-from pliant.backends.llvm.strided import gather, scatter
+from pliant.backends.llvm.strided import copy
 from pliant.backends.llvm.tapes import STATE, makes_tapes, tapes, words
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _EntryWriter:
 
     def reserve(self) -> None:
         """Room behind the program's own for arrays that are copied on the way in, or out."""
-        strided = [("param", n) for n, strides in self.arguments.strides.items() if strides]
+        strided = [("param", n) for n in range(len(self.params)) if self.arguments.is_copied(n)]
         loose = [("result", n) for n in range(len(self.results)) if self.is_loose(n)]
         for kind, n in strided + loose:
             self.shelves[kind, n] = self.room
@@ -137,12 +137,11 @@ class _EntryWriter:
         return self.w.at(self.w.load("ptr", self.work), self.shelves[kind, number])
 
     def param(self, number: int) -> str:
-        """Where the program finds a parameter: in the argument itself, or in a row-major copy."""
-        data, strides, type = self.arguments.data[number], self.arguments.strides.get(number), self.params[number]
-        if not strides:
-            return data
+        """Where the program finds a parameter: in the argument itself, or in a copy."""
+        if not self.arguments.is_copied(number):
+            return self.arguments.in_place(number)
         place = self.shelf("param", number)
-        gather(self.w, type, strides, data, place)
+        self.arguments.copy(number, place)
         return place
 
     def result(self, number: int, params: Sequence[str]) -> str:
@@ -159,11 +158,11 @@ class _EntryWriter:
         """Copy what was not computed where it belongs."""
         arguments = self.arguments
         for p, r in self.call.written:
-            if self.executable.pinned.get(r) != p or arguments.strides[p]:
-                scatter(self.w, self.results[r], arguments.strides[p], results[r], arguments.data[p])
+            if self.executable.pinned.get(r) != p or arguments.is_copied(p):
+                arguments.write(p, results[r])
         for r, (target, _, data) in arguments.targets.items():
             if ("result", r) in self.shelves:
-                scatter(self.w, self.results[r], target.strides, results[r], data)
+                copy(self.w, self.results[r], (data, target.strides), (results[r], None))
 
     def take_arena(self, slot: str) -> None:
         """The free arena, or a new one: another thread may be using it. The GIL orders both."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias, final
 
 from pliant.backends.llvm.lines import Lines
+from pliant.core.frozen import frozen
 from pliant.core.types import Type, itemsize
 
-
-def gather(w: Lines, type: Type, strides: tuple[int, ...], of: str, to: str) -> None:
-    """Copy an array, whose strides are in bytes, to a row-major one."""
-    _copy(w, type, (to, row_major(type)), (of, strides))
+Place: TypeAlias = "tuple[str, tuple[int, ...] | None]"  # of an array, and its strides in bytes if it is not row-major
 
 
-def scatter(w: Lines, type: Type, strides: tuple[int, ...] | None, of: str, to: str) -> None:
-    """Copy a row-major array to one with other strides, in bytes, or to another row-major one."""
-    _copy(w, type, (to, strides or row_major(type)), (of, row_major(type)))
+def copy(w: Lines, type: Type, to: Place, of: Place, *, is_aligned: bool = True) -> None:
+    """Copy an array to another place."""
+    strides = [place[1] or row_major(type) for place in (to, of)]
+    axes = [(n, a, b) for n, a, b in zip(type.shape, *strides, strict=True) if n > 1]
+    if type.size:
+        _nest(w, axes, _Element(itemsize(type.dtype), is_aligned), to[0], of[0])
 
 
 def row_major(type: Type) -> tuple[int, ...]:
@@ -29,13 +31,16 @@ def bounds(type: Type, strides: tuple[int, ...]) -> tuple[int, int]:
     return sum([r for r in reach if r < 0]), itemsize(type.dtype) + sum([r for r in reach if r > 0])
 
 
-def _copy(w: Lines, type: Type, to: tuple[str, tuple[int, ...]], of: tuple[str, tuple[int, ...]]) -> None:
-    axes = [(n, a, b) for n, a, b in zip(type.shape, to[1], of[1], strict=True) if n > 1]
-    if type.size:
-        _nest(w, axes, itemsize(type.dtype), to[0], of[0])
+@final
+@frozen
+class _Element:
+    """An element that is copied: its bytes, and whether it lies at a multiple of its size."""
+
+    size: int
+    is_aligned: bool
 
 
-def _nest(w: Lines, axes: list[tuple[int, int, int]], item: int, to: str, of: str) -> None:
+def _nest(w: Lines, axes: list[tuple[int, int, int]], item: _Element, to: str, of: str) -> None:
     """One loop per (extent, stride to, stride of)."""
     if not axes:
         _move(w, item, to, of)
@@ -55,6 +60,6 @@ def _nest(w: Lines, axes: list[tuple[int, int, int]], item: int, to: str, of: st
     w.begin(done)
 
 
-def _move(w: Lines, item: int, to: str, of: str) -> None:
-    type, align = f"i{8 * item}", min(item, 8)
+def _move(w: Lines, item: _Element, to: str, of: str) -> None:
+    type, align = f"i{8 * item.size}", min(item.size, 8) if item.is_aligned else 1
     w.line(f"store {type} {w.op(f'load {type}, ptr {of}, align {align}')}, ptr {to}, align {align}")
