@@ -10,6 +10,7 @@ import pytest
 import pliant
 from pliant.kernel.cost import FAR, is_kept, price_of
 from pliant.ops import ALL
+from pliant.ops.strided import Strided
 
 NEAR = FAR - 8
 
@@ -86,3 +87,17 @@ def picked(x: Any) -> Any:
 def test_an_index_is_computed_where_it_is_read():
     assert "i64[1000] →" not in steps(picked, 1000)
     assert steps(picked, 1000).count("nest over 1000;") == 1
+
+
+def test_what_is_read_at_a_distance_is_kept_if_it_is_read_often():
+    prices = [price_of(Strided(0, (100, step), (3, 4))) for step in (1, -1, 2, 3, 50, 99)]
+    assert prices[:2] == [0, 0]
+    assert prices == sorted(prices)
+
+    def copies(f: Any, x: Any) -> int:
+        return str(pliant.explain(f, x)).count("strided: f64[300] → workspace")
+
+    far, near = np.ones((300, 64))[:, 3], np.ones((2, 300))[::-1][0]
+    assert copies(lambda x: np.exp(-np.abs(x[:, None] - x[None, :])).sum(1), far) == 1
+    assert copies(lambda x: np.exp(-np.abs(x[:, None] - x[None, :])).sum(1), near) == 0
+    assert copies(lambda x: x.sum() + (x * x).sum(), far) == 0

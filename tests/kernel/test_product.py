@@ -138,6 +138,28 @@ def test_a_matrix_that_a_few_operations_make_does_not_go_to_memory_for_a_vector(
     assert calls_of_blas(lambda a, x: a @ x, (200, 200), (200,)) == 1
 
 
+def test_vectors_that_lie_apart_are_multiplied_where_they_lie() -> None:
+    assert calls_of_blas(lambda x: x[:, 3] @ x[:, 5], (3000, 8)) == 0
+    assert calls_of_blas(lambda x, y: x[:, 3] @ y, (3000, 8), (3000,)) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("left", [1, 2, -1, -3])
+@pytest.mark.parametrize("right", [1, 2, -1, -3])
+def test_products_of_vectors_however_they_lie(left: int, right: int, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(4 * 2100).astype(dtype) for _ in range(2))
+
+    def both(x: Any, y: Any) -> Any:
+        return x[::left][:2100] @ y[::right][:2100], np.vdot(y[::right][:2100], x[::left][:2100])
+
+    for got, wanted in zip(pliant.jit(both)(x, y), both(x, y), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-3 if dtype == "float32" else 1e-10)
+    dot = pliant.jit(np.dot)
+    for _ in range(4):
+        np.testing.assert_allclose(dot(x[::left][:2100], y[::right][:2100]), both(x, y)[0], rtol=1e-3)
+
+
 SIZES = [  # m, n, k: one block and several, with and without rests, by a loop over terms or without
     (2, 2, 1), (3, 3, 3), (6, 6, 6), (8, 8, 8), (9, 17, 5), (17, 31, 9), (40, 3, 20), (3, 200, 64), (200, 5, 33), (33, 70, 12),
 ]  # fmt: skip

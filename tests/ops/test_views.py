@@ -17,6 +17,7 @@ from pliant.errors import IndexRangeError
 from pliant.ops.block import AddBlock, read_block, update_block
 from pliant.ops.index import gather, scatter_add, scatter_set
 from pliant.ops.shape import Permute, Slice, permute, reshape
+from pliant.ops.strided import Strided
 from pliant.ops.update import update_slice
 from pliant.ops.views import through_views
 from pliant.testing import run
@@ -105,6 +106,18 @@ def test_an_element_of_a_column_is_one_of_the_array() -> None:
 
     new = through_views(trace(f, Type("f64", (6, 2)), Type("i64")))
     assert {n.op.name for n in nodes(new.results)}.isdisjoint({"slice", "update_slice"})
+
+
+def test_an_element_of_a_strided_vector_is_one_of_its_memory() -> None:
+    def f(x: Value, i: Value) -> Value:
+        return gather(Strided(10, (-3,), (4,))(x), i)
+
+    fn = trace(f, Type("f64", (12,)), Type("i64"))
+    assert "strided" in {n.op.name for n in nodes(through_views(fn).results)}
+    new = through_views(fn, {fn.params[1]: (0, 3)})
+    assert "strided" not in {n.op.name for n in nodes(new.results)}
+    for i in range(4):
+        assert_array_equal(run(new, [np.arange(12.0), np.asarray(i)])[0], 10 - 3 * i)
 
 
 def test_an_index_that_may_leave_a_part_is_checked_there() -> None:

@@ -14,8 +14,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Node, Value, nodes
 from pliant.core.origin import at
 from pliant.core.scope import scope
-from pliant.kernel.product import is_product
-from pliant.ops.base import Movement
+from pliant.kernel.product import is_product, lying
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import Concatenate, Permute
@@ -112,10 +111,3 @@ def _product(start: Value, product: Value, uses: Mapping[Value, Sequence[Node]])
         return None
     exchanged = Dot((op.contract[1], op.contract[0]), op.batch_axes)
     return Sum(start, exchanged, y, x, (dot.node, product.node))
-
-
-def lying(value: Value) -> Value:
-    """The value that movements show a part of."""
-    while isinstance(value.op, Movement):
-        (value,) = value.args
-    return value

@@ -22,6 +22,7 @@ from pliant.kernel.scalars import Apply, Choose, Fold, Loop, Region, Scalar
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import ReadBlock
 from pliant.ops.shape import Iota
+from pliant.ops.strided import Strided
 
 SIMPLE: Final = frozenset(
     "add sub mul neg convert conj select abs maximum minimum fmax fmin sign real imag complex equal not_equal less "
@@ -32,6 +33,9 @@ SIMPLE: Final = frozenset(
 SLOWER: Final = {"div": 4, "sqrt": 4, "floor_divide": 8, "remainder": 8, "fmod": 8, "pow": 32, "logaddexp": 32}
 FUNCTION: Final = 16
 """All others: functions such as exp."""
+APART: Final = 2
+"""What is read at some distance, for each element that lies between; no more than that of as many as `FARTHEST`."""
+FARTHEST: Final = 6
 FOLDED: Final = 4
 """A reduction, or another rule of its own, for each of its elements."""
 
@@ -72,6 +76,8 @@ def rows_in_block(row: int, private: int) -> int:
 
 def price_of(op: Op) -> int:
     """The cost of a primitive for one element."""
+    if isinstance(op, Strided):
+        return APART * min(op.nearest - 1, FARTHEST)
     if isinstance(op, Movement | ReadBlock | Iota | Param | Const):
         return 0
     if isinstance(op, Elementwise):

@@ -37,10 +37,26 @@ def is_product(node: Node) -> bool:
     b, m, n, k = op.sizes(*node.args)
     if b * m * n * k < SMALLEST or max(m, n, k) > 2**31 - 1:
         return False
+    if m == n == 1 and not any(map(is_in_row, node.args, op.contract)):
+        return False
     if min(m, n) == 1:
         matrix = node.args[0] if n == 1 else node.args[1]
         return k > FEWEST and (b == 1 or m * n * k >= LEAST) and not is_made_on_the_way(matrix)
     return max(m, n) * k >= 64 or node.types[0].kind == "f"
+
+
+def is_in_row(value: Value, axes: Sequence[int]) -> bool:
+    """Whether the elements of a value along some axes lie one after the other in memory, as far as that is known."""
+    base = lying(value)
+    found = _strides(value, Buffer(base.type, base))
+    return not found or _merged([found[1][a] for a in axes], [value.shape[a] for a in axes]) == 1
+
+
+def lying(value: Value) -> Value:
+    """The value that movements show a part of."""
+    while isinstance(value.op, Movement):
+        (value,) = value.args
+    return value
 
 
 def is_made_on_the_way(value: Value) -> bool:
@@ -107,13 +123,10 @@ def _view(
     value: Value, buffer: Buffer, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]
 ) -> Matrix | None:
     """The matrices if the value is a regular view of a buffer."""
-    assert buffer.value
-    loops = [Var(n) for n in value.shape]
-    recorder = Recorder({buffer.value: buffer}, [], Region(None))
-    scalar = recorder.pull(value, index_of([Affine(0, ((v, 1),)) for v in loops]))
-    if not isinstance(scalar, Load) or not all(isinstance(a, Var) for a, _ in scalar.offset.terms):
+    found = _strides(value, buffer)
+    if found is None:
         return None
-    strides = [scalar.offset.factor(v) for v in loops]
+    start, strides = found
     row = _merged([strides[a] for a in rows], [value.shape[a] for a in rows])
     column = _merged([strides[a] for a in columns], [value.shape[a] for a in columns])
     if row is None or column is None or row < 0 or column < 0:
@@ -126,7 +139,18 @@ def _view(
         column = max(m, 1) if row == 1 else 1
     if not ((column == 1 and row >= n) or (row == 1 and column >= m)):
         return None
-    return Matrix(buffer, scalar.offset.start, tuple(strides[a] for a in batch), row, column)
+    return Matrix(buffer, start, tuple(strides[a] for a in batch), row, column)
+
+
+def _strides(value: Value, buffer: Buffer) -> tuple[int, list[int]] | None:
+    """Where a regular view of a buffer begins, and its strides, in elements."""
+    assert buffer.value
+    loops = [Var(n) for n in value.shape]
+    recorder = Recorder({buffer.value: buffer}, [], Region(None))
+    scalar = recorder.pull(value, index_of([Affine(0, ((v, 1),)) for v in loops]))
+    if not isinstance(scalar, Load) or not all(isinstance(a, Var) for a, _ in scalar.offset.terms):
+        return None
+    return scalar.offset.start, [scalar.offset.factor(v) for v in loops]
 
 
 def _count(value: Value, axes: Sequence[int]) -> int:

@@ -74,8 +74,8 @@ def strided(x: Value, start: int, step: tuple[int, ...], shape: tuple[int, ...])
     is_dense = steps == tuple([math.prod(extents[a + 1 :]) for a in range(len(extents))])
     if is_dense and start == 0 and math.prod(extents) == x.type.size:
         part = x
-    elif len(moving) < 2:
-        part = Slice((start,), steps or (1,), extents or (1,))(x)
+    elif not moving:
+        part = Slice((start,), (1,), (1,))(x)
     else:
         part = Strided(start, steps, extents)(x)
     kept = tuple([a for a, (s, n) in enumerate(zip(step, shape, strict=True)) if s or n == 1])

@@ -18,6 +18,7 @@ from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.ranges import Range, Ranges, ranges_of
 from pliant.ops.shape import Permute, Reshape, Slice, broadcast, permute, reshape
+from pliant.ops.strided import Strided
 from pliant.ops.update import UpdateSlice
 from pliant.transforms.replace import Env, changed_inside, replaced_in
 
@@ -217,6 +218,9 @@ def _below(y: Value, places: Places, inside: Sequence[bool]) -> Places | None:
             axes = zip(places, op.start, op.step, op.length, y.args[0].shape, strict=True)
             found = [_along(p, start, step, m, n, inside) for p, start, step, m, n in axes]
             return [p for p in found if p] if all(found) else None
+        case Strided(start, (step,), (length,)):
+            found = _along(places[0], start, step, length, y.args[0].shape[0], inside)
+            return [found] if found else None
         case Reshape():
             return _reshaped(places, y.shape, y.args[0].shape, inside)
         case _:

@@ -184,15 +184,16 @@ def emit_gemm(e: Emitter, step: Product, at: tuple[str, str, str]) -> None:
     letter = LETTER[dtype]
     if n == 1 or m == 1:
         # Matrix times vector: the matrix as BLAS sees it is the transpose of ours.
-        matrix, vector = (step.left, step.right) if n == 1 else (step.right, step.left)
-        base, other = (left, right) if n == 1 else (right, left)
-        rows, columns = (m, k) if n == 1 else (k, n)
+        is_left = n == 1 and (m > 1 or step.left.column == 1)
+        matrix, vector = (step.left, step.right) if is_left else (step.right, step.left)
+        base, other = (left, right) if is_left else (right, left)
+        rows, columns = (m, k) if is_left else (k, n)
         by_rows = matrix.column == 1 and (matrix.row != 1 or columns == 1)
-        wanted_by_rows = n == 1  # out = A x reads A's rows; out = xᵀ B reads B's columns
+        wanted_by_rows = is_left  # out = A x reads A's rows; out = xᵀ B reads B's columns
         trans = "T" if by_rows == wanted_by_rows else "N"
         size = (columns, rows) if by_rows else (rows, columns)
         lead = matrix.row if by_rows else matrix.column
-        step_of = vector.row if n == 1 else vector.column
+        step_of = vector.row if is_left else vector.column
         ints = [*size, max(lead, size[0], 1), max(step_of, 1)]
         args = [trans, ints[0], ints[1], 1.0, base, ints[2], other, ints[3], beta, out, 1]
         e.line(call_text(e, f"{letter}gemv", dtype, args))
