@@ -26,6 +26,8 @@ def calls_in(program: Program) -> int:
 def lines_of(step: Step, label: str) -> list[str]:
     """The lines of one step."""
     match step:
+        case Nest() if step.is_idle:
+            return [f"{label} what lies there already", *[root_line(root, step) for root in step.roots]]
         case Nest():
             loops = " × ".join("≤ " * (v in step.limits) + str(v.extent) for v in step.vars) or "no loop"
             return [f"{label} nest over {loops}{parts_of(step)}", *[root_line(root, step) for root in step.roots]]

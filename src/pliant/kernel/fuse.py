@@ -141,6 +141,8 @@ class Fusion:
             is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
             if is_long or is_seen:
                 self.materialise(a)
+        if is_write and isinstance(first.op, Reshape):
+            self.materialise(first)  # in the memory of what it shows, if that is free
         leaves = self.reached([*node.args, *[n for lengths, _ in ends.values() for n in lengths if n]])
         fill = Fill(node, out, frozenset(leaves), early=early)
         is_alone = is_write or first not in self.reached(rest)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from pliant.core.frozen import frozen
 from pliant.kernel.cost import cost_of
-from pliant.kernel.scalars import Affine, Buffer, Region, Scalar, Var
+from pliant.kernel.scalars import Affine, Buffer, Load, Region, Scalar, Var, root_of
 
 if TYPE_CHECKING:
     from pliant.core.ir import Number, Value
@@ -48,6 +48,14 @@ class Root:
     offset: Affine = field(default_factory=Affine)
     folded: tuple[Var, ...] = ()
     rest: Number | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is what lies in its memory already, as another shape of an array written in place is."""
+        if self.buffer is None or self.fold or self.base or not isinstance(self.scalar, Load):
+            return False
+        is_there = root_of(self.scalar.buffer) is root_of(self.buffer) and self.scalar.offset == self.offset
+        return is_there and self.scalar.dtype == self.buffer.type.dtype
 
 
 @final
@@ -100,6 +108,11 @@ class Nest:
     split: Split | None = None
 
     @property
+    def is_idle(self) -> bool:
+        """Whether all that it makes lies there already."""
+        return not self.limits and not self.delay and all([root.stays for root in self.roots])
+
+    @property
     def work(self) -> int:
         """About how many scalar operations it takes."""
-        return max(cost_of(self.body), 1) * math.prod(self.space)
+        return 0 if self.is_idle else max(cost_of(self.body), 1) * math.prod(self.space)

@@ -45,7 +45,7 @@ def emit_nests(e: Emitter, nests: list[Nest], rows: Var | None) -> None:
 
 def alive(nests: list[Nest]) -> list[Nest]:
     """Those nests that do anything."""
-    return [nest for nest in nests if 0 not in nest.space and nest.roots]
+    return [nest for nest in nests if 0 not in nest.space and not nest.is_idle]
 
 
 def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmitter]:
