@@ -17,6 +17,7 @@ from pliant.ops import (
     branch_part,
     compare,
     complex,
+    complex_parts,
     cond,
     contract,
     convolve,
@@ -64,7 +65,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index, index_rules, masked_writes, strided,
+    reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,
