@@ -16,7 +16,7 @@ from pliant.backends.llvm.own import ALWAYS, COMPLEX, FASTER, FASTER_IF_WIDE, FO
 
 BOUNDS = {
     "cbrt": 0.6, "hypot": 0.6, "exp2": 1.0, "log": 1.0, "pow": 1.0, "log10": 1.1, "log2": 1.2, "exp": 1.2, "arcsin": 1.3,
-    "arccos": 1.3, "cosh": 1.6, "log1p": 1.6, "expm1": 1.9, "arctan": 2.0, "arctan2": 2.0, "arcsinh": 2.2,
+    "arccos": 1.3, "expm1": 1.5, "cosh": 1.6, "log1p": 1.6, "arctan": 2.0, "arctan2": 2.0, "arcsinh": 2.2,
     "arctanh": 2.2, "arccosh": 2.2, "sinh": 2.4, "tan": 2.5, "tanh": 2.6, "sin": 2.3, "cos": 2.3,
 }  # fmt: skip
 """The greatest errors, in ulps; docs/vector-math.md has what was measured over more arguments."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from pliant.backends.llvm.own.coefficients import EXP, EXP2, INVERSE_LN2, LN2
 from pliant.backends.llvm.own.formula import Body, Num
+
+TWICE_EXP_OF_TWICE: Final = {t: tuple([math.ldexp(c, n + 1) for n, c in enumerate(cs)]) for t, cs in EXP.items()}
+"""2p(2r) for the polynomial p of `EXP`: (e²ʳ - 1)/2 is r + r²·2p(2r)."""
 
 
 def power_of_two(b: Body, k: Num) -> Num:
@@ -13,6 +17,11 @@ def power_of_two(b: Body, k: Num) -> Num:
     f = b.format
     # the sum has k + bias in its lowest bits, which become the exponent
     return ((k + (2.0**f.fraction + f.bias)).bits() << f.fraction).num()
+
+
+def power_of_rounded(b: Body, rounded: Num, less: int = 0) -> Num:
+    """2ᵏ/2ⁿ, which is to be a normal number, for n = `less`. rounded: k + the format's rounder."""
+    return ((rounded.bits() << b.format.fraction) + b.num(2.0**-less).bits()).num()
 
 
 def whole(b: Body, x: Num) -> Num:
@@ -68,22 +77,26 @@ def exp2(b: Body, x: Num) -> Num:
     return scaled(b, r, rounded, b.polynomial(EXP2, r))
 
 
-def near_one(b: Body, x: Num) -> tuple[Num, Num]:
-    """k and p, such that eˣ = 2ᵏ(1 + p) and 1 + p is between √½ and √2."""
-    rounded, near, r = reduced(b, x)
+def near_one(b: Body, x: Num, *, twice: bool = False) -> tuple[Num, Num, Num]:
+    """k + the format's rounder, near and rest, such that eˣ = 2ᵏ(1 + near + rest), between √½ and √2 but for the power,
+    or the same of e²ˣ and 2 near + 2 rest. near is exact, and so is 2ᵏ·near + 2ᵏ - 1 wherever it is as small."""
+    table, times = (TWICE_EXP_OF_TWICE, 2.0) if twice else (EXP, 1.0)
+    rounded = b.fma(x, times * b.parts(INVERSE_LN2)[0], b.format.rounder)
     k = rounded - b.format.rounder
-    lost = b.fma(k, -b.parts(LN2)[1], near - r)
-    return k, r + b.fma(r * r, b.polynomial(EXP, r), lost)
+    high, low, _ = b.parts(LN2)
+    near, less = b.fma(k, -high / times, x), k * (-low / times)
+    r = near + less
+    return rounded, near, b.fma(r * r, b.polynomial(table, r), less)
 
 
 def expm1(b: Body, x: Num, *, half: bool = False) -> Num:
     """eˣ - 1, or half of that, which is finite a little longer."""
     low, high = -float(b.format.fraction + 4), (b.format.bias + 2.4) * math.log(2)  # from there on both are infinite
-    k, p = near_one(b, x.at_least(low).at_most(high))
-    power = power_of_two(b, k - 2.0)
-    quarter = b.fma(power, p, power - 0.25)
-    near = k.is_(0.0)
-    return b.where(near, p * 0.5, quarter * 2.0) if half else b.where(near, p, quarter * 4.0).signed(x)
+    rounded, near, rest = near_one(b, x.at_least(low).at_most(high))
+    power = power_of_rounded(b, rounded, less=2)
+    quarter = b.fma(power, rest, b.fma(power, near, power - 0.25))
+    is_near, p = rounded.is_(b.format.rounder), near + rest
+    return b.where(is_near, p * 0.5, quarter * 2.0) if half else b.where(is_near, p, quarter * 4.0).signed(x)
 
 
 def sinh(b: Body, x: Num) -> Num:
@@ -111,9 +124,10 @@ def sinh_cosh(b: Body, x: Num) -> tuple[Num, Num]:
 
 
 def tanh(b: Body, x: Num) -> Num:
-    """(e²ˣ - 1)/(e²ˣ + 1)."""
-    size = abs(x).at_most(0.5 * (b.format.fraction + 3) * math.log(2))
-    k, p = near_one(b, size + size)
-    power = power_of_two(b, k)
-    e = b.fma(power, p, power - 1.0)
-    return (e / (e + 2.0)).signed(x)
+    """h/(h + 1) for h = (e²ˣ - 1)/2."""
+    sign = x.bits() & -(1 << (b.format.bits - 1))
+    size = (x.bits() ^ sign).num().at_most(0.5 * (b.format.fraction + 3) * math.log(2))
+    rounded, near, rest = near_one(b, size, twice=True)
+    power = power_of_rounded(b, rounded)
+    h = b.fma(power, rest, b.fma(power, near, b.fma(power, 0.5, -0.5)))
+    return ((h / (h + 1.0)).bits() | sign).num()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pliant.backends.llvm.own.coefficients import INVERSE_LN2, INVERSE_LN10, LN2, LOG, LOG10_2
-from pliant.backends.llvm.own.formula import Body, Num
+from pliant.backends.llvm.own.formula import Bits, Body, Num
 
 
 def split(b: Body, x: Num) -> tuple[Num, Num]:
@@ -14,11 +14,14 @@ def split(b: Body, x: Num) -> tuple[Num, Num]:
     root = b.num(math.sqrt(0.5)).bits()
     one = b.num(1.0).bits()
     moved = x.bits() + (one - root)
-    # the exponent, as a float: put below the point of a large power of two, which is taken off
-    large = 2.0**f.fraction
-    e = ((moved >> f.fraction) | b.num(large).bits()).num() - (large + f.bias)
     m = ((moved & ((1 << f.fraction) - 1)) + root).num()
-    return e, m
+    return exponent(b, moved), m
+
+
+def exponent(b: Body, moved: Bits) -> Num:
+    """The exponent among the bits of a number, put below the point of a large power of two, which is taken off."""
+    large = 2.0**b.format.fraction
+    return ((moved >> b.format.fraction) | b.num(large).bits()).num() - (large + b.format.bias)
 
 
 def normal(b: Body, x: Num) -> tuple[Num, Num]:
@@ -94,12 +97,14 @@ def log10(b: Body, x: Num) -> Num:
 
 
 def log1p(b: Body, x: Num) -> Num:
-    """log(1 + x)."""
+    """log(1 + x) = k·log 2 + log(1 + f), f = 2⁻ᵏ·x + (2⁻ᵏ - 1), which is rounded once."""
+    f = b.format
     u = x + 1.0
-    y = u - 1.0
-    lost = (1.0 - (u - y)) + (x - y)  # u + lost = 1 + x
-    e, m = split(b, u)
-    return at_the_ends(b, u, of_parts(b, e, b.fma(lost, inverse_power(b, u, m), m - 1.0))).signed(x)
+    moved = u.bits() + (b.num(1.0).bits() - b.num(math.sqrt(0.5)).bits())
+    power = b.num(4.0).bits() - ((moved & -(1 << f.fraction)) - b.num(1.0).bits())  # 2²⁻ᵏ is a normal number
+    first = b.fma(x * 0.25, power.num(), b.fma(power.num(), 0.25, -1.0))
+    made = at_the_ends(b, u, of_parts(b, exponent(b, moved), first))
+    return b.where(abs(x) < 2.0 ** -(f.fraction + 2), x, made)
 
 
 def asinh(b: Body, x: Num) -> Num:
