@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pliant.core.build import trace
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.ops.matrix import adjoint, products, scale_columns
-from pliant.ops.spectral import Eig, Eigh, Eigvalsh, SingularValues, Svd
-from pliant.testing import check_primitive, reverse, run
+from pliant.ops.spectral import Eig, Eigh, Eigvals, Eigvalsh, SingularValues, Svd
+from pliant.testing import check_primitive, reverse, run, sample
 from pliant.transforms.dead import eliminate_dead
 from tests.ops.composed import CubeByEigh, CubeBySvd, EigvalshOfPositive, SquaresByEig
 
@@ -40,13 +40,24 @@ def test_singular_values_obey_the_laws(dtype):
     check_primitive(SingularValues(), Type(dtype, (4, 3)), oracle=np.linalg.svdvals, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("op", [Eigh(), Eigvalsh(), Eig(), Svd(), Svd(True), SingularValues()])
+@pytest.mark.parametrize("dtype", ["f64", "c128"])
+def test_eigenvalues_alone_obey_the_laws(dtype):
+    def draw(rng):
+        return [sample(rng, Type(dtype, (3, 3)), -1, 1) + np.diag([1, 4, 8]).astype(DTYPES[dtype])]
+
+    def oracle(a):
+        return np.linalg.eigvals(a).astype(complex)
+
+    check_primitive(Eigvals(), Type(dtype, (3, 3)), draw=draw, oracle=oracle, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", [Eigh(), Eigvalsh(), Eig(), Eigvals(), Svd(), Svd(True), SingularValues()])
 def test_empty_matrices_and_empty_batches(op):
     check_primitive(op, Type("f64", (0, 0)), derivatives=False)
     check_primitive(op, Type("f64", (0, 2, 2)), derivatives=False)
 
 
-@pytest.mark.parametrize("op", [Eigh(), Eigvalsh(), Eig(), Svd(), SingularValues()])
+@pytest.mark.parametrize("op", [Eigh(), Eigvalsh(), Eig(), Eigvals(), Svd(), SingularValues()])
 def test_single_precision_is_kept(op):
     check_primitive(op, Type("f32", (2, 2)), draw=lambda rng: [np.diag([1, 2]).astype("f4")], derivatives=False)
 
@@ -67,5 +78,7 @@ def test_a_function_of_equal_eigenvalues_has_its_gradient():
 def test_vectors_that_nobody_reads_are_not_computed():
     eigh = eliminate_dead(trace(lambda x: Eigh().apply(x)[0], Type("f64", (3, 3))))
     svd = eliminate_dead(trace(lambda x: Svd().apply(x)[1], Type("f64", (3, 2))))
+    eig = eliminate_dead(trace(lambda x: Eig().apply(x)[0], Type("f64", (3, 3))))
     assert isinstance(eigh.results[0].op, Eigvalsh)
+    assert isinstance(eig.results[0].op, Eigvals)
     assert isinstance(svd.results[0].op, SingularValues)

@@ -10,8 +10,9 @@ from scipy.linalg import solve_triangular
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.triangular import Cholesky, Qr, TriangularSolve, cholesky
+from pliant.ops.triangular import Cholesky, Qr, QrTriangle, TriangularSolve, cholesky
 from pliant.testing import check_primitive, reverse, run, sample
+from pliant.transforms.dead import eliminate_dead
 from tests.ops.composed import CholeskyOfPositive
 
 RNG = np.random.default_rng(0)
@@ -100,6 +101,25 @@ def test_qr_obeys_the_laws(complete, shape, dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", ["f64", "c128"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])
+@pytest.mark.parametrize("complete", [False, True])
+def test_the_triangle_of_qr_alone_obeys_the_laws(complete, shape, dtype):
+    check_primitive(
+        QrTriangle(complete),
+        Type(dtype, shape),
+        oracle=lambda a: np.linalg.qr(a, "complete" if complete else "reduced").R,
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_orthonormal_columns_that_nobody_reads_are_not_computed(complete):
+    (r,) = eliminate_dead(trace(lambda x: Qr(complete).apply(x)[1], Type("f64", (3, 2)))).results
+    assert r.op == QrTriangle(complete)
+
+
 def test_tangents_keep_a_complete_qr_a_factorisation():
     from pliant.transforms.jvp import jvp
 
@@ -109,7 +129,7 @@ def test_tangents_keep_a_complete_qr_a_factorisation():
     assert_allclose(dq.T @ q + q.T @ dq, np.zeros((4, 4)), atol=1e-12)
 
 
-@pytest.mark.parametrize("op", [Cholesky(), Qr(), Qr(True)])
+@pytest.mark.parametrize("op", [Cholesky(), Qr(), Qr(True), QrTriangle(), QrTriangle(True)])
 def test_empty_matrices_and_empty_batches(op):
     check_primitive(op, Type("f64", (0, 0)), derivatives=False)
     check_primitive(op, Type("f64", (0, 2, 2)), derivatives=False)

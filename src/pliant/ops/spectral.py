@@ -111,6 +111,10 @@ class Eig(Matrices):
         dtype = np.result_type(a.dtype, np.complex64)
         return tuple(np.asarray(y, dtype) for y in np.linalg.eig(a))
 
+    def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
+        """Without the vectors, if nobody reads them."""
+        return self.apply(*xs) if used[1] else (Eigvals()(*xs), None)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
         assert da is not None
@@ -119,6 +123,24 @@ class Eig(Matrices):
         free = products(v, quotient(rate, gaps(w)))
         stretch = real_part(diagonals(products(adjoint(v), free)))  # keeps the length 1
         return (w, v), (diagonals(rate), free - scale_columns(v, stretch))
+
+
+@final
+class Eigvals(Matrices):
+    """The eigenvalues of `Eig` alone: `t[…, n, n] → complex t[…, n]`."""
+
+    def infer(self, a: Type) -> Type:
+        return Eig().infer(a)[0]
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        return xp.linalg.eigvals(a)
+
+    def numpy(self, np: Namespace, a: Any) -> Any:
+        return np.asarray(np.linalg.eigvals(a), np.result_type(a.dtype, np.complex64))
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        _, dys = Eig().jvp(xs, dxs)
+        return (self(*xs),), dys[:1]
 
 
 @final

@@ -141,6 +141,10 @@ class Qr(Matrices):
     def array(self, xp: Namespace, a: Any) -> Any:
         return tuple(xp.linalg.qr(a, mode="complete" if self.complete else "reduced"))
 
+    def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
+        """Without q, if nobody reads it."""
+        return self.apply(*xs) if used[0] else (None, QrTriangle(self.complete)(*xs))
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
         assert da is not None
@@ -158,6 +162,31 @@ class Qr(Matrices):
             dq = concatenate((dq, -products(thin, adjoint(dq), extra)), a.type.rank - 1)
             dr = concatenate((dr, ir.operators.zeros(part(r, (k, m), (0, n)).type)), a.type.rank - 2)
         return (q, r), (dq, dr)
+
+
+@final
+@frozen
+class QrTriangle(Matrices):
+    """The r of `Qr` alone: `t[…, m, n] → t[…, k, n]`."""
+
+    complete: bool = False
+
+    def infer(self, a: Type) -> Type:
+        return Qr(self.complete).infer(a)[1]
+
+    def array(self, xp: Namespace, a: Any) -> Any:
+        return Qr(self.complete).array(xp, a)[1]
+
+    def numpy(self, np: Namespace, a: Any) -> Any:
+        r = np.linalg.qr(a, mode="r")
+        if self.complete and a.shape[-2] > a.shape[-1]:
+            below = np.zeros((*a.shape[:-2], a.shape[-2] - a.shape[-1], a.shape[-1]), a.dtype)
+            return np.concatenate((r, below), axis=-2)
+        return r
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        _, dys = Qr(self.complete).jvp(xs, dxs)
+        return (self(*xs),), dys[1:]
 
 
 def _thin_tangents(q: Value, r: Value, da: Value) -> tuple[Value, Value]:

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pliant
-from pliant.ops.triangular import Qr
+from pliant.ops.triangular import Qr, QrTriangle
 from tests.backends.llvm.factored import FLOATS, native, numbers
 
 
@@ -21,6 +21,7 @@ def assert_as_numpy(a, mode="reduced", size=None):
     (q, r), (wanted_q, wanted_r) = native_qr(a, mode), np.linalg.qr(a, mode=mode)
     assert_allclose(q, wanted_q, rtol=tolerance, atol=tolerance)
     assert_allclose(r, wanted_r, rtol=tolerance, atol=tolerance * np.abs(wanted_r).max(initial=0))
+    assert_array_equal(native(QrTriangle(complete=mode == "complete"), a)[0], r)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (5, 3), (3, 5), (1, 4), (4, 1), (8, 8), (9, 9), (17, 12)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pliant.backends.llvm.elimination import LARGEST, Loops, Slot, cofactor, det, lu, over, steps
 from pliant.backends.llvm.lanes import place_of
 from pliant.backends.llvm.panels import WIDEST, Panel, Parts, conjugate, divisor, is_zero, parts_of
-from pliant.backends.llvm.reflections import qr
+from pliant.backends.llvm.reflections import qr, triangle
 from pliant.backends.llvm.singular import svd, svdvals
 from pliant.backends.llvm.tridiagonal import eigh, eigvalsh
 from pliant.backends.llvm.values import float_text, llvm_type
@@ -19,22 +19,22 @@ from pliant.core.types import Type, itemsize, real_dtype
 from pliant.kernel.ir import Affine, Routine, Var
 from pliant.ops.solve import Cofactor, Det, Lu
 from pliant.ops.spectral import Eigh, Eigvalsh, SingularValues, Svd
-from pliant.ops.triangular import Cholesky, Qr, TriangularSolve
+from pliant.ops.triangular import Cholesky, Qr, QrTriangle, TriangularSolve
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 
 LONGEST: Final = 512  # bytes of a row; of more vectors the loops take LLVM long, and LAPACK is as fast
-MOST_ROWS: Final[dict[type[Op], int]] = {SingularValues: 16}
-"""Rows and columns up to which the loops are as fast as LAPACK, if that is not for all."""
+LONGEST_OF: Final[dict[type[Op], int]] = {SingularValues: 256}
+"""Bytes of a row up to which the loops are as fast as LAPACK, if that is not for all."""
 
 
 def is_cached(op: Op, types: Sequence[Type]) -> bool:
     """Whether a primitive on matrices of these types is done by loops in the program."""
     if type(op) not in LOOPED:
         return False
-    most = min(MOST_ROWS.get(type(op), LARGEST), LONGEST // itemsize(types[0].dtype))
+    most = min(LARGEST, LONGEST_OF.get(type(op), LONGEST) // itemsize(types[0].dtype))
     return min(types[0].shape[-2:]) > 0 and max(types[0].shape[-2:]) <= most
 
 
@@ -161,9 +161,10 @@ LOOPED: Final[dict[type[Op], Callable[[Emitter, Routine, Loops], list[str]]]] = 
     Eigvalsh: eigvalsh,
     Lu: lu,
     Qr: qr,
+    QrTriangle: triangle,
     SingularValues: svdvals,
     Svd: svd,
     TriangularSolve: _triangular_solve,
 }
 """Primitive → its code for one matrix; i1s that say that there is no answer."""
-IN_VECTORS: Final = (Eigh, Eigvalsh, Qr, SingularValues, Svd)
+IN_VECTORS: Final = (Eigh, Eigvalsh, Qr, QrTriangle, SingularValues, Svd)

@@ -14,7 +14,7 @@ from pliant.backends.llvm.reals import Condition, Real, Variable, real
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.frozen import frozen
 from pliant.core.types import real_dtype
-from pliant.kernel.ir import Routine, Var
+from pliant.kernel.ir import Buffer, Routine, Var
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
@@ -129,25 +129,45 @@ def negative(e: Emitter, dtype: str, x: Parts) -> Parts:
 
 def qr(e: Emitter, step: Routine, loops: Loops) -> list[str]:
     """The triangle, and the product of the reflections."""
-    (a,), (q, r) = step.args, step.outs
+    q, r = step.outs
+    panel, taus = _reflected_columns(e, step, loops)
+    whole = Panel.new(e, panel.dtype, panel.rows, q.type.shape[-1])
+    _product_of_all(e, panel, taus, whole)
+    every, wish = Var(panel.rows), e.module.not_unrolled()
+    e.loop(every, lambda: whole.empty(q, place_of(q, loops), every, whole.columns), ("0", str(panel.rows)), wish)
+    _write_triangle(e, panel, r, loops)
+    return []
+
+
+def triangle(e: Emitter, step: Routine, loops: Loops) -> list[str]:
+    """The triangle alone."""
+    panel, _ = _reflected_columns(e, step, loops)
+    _write_triangle(e, panel, step.outs[0], loops)
+    return []
+
+
+def _reflected_columns(e: Emitter, step: Routine, loops: Loops) -> tuple[Panel, Panel]:
+    """A panel with the triangle, and the vectors of the reflections below it, and their taus."""
+    (a,) = step.args
     dtype, rank = a.type.dtype, min(a.type.shape[-2:])
     panel = filled(e, a, loops)
     taus, column = Panel.new(e, dtype, rank, 1), Panel.new(e, dtype, panel.rows, 1)
     steps(e, panel, rank, lambda rest, j: _reflected(e, panel, rest, j, taus, column))
-    whole = Panel.new(e, dtype, panel.rows, q.type.shape[-1])
-    _product_of_all(e, panel, taus, whole)
-    every, wish = Var(panel.rows), e.module.not_unrolled()
-    e.loop(every, lambda: whole.empty(q, place_of(q, loops), every, whole.columns), ("0", str(panel.rows)), wish)
+    return panel, taus
 
-    def triangle() -> None:
+
+def _write_triangle(e: Emitter, panel: Panel, r: Buffer, loops: Loops) -> None:
+    """The rows of a panel, zeros below the diagonal."""
+    every = Var(panel.rows)
+
+    def row() -> None:
         row, i = panel.row(e.env[every]), e.env[every]
         pairs = zip(panel.pieces, row, strict=True)
         made = [piece.chosen(piece.compared("uge", i), x, (piece.zero,) * len(x)) for piece, x in pairs]
         panel.put_row(i, made)
         panel.empty(r, place_of(r, loops), every, panel.columns)
 
-    e.loop(every, triangle, ("0", str(r.type.shape[-2])), wish)
-    return []
+    e.loop(every, row, ("0", str(r.type.shape[-2])), e.module.not_unrolled())
 
 
 def _reflected(e: Emitter, panel: Panel, rest: Panel, j: str, taus: Panel, column: Panel) -> None:
