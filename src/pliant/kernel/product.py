@@ -60,7 +60,13 @@ def lying(value: Value) -> Value:
 
 
 def is_made_on_the_way(value: Value) -> bool:
-    """Whether a few simple operations make a value, which had better not go to memory if it is read once."""
+    """Whether a few simple operations make a value, or a smaller array's elements are repeated in it, as in windows: it
+    had better not go to memory if it is read once."""
+    base = value
+    while isinstance(base.op, Movement):
+        (base,) = base.args
+        if base.type.size < value.type.size:
+            return True
     cost, todo = 0, [value]
     while todo and cost < FUNCTION:
         v = todo.pop()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from pliant.kernel.ir import Affine, Buffer, Choose, Fold, Load, Loop, Nest, Region, Scalar, Var
+
+SHORT: Final = 64  # steps; a sum over more loops than one of fewer steps had better be one of many at a time
 
 
 def schedule(nest: Nest, keep: int = 0) -> None:
@@ -30,16 +33,19 @@ def ordered(loops: list[Var], nest: Nest) -> list[Var]:
     best what it walks across: tiles of these two have whole lines of cache of both."""
     stores = [root.offset for root in nest.roots if root.buffer]
     loads = [load.offset for load in scalars(nest.body) if isinstance(load, Load)]
+    folded = {v for root in nest.roots for v in root.folded}
+    sums = [root.folded for root in nest.roots if root.fold and root.fold.kind == "add"]
+    summed = {v for several in sums if len(several) > 1 for v in several}
 
     def penalty(loop: Var) -> int:
         strided = sum([2 for s in stores if abs(s.factor(loop)) > 1]) + sum([abs(x.factor(loop)) > 1 for x in loads])
-        return strided * 16 + (8 if loop.extent < 8 else 0)
+        return strided * 16 + (8 if loop.extent < 8 else 4 if loop in summed and loop.extent < SHORT else 0)
 
     best = min(reversed(loops), key=penalty)
     rest = [v for v in loops if v is not best]
     across = [x for x in loads if abs(x.factor(best)) > 1]
     second = [v for v in rest if any([abs(x.factor(v)) == 1 for x in across])][:1]
-    if any([root.folded for root in nest.roots]):
+    if folded:
         second = []  # sums are made in the given order
     return [v for v in rest if v not in second] + second + [best]
 

@@ -60,12 +60,13 @@ from pliant.ops import (
     triangular,
     update,
     while_loop,
+    windows,
 )
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts,
+    reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts, windows,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,

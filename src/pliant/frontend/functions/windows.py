@@ -16,9 +16,7 @@ from pliant.frontend.convert import axes_of, shape_of
 from pliant.frontend.functions.common import array_of, known, unsupported
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.view import ReadOnlyLens
-from pliant.ops.elementwise import add
-from pliant.ops.index import gather
-from pliant.ops.shape import broadcast, iota, permute
+from pliant.ops.windows import Windows
 
 
 def sliding_window_view(
@@ -40,24 +38,12 @@ def sliding_window_view(
         raise ShapeError(f"a window of shape {extents} is larger than {array.type}").at(("here", here()))
 
     def read(value: Value) -> Value:
-        for a, n in zip(axes, extents, strict=True):
-            value = _windows(value, a, n)
-        return value
+        return Windows(axes, extents)(value)
 
     def show(plain: Any) -> Any:
         return numpys(plain, extents, axes)
 
     return view(array, ReadOnlyLens(read, show, "sliding_window_view"))
-
-
-def _windows(x: Value, axis: int, n: int) -> Value:
-    """Windows of extent n along one axis, which keeps its place; the axis of the windows comes last."""
-    rank, count = x.type.rank, x.shape[axis] - n + 1
-    places = add(broadcast(iota(count), (count, n), (0,)), broadcast(iota(n), (count, n), (1,)))
-    first = permute(x, (axis, *(a for a in range(rank) if a != axis)))
-    made = gather(first, places)  # count, n, the other axes
-    others = iter(range(2, rank + 1))
-    return permute(made, (*(0 if a == axis else next(others) for a in range(rank)), 1))
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
