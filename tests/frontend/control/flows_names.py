@@ -148,9 +148,21 @@ def part_bound_anew(x: Any, n: int) -> Any:
     return table, part
 
 
+def functions_of_a_comprehension(x: Any, n: int) -> Any:
+    made = [lambda v: v * i for i in range(6)]  # noqa: B023
+    return made[0](x), [(lambda: v) for v in x][1]()  # noqa: B023
+
+
+def functions_of_two_clauses(x: Any, n: int) -> Any:
+    made = [(lambda v: v * i + j) for j in range(5, 0, -1) for i in range(j)]  # noqa: B023
+    return sum([f(x) for f in made])
+
+
 NAMES = (
     bound_in_a_condition_of_a_comprehension, running_total, first_that_is_large, bound_in_a_conditional_expression,
     bound_in_a_while, pairs_matched, alternatives_matched, structures_matched,
     changed_or_bound_to_another, table_changed_or_bound_to_another, returned_changed_or_another,
     row_written_a_step_later, rows_exchanged, part_bound_anew,
 )  # fmt: skip
+
+UNROLLED = (functions_of_a_comprehension, functions_of_two_clauses)

@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import CodeType
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
@@ -37,6 +37,43 @@ Last: TypeAlias = Callable[[Any, Callable[[], Any]], None]
 VALUE: Final = "value"
 KEY: Final = "key"
 FOUND: Final = "found"
+
+
+@final
+class Scope:
+    """The one scope in which a clause runs for all of its elements, so that functions made in it see, as Python's do,
+    what the last element bound; it gives the clause its elements."""
+
+    def __init__(self, clause: Clause) -> None:
+        self.clause = clause
+        self.item: Any = None
+        self.inner: Scope | None = None
+        self.running = iter(clause(self))
+
+    @classmethod
+    def of(cls, clause: Clause | Scope) -> Scope:
+        """The scope of a clause, a new one if it has none yet."""
+        return clause if isinstance(clause, Scope) else cls(clause)
+
+    def __iter__(self) -> Scope:
+        return self
+
+    def __next__(self) -> Any:
+        return self.item
+
+    def entered(self, item: Any) -> tuple[Any, Callable[[], Any]]:
+        """What the clause yields for an element."""
+        self.item = item
+        try:
+            return next(self.running)
+        except StopIteration:  # an error in a step that was tried has ended it
+            self.running, self.inner = iter(self.clause(self)), None
+            return next(self.running)
+
+    def next_clause(self, made: tuple[Any, Clause]) -> tuple[Any, Scope]:
+        """What the next clause goes over, and its scope: the same for all elements of this one."""
+        self.inner = self.inner or Scope(made[1])
+        return made[0], self.inner
 
 
 def is_long(elements: Any) -> bool:
@@ -63,39 +100,43 @@ def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
     return out
 
 
-def generated(depth: int, elements: Any, clause: Clause) -> Iterator[Any]:
+def generated(depth: int, elements: Any, clause: Clause | Scope) -> Iterator[Any]:
     """The elements of a generator, one by one."""
-    for holds, made in clause(elements):
+    scope = Scope.of(clause)
+    for item in elements:
+        holds, made = scope.entered(item)
         if holds:
             if depth > 1:
-                yield from generated(depth - 1, *made())
+                yield from generated(depth - 1, *scope.next_clause(made()))
             else:
                 yield made()
 
 
-def walk(depth: int, elements: Any, clause: Clause, use: Use, *, last: Last | None = None) -> None:
+def walk(depth: int, elements: Any, clause: Clause | Scope, use: Use, *, last: Last | None = None) -> None:
     """Use every element of a generator, in a loop of the program. last: what is done instead with the last
     clause's condition and how to make its element."""
 
+    scope = Scope.of(clause)
+
     def step(item: Any) -> None:
-        for holds, made in clause((item,)):
-            if last is not None and (depth == 1 or is_open(holds)):
-                if depth > 1:
-                    raise _without_elements()
-                if is_open(holds) or holds:
-                    last(holds, made)
-                continue
+        holds, made = scope.entered(item)
+        if last is not None and (depth == 1 or is_open(holds)):
+            if depth > 1:
+                raise _without_elements()
+            if is_open(holds) or holds:
+                last(holds, made)
+            return
 
-            def rest(made: Callable[[], Any] = made) -> None:
-                x = made()
-                if depth > 1:
-                    walk(depth - 1, x[0], x[1], use, last=last)
-                else:
-                    use(x)
+        def rest() -> None:
+            x = made()
+            if depth > 1:
+                walk(depth - 1, *scope.next_clause(x), use, last=last)
+            else:
+                use(x)
 
-            branch(holds, rest, None, None, (), 0)
+        branch(holds, rest, None, None, (), 0)
 
-    loop_of(elements, step, _code_of(clause))
+    loop_of(elements, step, _code_of(scope.clause))
 
 
 def best(
