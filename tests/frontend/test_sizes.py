@@ -44,7 +44,7 @@ READS = {
     "diff": lambda x, a, k: np.sum(np.diff(x[:k]) ** 2),
     "concatenate": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:k]]) * x),
     "concatenate longer": lambda x, a, k: np.sum(np.concatenate([x[k:], x[:3], x[:k]])[k:] ** 2),
-    "norm": lambda x, a, k: np.linalg.norm(x[: k + 1]),
+    "norm": lambda x, a, k: np.linalg.norm(x[: k + 1]) + np.linalg.norm(x[:k], np.inf),
     "like": lambda x, a, k: np.sum((np.zeros_like(x[:k]) + x[:k]) * np.ones_like(x[:k])) + x[:k].copy().sum(),
     "transpose": lambda x, a, k: np.sum(a[:k].T[1] * a[:k, 1]) + np.sum(np.transpose(a[k:]) @ a[k:, 0]),
     "extent": lambda x, a, k: x[:k].shape[0] * x[0] + x[:k].size * np.sum(x[: x[k:].shape[0]]),
@@ -326,6 +326,27 @@ def test_a_window_of_known_length_that_leaves_the_array_says_what_numpy_would_do
     assert "part = x[k : k + 3]\n             ^^^^^^^^^^^^" in str(error.value)
     assert "NumPy's slice would be shorter" in str(error.value)
     assert "k = np.clip(k, 0, 3)" in str(error.value)
+
+
+EXTREMA = {
+    "max": lambda x, k: np.max(x[:k]),
+    "min": lambda x, k: x[:k].min(),
+    "argmax": lambda x, k: np.argmax(x[:k]),
+    "argmin of rows": lambda x, k: np.outer(x, x)[:k].argmin(axis=0),
+    "ptp": lambda x, k: np.ptp(x[:k]),
+    "ufunc": lambda x, k: np.maximum.reduce(x[:k]),
+}
+
+
+@pytest.mark.parametrize("f", EXTREMA.values(), ids=EXTREMA.keys())
+def test_an_extremum_of_no_elements_raises_what_numpy_raises(f: Any) -> None:
+    x, made = np.array([2.0, 1.0, 3.0]), pliant.jit(f)
+    np.testing.assert_array_equal(made(x, 2), f(x, 2))
+    with pytest.raises(ValueError, match=r"empty sequence|zero-size array") as expected:
+        f(x, 0)
+    with pytest.raises(ValueError, match=str(expected.value)):
+        made(x, 0)
+    np.testing.assert_array_equal(made(x, 3), f(x, 3))
 
 
 def test_an_element_beyond_the_length_is_an_error() -> None:

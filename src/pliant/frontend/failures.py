@@ -81,6 +81,11 @@ def failing_while(test: Callable[[], Any]) -> Generator[None]:
         tests.pop()
 
 
+def nothing_to_fold(name: str) -> ValueError:
+    """NumPy's error about a reduction, by a ufunc of that name, that would start from an element and has none."""
+    return ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
 def note(number: Value) -> None:
     """Note the number of an exception, which is 0 if there is none, after those before."""
     for test in current().outermost.tests:

@@ -29,12 +29,14 @@ from pliant.frontend.bounded import (
     whole_of,
 )
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, value_of
+from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.functions.common import NO_VALUE, only, unsupported, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.places import taken
 from pliant.frontend.sizes import Size, bound_of, size_of, traced
 from pliant.frontend.view import BlockLens
 from pliant.ops import einsum as products
+from pliant.ops.compare import equal
 from pliant.ops.folds import start_of
 from pliant.ops.shape import iota
 
@@ -49,14 +51,24 @@ def _greatest(dtype: str) -> Any:
     return True if dtype == "bool" else start_of("min", dtype)
 
 
-def _fold(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
-    """A reduction of the elements there are; `fill` gives the number that changes nothing."""
+def _not_empty(extents: Sequence[Extent], axes: Sequence[int], error: ValueError) -> None:
+    """Note the error of a fold that starts from an element where an axis has none."""
+    for size in [extents[a] for a in axes]:
+        if isinstance(size, Size) and not size.is_at_least(1):
+            fail_if(equal(size.value, ir.const(0, "i64")), error)
+
+
+def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., Any]:
+    """A reduction of the elements there are; `fill` gives the number that changes nothing; of: the name of a ufunc
+    that starts from an element."""
 
     def reduce(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
         only(name, **options)
         axes = axes_of(axis, len(extents_of(a)))
+        if of:
+            _not_empty(extents_of(a), axes, nothing_to_fold(of))
         given = {} if dtype is None else {"dtype": dtype}
         kept = bool(keepdims) and keepdims is not NO_VALUE
         whole = filled(a, fill(whole_of(a).type.dtype), axes)
@@ -81,7 +93,7 @@ def _stored(made: Any, out: Any) -> Any:
 
 
 sum_, prod = _fold("sum", lambda dtype: 0), _fold("prod", lambda dtype: 1)
-max_, min_ = _fold("max", _least), _fold("min", _greatest)
+max_, min_ = _fold("max", _least, "maximum"), _fold("min", _greatest, "minimum")
 any_, all_ = _fold("any", lambda dtype: 0), _fold("all", lambda dtype: 1)
 count_nonzero = _fold("count_nonzero", lambda dtype: 0)
 
@@ -124,6 +136,7 @@ def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
         if axis is None and a.ndim > 1:
             raise a.refused(f"np.{name} without axis=")
         at = axis_of(axis or 0, a.ndim)
+        _not_empty(a.extents, (at,), ValueError(f"attempt to get {name} of an empty sequence"))
         made = getattr(xp, name)(filled(a, fill(a.whole.type.dtype), (at,)), axis=at)
         return _stored(bounded(made, _remaining(a.extents, (at,), False)), out)
 
@@ -138,7 +151,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
     if ord == 1:
         return sum_(abs(x), axis, keepdims=keepdims)
     if ord == np.inf:
-        return max_(abs(x), axis, keepdims=keepdims)
+        return _fold("max", lambda dtype: 0)(abs(x), axis, keepdims=keepdims)
     return xp.sqrt(sum_(xp.square(abs(x)), axis, keepdims=keepdims))
 
 
