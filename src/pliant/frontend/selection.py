@@ -17,11 +17,17 @@ from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import axes_of
+from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.ranks import turned
 from pliant.frontend.tracing import Storage, current
+from pliant.ops.bits import logical_not
+from pliant.ops.folds import start_of
 
-REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std"}  # max and min of nothing would have to raise
+REDUCTIONS = {"sum", "prod", "mean", "any", "all", "var", "std", "max", "min"}
+
+EXTREMA = {"max": ("maximum", False), "min": ("minimum", True)}
+"""The name of the ufunc of each, and the bool that changes nothing."""
 
 OPTIONS = {"axis", "ddof", "dtype"}
 
@@ -82,7 +88,35 @@ class Selection:
         whole += range(self.axis, self.axis + more + 1)
         shape = (*self.mask.shape, *(1,) * (self.whole.ndim - self.axis - self.mask.ndim))
         where = np.reshape(cast("Any", self.mask), shape)
+        if name in EXTREMA:
+            options["initial"] = self._least(name)
         return getattr(np, name)(self.whole, axis=tuple(whole), where=where, **options)
+
+    def _least(self, name: str) -> Any:
+        """What an extremum starts from; the call raises if there is no element."""
+        ufunc, truth = EXTREMA[name]
+        fail_if(logical_not(self.mask.any().value), nothing_to_fold(ufunc))
+        dtype = self.whole.type.dtype
+        return truth if dtype == "bool" else start_of(name, dtype)
+
+    @property
+    def count(self) -> Any:
+        """How many places the mask selects: a number known only at run time."""
+        made = self.mask.sum()
+        return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
+
+    @property
+    def size(self) -> Any:
+        """How many elements there are."""
+        return self.count * (self.whole.size // self.mask.size if self.mask.size else 0)
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, Selection) or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
+            raise self.refused("@ with anything but elements of the same mask")
+        return cast("Any", self).__mul__(other).sum()
+
+    def __rmatmul__(self, other: Any) -> Any:
+        raise self.refused("@ with anything but elements of the same mask")
 
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
@@ -127,10 +161,10 @@ class Selection:
         """The error for what needs to know how many elements there are."""
         error = UnsupportedError(
             f"the number of elements that a traced mask selects is not known while tracing: {what} needs it",
-            hint="np.where(mask, x, fill) keeps the shape; x[mask].sum() and x[mask] = y work; "
-            "np.max(x, where=mask, initial=low) too",
+            hint="np.where(mask, x, fill) keeps the shape; x[mask].sum(), .max(), .size and x[mask] = y work",
         )
-        return error.at(("needed here", here()), ("the mask was made here", self.mask.value.origin))
+        places = ("needed here", here()), ("the mask was made here", self.mask.value.origin)
+        return error.at(*places).needing(self.mask.value)
 
 
 def selection(x: TracedArray, mask: TracedArray, axis: int = 0) -> Selection:

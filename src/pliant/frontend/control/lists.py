@@ -14,6 +14,7 @@ from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
+from pliant.frontend.selection import Selection
 from pliant.frontend.sizes import Size, traced
 from pliant.ops.compare import equal, less
 
@@ -37,6 +38,8 @@ def asked(x: Any) -> Any:
 
 def length(x: Any) -> Any:
     """`len`."""
+    if type(x) is Selection and not x.axis:
+        return x.count
     whole(x)
     front, growth = front_of(x), growth_of(x)
     found = growth if front is None else front

@@ -275,15 +275,27 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """np.compress with a condition known while tracing."""
-    mask = np.asarray(known(condition, "the condition of np.compress"), bool)
-    return take(a, fresh_concrete(np.flatnonzero(mask)), axis, out)
+    """np.compress: a selection where the condition is traced."""
+    traced = _traced_mask(condition)
+    if traced is None:
+        mask = np.asarray(known(condition, "the condition of np.compress"), bool)
+        return take(a, fresh_concrete(np.flatnonzero(mask)), axis, out)
+    x = ravel(a) if axis is None else array_of(a)
+    made = getitem(x, (slice(None),) * axis_of(axis or 0, x.ndim) + (traced,))
+    if out is not None:
+        raise made.refused("np.compress with out=")
+    return made
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """np.extract with a condition known while tracing."""
-    mask = np.asarray(known(condition, "the condition of np.extract"), bool)
-    return take(ravel(arr), fresh_concrete(np.flatnonzero(mask)), 0)
+    """np.extract: a selection where the condition is traced."""
+    return compress(ravel(condition), arr)
+
+
+def _traced_mask(condition: Any) -> TracedArray | None:
+    """A condition as a mask, if it is known only at run time."""
+    made = as_traced(condition)
+    return None if made.concrete is not None else fresh(truth_of(made), is_array=True)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArray, ...]:

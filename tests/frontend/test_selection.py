@@ -1,0 +1,73 @@
+"""What `x[mask]` is asked for, besides sums: its length, extrema, products; `np.extract` and `np.compress`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+X = np.array([1.0, -2.0, 3.0, 0.5])
+A = np.arange(12.0).reshape(3, 4)
+
+ASKED: dict[str, Callable[[Any, Any], Any]] = {
+    "len": lambda x, a: len(x[x > 0]),
+    "len of rows": lambda x, a: len(a[a[:, 0] > 0]),
+    "size": lambda x, a: a[a[:, 0] > 3].size,
+    "mean": lambda x, a: x[x > 0].sum() / len(x[x > 0]),
+    "max": lambda x, a: x[x > 0].max(),
+    "max of rows": lambda x, a: np.max(a[a[:, 0] > 0], axis=0),
+    "max in rows": lambda x, a: a[a[:, 0] > 0].max(axis=1).sum(),
+    "min": lambda x, a: np.min(a[a > 3]),
+    "min of integers": lambda x, a: a.astype(np.int8)[a > 3].min(),
+    "min of bools": lambda x, a: (a > 4)[a > 3].min(),
+    "@": lambda x, a: x[x > 0] @ a[0][x > 0],
+    "extract": lambda x, a: np.extract(a > 3, a).mean(),
+    "compress": lambda x, a: np.compress(x > 0, a, axis=1).sum(axis=1),
+    "compress of all": lambda x, a: np.compress(x > 0, x).sum(),
+    "compress, a method": lambda x, a: a.compress(a[:, 0] > 1, axis=0).sum(axis=0),
+    "compress, known": lambda x, a: np.compress([True, False, True, True], x),
+}
+
+
+@pytest.mark.parametrize("f", ASKED.values(), ids=ASKED.keys())
+def test_a_selection_says_what_numpy_says(f: Callable[[Any, Any], Any]) -> None:
+    made, expected = pliant.jit(f)(X, A), f(X, A)
+    assert type(made) is type(expected)
+    np.testing.assert_array_equal(made, expected)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: x[x > 9].max(), lambda x: np.min(x[x > 9]), lambda x: np.extract(x > 9, x).min()]
+)
+def test_an_extremum_of_no_selected_element_raises(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match="zero-size array to reduction operation m"):
+        f(X)
+    with pytest.raises(ValueError, match="zero-size array to reduction operation m"):
+        pliant.jit(f)(X)
+
+
+def test_extrema_of_selections_have_gradients_and_batches() -> None:
+    def f(x: Any) -> Any:
+        return x[x > 0].max() * x[x < 1].min()
+
+    np.testing.assert_array_equal(pliant.grad(f)(X), [0.0, 3.0, -2.0, 0.0])
+    np.testing.assert_array_equal(pliant.vmap(f)(np.stack([X, -X])), [f(X), f(-X)])
+
+
+def test_a_selection_by_integers_alone_has_a_known_length() -> None:
+    @pliant.jit
+    def first(x: Any, k: int) -> Any:
+        return x[np.arange(4) < k]
+
+    assert [first(X, k).tolist() for k in (1, 3)] == [[1.0], [1.0, -2.0, 3.0]]
+
+
+def test_a_product_with_anything_else_is_an_error() -> None:
+    with pytest.raises(pliant.errors.UnsupportedError, match="number of elements that a traced mask selects"):
+        pliant.jit(lambda x: x[x > 0] @ np.ones(3))(X)
+    with pytest.raises(pliant.errors.UnsupportedError, match="number of elements that a traced mask selects"):
+        pliant.jit(lambda x: np.ones(3) @ x[x > 0])(X)
