@@ -12,7 +12,7 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import CodeOrigin, here
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DTypeError, LayoutError, ReadOnlyError, TracedValueError, UnsupportedError
+from pliant.errors import DTypeError, LayoutError, ReadOnlyError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
@@ -233,17 +233,23 @@ class TracedArray:
         return format(self.concrete[()], spec) if self.concrete is not None else repr(self)
 
     def item(self, *args: int) -> Any:
-        """The element as a Python number, if it is known while tracing; else a traced scalar."""
+        """The element as a Python number: a traced one, if it is not known while tracing."""
         array = self.concrete
         if array is not None:
             return array.item(*args)
-        return self.reshape(-1)[args[0] if args else 0] if len(args) < 2 else self[args]
+        if not args and self.size != 1:
+            raise ShapeError(f"x.item() needs an array of one element, got {self.type}", hint="name it: x.item(0)").at(
+                ("here", here())
+            )
+        x = self.reshape(-1)[args[0] if args else 0] if len(args) < 2 else self[args]
+        made = x if self.type.dtype == "u64" else x.astype(weak_kind(self))  # no i64 holds all of those
+        return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers, if they are known while tracing."""
-        if self.concrete is None:
-            raise self._needs_value("a list", "iterate over the array, or keep it whole")
-        return self.concrete.tolist()
+        """Nested lists of Python numbers: traced ones, if they are not known while tracing."""
+        if self.concrete is not None:
+            return self.concrete.tolist()
+        return [x.tolist() for x in self] if self.shape else self.item()
 
     # --- reading and writing parts
 

@@ -192,7 +192,9 @@ def sample(x: Any) -> Any:
     """What promotion looks at: a dtype, or a Python number for a weak scalar."""
     if type(x) is TracedArray:
         return weak_kind(x)(1) if x.is_weak else np.dtype(DTYPES[x.type.dtype])
-    return x if isinstance(x, NUMBERS) and not isinstance(x, np.generic) else np.asarray(x).dtype
+    if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
+        return x
+    return as_traced(x).dtype if is_sequence(x) else np.asarray(x).dtype
 
 
 def result_dtype(*xs: Any) -> str:

@@ -8,8 +8,9 @@ protocols; arrays that NumPy makes become traced arrays that still know their co
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -138,6 +139,26 @@ def linspace(
     return (y, (b - a) / parts) if retstep else y
 
 
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, **options: Any) -> Any:
+    """np.fromiter, of numbers of which some may be traced."""
+    made = list(iter if count < 0 else islice(iter, count))
+    if not has_traced(made):
+        return adopt(np.fromiter(made, dtype, count, **options))
+    if len(made) < count:
+        raise DomainError(f"np.fromiter: expected {count} elements, got {len(made)}").at(("here", here()))
+    return array(made, dtype)
+
+
+def as_strided(x: TracedArray, *args: Any, **options: Any) -> Any:
+    """np.lib.stride_tricks.as_strided: addresses, of which traced arrays have none."""
+    if x.concrete is not None:
+        return adopt(np.lib.stride_tricks.as_strided(x.concrete, *args, **options))
+    raise UnsupportedError(
+        "np.lib.stride_tricks.as_strided is not supported: traced arrays have no addresses",
+        hint="use sliding_window_view(x, n), or indices: x[np.arange(m)[:, None] + np.arange(n)]",
+    ).at(("here", here()))
+
+
 def isscalar(element: Any) -> bool:
     """np.isscalar: whether it is a number, not an array of rank 0."""
     return element.is_scalar or element.is_weak
@@ -212,8 +233,12 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.full: full,
     np.linspace: linspace,
     np.isscalar: isscalar,
+    np.lib.stride_tricks.as_strided: as_strided,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
+
+WALKED: Final[dict[Any, Callable[..., Any]]] = {np.fromiter: fromiter}
+"""What to do where an argument is an iterator, of which nothing is known before it is gone over."""
 
 _DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
@@ -235,6 +260,8 @@ class Maker:
         if not is_tracing():
             return self.function(*args, **options)
         function = ZEROS.get(self.function, self.function)
+        if function in WALKED:
+            return WALKED[function](*args, **options)
         args = tuple([array_of_list(a) for a in args])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
             return BOUNDED[function](*args, **options)
@@ -296,7 +323,8 @@ class UfuncMaker:
         return TracedArray.dispatch.ufunc(self.ufunc, "__call__", given, options)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.ufunc, name)
+        method = getattr(self.ufunc, name)
+        return partial(_of_lists, method) if name in ("reduce", "accumulate", "outer", "reduceat") else method
 
     def __repr__(self) -> str:
         return repr(self.ufunc)
@@ -306,6 +334,12 @@ class UfuncMaker:
 
     def __hash__(self) -> int:
         return hash(self.ufunc)
+
+
+def _of_lists(method: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """A method of a ufunc: NumPy looks into no list for traced arrays."""
+    given = [array_of_list(a) for a in args] if is_tracing() else args
+    return method(*[as_traced(a) if is_sequence(a) and has_traced(a) else a for a in given], **options)
 
 
 @final

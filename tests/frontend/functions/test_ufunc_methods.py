@@ -111,3 +111,20 @@ def test_an_index_of_reduceat_outside_is_an_index_error():
         pliant.jit(lambda x: np.add.reduceat(x, [0, -1]))(np.ones(3))
     with pytest.raises(IndexError, match="index 3"):
         pliant.jit(lambda x, i: np.add.reduceat(x, i))(np.ones(3), np.array([0, 3]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.minimum.reduce((x, x * 2, -x)),
+        lambda x: np.logical_and.reduce([x > 0, x < 2, x != 1]),
+        lambda x: np.maximum.reduce([x, x * 2], axis=1),
+        lambda x: np.add.accumulate([x[0], x[1], 2]),
+        lambda x: np.multiply.outer([x[0], 1], [2, x[1]]),
+        lambda x: np.add.reduceat([x[0], x[1], 2], [0, 1]),
+        lambda x: np.where([True, False, True], x, [x[0], 0, x[1]]),
+    ],
+)
+def test_lists_of_traced_numbers_and_arrays_are_arrays(f):
+    x = np.array([0.5, -2.0, 3.0])
+    np.testing.assert_array_equal(pliant.jit(f)(x), f(x))

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import bisection
 from pliant.frontend.control.branch import both, choose, either, is_open, negated
@@ -190,6 +192,13 @@ def _places(array: Any) -> Any:
     return iter(iterated(np.ndenumerate, array))
 
 
+def _by_numpy(*args: Any, **options: Any) -> Any:
+    """`np.nditer`."""
+    raise UnsupportedError(
+        "np.nditer is not supported", hint="use x.flat, np.ndenumerate(x), or indices from np.ndindex(x.shape)"
+    ).at(("here", here()))
+
+
 def _traced(function: Any) -> Any:
     """A function that is passed on, as a traced function calls it."""
     return BUILTINS.get(function, function) if isinstance(function, type | BuiltinFunctionType) else function
@@ -227,6 +236,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.next: advanced,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,
+    np.nditer: _by_numpy,
     **{kind: _maker(kind) for kind in _SCALARS},
     **NUMBERS,
 }

@@ -56,8 +56,11 @@ def _complex(*parts: Any, **options: Any) -> Any:
 
 def _round(x: Any, ndigits: Any = None) -> Any:
     """`round(x)`, to an integer if no digits are given."""
-    if not is_open(x) or ndigits is not None:
+    if not is_open(x):
         return builtins.round(x, ndigits)
+    if ndigits is not None:
+        made = builtins.round(x, ndigits)
+        return number(made, x.type.dtype) if x.is_weak else made
     return number(FUNCTIONS.rint(x), "i64")
 
 
