@@ -46,7 +46,7 @@ def add_of_accumulation(value: Value) -> Replacement:
 
 
 def _sums(value: Value) -> Iterator[tuple[Value, Value, tuple[int, ...]]]:
-    """Ways to see a sum as that of two arrays in another order of axes: the arrays, the second one as a loop or a branch
+    """Ways to see a sum as that of two arrays in another order of axes: the arrays, the second one as a loop or branch
     left it, and the order."""
     for x, y in (value.args, value.args[::-1]):
         if isinstance(y.op, Permute) and isinstance(y.args[0].op, Loop | Cond) and x.shape == y.shape:
