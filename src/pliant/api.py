@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
-from types import FunctionType, MethodType
-from typing import Any, ParamSpec, TypeVar, cast, final, overload
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
 from pliant import batch, differentiate, ops
+from pliant.cached import cached
 from pliant.compiled import Compiled, function_of
 from pliant.core import parse as core_parse
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function
 from pliant.errors import ArgumentError
 from pliant.frontend.gradients import placed
-from pliant.frontend.tracing import is_tracing
 from pliant.transforms.evaluate import evaluate as evaluated
 
 P = ParamSpec("P")
@@ -142,7 +140,7 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     if isinstance(primals, np.ndarray) or isinstance(tangents, np.ndarray):
         raise ArgumentError("jvp: expected tuples of primals and tangents", hint="pliant.jvp(f, (x,), (dx,))")
 
-    return _cached(transformed, f, "jvp")(*primals, tangents=tangents)
+    return cached(transformed, f, "jvp")(*primals, tangents=tangents)
 
 
 @frozen
@@ -172,7 +170,7 @@ def vjp(f: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     def transformed(*args: Any) -> Any:
         return differentiate.vjp(f, args, has_aux)
 
-    made, residuals, linear = _cached(transformed, f, ("vjp", has_aux))(*args)
+    made, residuals, linear = cached(transformed, f, ("vjp", has_aux))(*args)
     pullback = LinearFunction(linear, tuple(residuals))
     return (made[0], pullback, made[1]) if has_aux else (made, pullback)
 
@@ -189,7 +187,7 @@ def linearize(f: Callable[..., Any], *args: Any) -> tuple[Any, LinearFunction]:
     def transformed(*args: Any) -> Any:
         return differentiate.linearized(f, args)
 
-    made, residuals, linear = _cached(transformed, f, "linearize")(*args)
+    made, residuals, linear = cached(transformed, f, "linearize")(*args)
     return made, LinearFunction(linear, tuple(residuals))
 
 
@@ -264,7 +262,6 @@ def vmap(
     return Compiled(transformed, original=f)
 
 
-_KEPT = "__pliant__"
 _CORE = re.compile(r"\(([^()]*)\)")
 
 
@@ -349,51 +346,6 @@ def evaluate(fn: Function, *arrays: Any) -> tuple[Any, ...]:
     if len(arrays) != len(fn.params):
         raise ArgumentError(f"{fn.name} has {len(fn.params)} parameters, got {len(arrays)} arrays")
     return evaluated(fn, tuple([np.asarray(a) for a in arrays]), np)
-
-
-def _cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -> Callable[..., Any]:
-    """A compiled transformation of `f`, kept on f so that a second call finds it."""
-    function_of(f)
-    if is_tracing():
-        return transformed
-    table = _table_of(f) if isinstance(f, FunctionType) else _table_of_object(*map(_Same, _owners(f)))
-    if kind not in table:
-        table[kind] = Compiled(transformed, original=f)
-    return table[kind]
-
-
-def _table_of(f: FunctionType) -> dict[Any, Compiled]:
-    """What is kept on a function itself."""
-    owner, table = cast("tuple[Any, dict[Any, Compiled]]", f.__dict__.get(_KEPT, (None, {})))
-    if owner is None or owner() is not f:  # functools.wraps copies the attribute to other functions
-        table = dict[Any, Compiled]()
-        f.__dict__[_KEPT] = (weakref.ref(f), table)
-    return table
-
-
-@final
-@frozen
-class _Same:
-    """An object as a key: that very one."""
-
-    thing: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.thing is other.thing
-
-    def __hash__(self) -> int:
-        return id(self.thing)
-
-
-@lru_cache(maxsize=64)
-def _table_of_object(*owners: _Same) -> dict[Any, Compiled]:
-    """What is kept for the latest callables that are no functions: NumPy's own, methods, objects."""
-    return {}
-
-
-def _owners(f: Any) -> tuple[Any, ...]:
-    """What a callable is made of: `x.f` is a new object at each call."""
-    return (f.__self__, f.__func__) if isinstance(f, MethodType) else (f,)
 
 
 __all__ = [

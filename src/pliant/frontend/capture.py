@@ -34,12 +34,13 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
+from pliant.frontend.definitions import stored_globals
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names, telling
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
-from pliant.frontend.source import READERS, reader_name, rewritten, stored_globals
+from pliant.frontend.source import READERS, reader_name, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_users
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import dis
-import linecache
 import types
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
 from pliant.frontend.control.syntax import THUNK, is_pure
+from pliant.frontend.definitions import codes_in, definition_of
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
@@ -66,60 +64,11 @@ def reader_name(reader: str) -> str:
 def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     """The code of a function (called `name` in its module) with its reads going through readers,
     which are free variables of it; None if its source cannot be trusted."""
-    definitions, codes = _file(code.co_filename, tuple(linecache.getlines(code.co_filename)))
-    place = (code.co_firstlineno, code.co_name)
-    if not any(_same(c, code) for c in codes.get(place, ())):
+    node = definition_of(code)
+    if node is None:
         return None
     owner = name.split(".")[-2] if "." in name and "<" not in name.split(".")[-2] else ""
-    around = [n for n in definitions.get(place, ()) if isinstance(n, ast.FunctionDef) or _holds(n.body, code)]
-    if not around:
-        return None
-    node = max(around, key=lambda n: n.col_offset)  # the innermost of lambdas in one line
     return _compiled(_Rewriter(owner).start(cast("Any", controlled(copy.deepcopy(node)))), code, owner)
-
-
-@lru_cache(maxsize=4096)
-def stored_globals(code: types.CodeType) -> tuple[tuple[str, int], ...]:
-    """The global names that code binds or deletes, and where."""
-    found = [i for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")]
-    return tuple([(i.argval, i.offset) for i in found])
-
-
-Place: TypeAlias = tuple[int, str]
-
-
-@lru_cache(maxsize=256)
-def _file(
-    filename: str, lines: tuple[str, ...]
-) -> tuple[dict[Place, list[ast.FunctionDef | ast.Lambda]], dict[Place, list[types.CodeType]]]:
-    """The functions that a file defines, by their first line and name: definitions, and codes."""
-    definitions: dict[Place, list[ast.FunctionDef | ast.Lambda]] = {}
-    codes: dict[Place, list[types.CodeType]] = {}
-    try:
-        tree = ast.parse("".join(lines), filename)
-        whole = compile(tree, filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return definitions, codes
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            first = node.decorator_list[0] if node.decorator_list else node
-            definitions.setdefault((first.lineno, node.name), []).append(node)
-        elif isinstance(node, ast.Lambda):
-            definitions.setdefault((node.lineno, "<lambda>"), []).append(node)
-    for code in _codes(whole):
-        codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
-    return definitions, codes
-
-
-def _holds(body: ast.expr, code: types.CodeType) -> bool:
-    """Whether all instructions are of a lambda's body; those whose place has no extent begin or end a function."""
-    first, last = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
-    for line, end_line, column, end_column in code.co_positions():
-        start: Any = line, column
-        end: Any = end_line, end_column
-        if None not in (*start, *end) and start != end and not first <= start <= end <= last:
-            return False
-    return True
 
 
 def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str) -> types.CodeType | None:
@@ -140,7 +89,7 @@ def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: s
         whole = compile(ast.fix_missing_locations(ast.Module([outer], [])), like.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, TypeError):
         return None
-    made = next((c for c in _codes(whole) if c.co_name in (_NAME, "<lambda>")), None)
+    made = next((c for c in codes_in(whole) if c.co_name in (_NAME, "<lambda>")), None)
     return made and _named(made, like.co_name, like.co_qualname)
 
 
@@ -173,29 +122,6 @@ def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
     made = ast.copy_location(ast.FunctionDef(_NAME, args, node.body, []), node)  # its own name may be global
     made.type_params = []  # type: ignore[attr-defined]
     return made
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """All code objects inside one, outermost first."""
-    queue = [code]
-    while queue:
-        found = [c for c in queue.pop(0).co_consts if isinstance(c, types.CodeType)]
-        yield from found
-        queue += found
-
-
-def _same(a: types.CodeType, b: types.CodeType) -> bool:
-    """Whether two codes do the same, at the same place."""
-    if (a.co_code, a.co_names, a.co_varnames, a.co_freevars) != (b.co_code, b.co_names, b.co_varnames, b.co_freevars):
-        return False
-    if len(a.co_consts) != len(b.co_consts):
-        return False
-    return all(
-        _same(x, y)
-        if isinstance(x, types.CodeType) and isinstance(y, types.CodeType)
-        else (type(x), repr(x)) == (type(y), repr(y))
-        for x, y in zip(a.co_consts, b.co_consts, strict=True)
-    ) and list(a.co_positions()) == list(b.co_positions())
 
 
 @final
