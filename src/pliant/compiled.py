@@ -18,11 +18,12 @@ from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
-from pliant.frontend.memory import Layouts, memories_of
+from pliant.frontend.memory import memories_of
 from pliant.frontend.out import run_into
 from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import (
+    Layouts,
     Order,
     Static,
     as_arrays,
@@ -263,8 +264,9 @@ class Compiled:
                 if entry.program.fits(leaves):
                     return entry
             names = leaf_names(self.names, tree)
-            memories = memories_of(leaves) if backend == DEFAULT_BACKEND and not self.donate else ()
-            program = trace_program(self._thawed, leaves, structure, names, known, Layouts(orders, memories))
+            lies = backend == DEFAULT_BACKEND and not self.donate
+            layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
+            program = trace_program(self._thawed, leaves, structure, names, known, layouts)
             if program.known:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
@@ -313,7 +315,7 @@ class Compiled:
         leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
             signature(leaf)
-        layouts = Layouts(orders, memories_of(leaves) if lies else ())
+        layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
         with uncollected():
             program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree), (), layouts)
         return program, program.arguments(leaves)

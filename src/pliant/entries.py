@@ -81,7 +81,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     first = len(program.leaves)
     return Call(
         positional, returned, keywords,
-        captured=tuple([(a, Array(first + n, _strides(a))) for n, a in enumerate(program.captured)]),
+        captured=tuple([(a, _captured(program, first, n)) for n, a in enumerate(program.captured)]),
         written=tuple(_written(sample)),
         apart=apart(sample),
         conditions=conditions(program),
@@ -134,6 +134,13 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
         param, _strides(leaf), None if kind is np.ndarray else kind, convert, program.order(number),
         shape=memory.shape if memory else None, is_aligned=bool(leaf.flags.aligned),
     )  # fmt: skip
+
+
+def _captured(program: Program, first: int, number: int) -> Array:
+    """A captured array; the parameters of these begin with `first`."""
+    array, memory = program.captured[number], program.captured_memory(number)
+    is_aligned = bool(array.flags.aligned)
+    return Array(first + number, _strides(array), shape=memory.shape if memory else None, is_aligned=is_aligned)
 
 
 def _strides(array: Any) -> tuple[int, ...] | None:

@@ -286,3 +286,29 @@ def test_nothing_is_touched_beside_the_elements(n: int, step: int, dtype: str, *
         np.testing.assert_allclose(slope(x), slope(wanted), rtol=1e-3 if dtype == "f4" else 1e-10)
     finally:
         _ = [libc.mprotect(wall, page, 3) for wall in walls]
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "column-major"])
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_arrays_from_outside(view: str, memory: str) -> None:
+    x = laid_out(view, memory, "f8") if view in VIEWS else np.asfortranarray(8 * RNG.random((N, M)))
+
+    def read(y: Any) -> Any:
+        return x * y, x.sum(0), x @ x.T, x[1], x
+
+    def write(y: Any) -> Any:
+        x[1] += y
+        x[:, 0] *= 2
+
+    reading, writing = pliant.jit(read), pliant.jit(write)
+    slope = pliant.grad(lambda y: np.sum(np.sin(x * y)))
+    for _ in range(CALLS):
+        for got, wanted in zip(reading(2.0), read(2.0), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-13)
+            assert np.shares_memory(got, x) == np.shares_memory(wanted, x)
+        np.testing.assert_allclose(slope(0.5), np.sum(x * np.cos(x * 0.5)), rtol=1e-12)
+        theirs = x.copy()
+        theirs[1] += 3.0
+        theirs[:, 0] *= 2
+        writing(3.0)
+        np.testing.assert_array_equal(x, theirs)

@@ -11,7 +11,7 @@ from pliant.core.build import trace
 from pliant.core.ir import nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
-from pliant.ops.shape import Broadcast, Reshape, Slice
+from pliant.ops.shape import Broadcast, Permute, Reshape, Slice
 from pliant.ops.strided import Strided, strided
 from pliant.testing import check_primitive, run
 
@@ -52,6 +52,8 @@ def test_the_function_is_the_primitive(start, step, shape):
     ("start", "step", "shape", "wanted"),
     [
         (0, (6, 1), (4, 6), {Reshape}),
+        (0, (1, 6), (6, 4), {Reshape, Permute}),
+        (0, (6, 1, 2), (4, 2, 3), {Reshape, Permute}),
         (2, (3,), (6,), {Strided}),
         (5, (0, 0), (2, 3), {Slice, Reshape, Broadcast}),
         (0, (0, 1), (3, 24), {Broadcast}),

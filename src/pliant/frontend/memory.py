@@ -4,7 +4,7 @@ lowest element to its highest, as a vector of which it is a strided view."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -12,7 +12,6 @@ from numpy.lib.stride_tricks import as_strided
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
-from pliant.frontend.signature import Order
 from pliant.ops.strided import strided
 
 
@@ -43,18 +42,6 @@ class Memory:
 
 
 Memories: TypeAlias = "tuple[Memory | None, ...]"
-
-
-@final
-@frozen
-class Layouts:
-    """How leaves lie that are not row-major; nothing if there are none such."""
-
-    orders: tuple[Order, ...] = ()  # of axes, which the function gets in another one
-    memories: Memories = ()
-
-
-ROW_MAJOR: Final = Layouts()
 
 
 def memories_of(leaves: Sequence[Any]) -> Memories:

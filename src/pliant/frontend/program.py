@@ -23,11 +23,11 @@ from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.guards import Guards, guards_of
-from pliant.frontend.memory import ROW_MAJOR, Layouts, Memory
+from pliant.frontend.memory import Memories, Memory, memories_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
-from pliant.frontend.signature import WEAK, Order, check_number, flatten, leaf_type, unflatten
+from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
 from pliant.ops.shape import Permute
@@ -58,16 +58,22 @@ class Program:
     values: tuple[Any, ...] = ()  # these
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
     layouts: Layouts = ROW_MAJOR
+    outside: Memories = ()  # of captured arrays whose parameter is their memory
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
         given = [memory.of(leaves[i]) if (memory := self.memory(i)) else self.array(leaves[i]) for i in self.leaves]
         arrays = [*leaves, *self.met] if self.groups else ()
-        return [*given, *(g.flat(arrays) for g in self.groups), *self.captured]
+        captured = [m.of(a) if (m := self.captured_memory(n)) else a for n, a in enumerate(self.captured)]
+        return [*given, *(g.flat(arrays) for g in self.groups), *captured]
 
     def memory(self, leaf: int) -> Memory | None:
         """How a leaf lies in its parameter, if that is its memory."""
         return self.layouts.memories[leaf] if self.layouts.memories else None
+
+    def captured_memory(self, number: int) -> Memory | None:
+        """How a captured array lies in its parameter, if that is its memory."""
+        return self.outside[number] if self.outside else None
 
     def order(self, leaf: int) -> Order:
         """The order of the axes of a leaf, if the function gets them in another one."""
@@ -129,7 +135,11 @@ class Program:
                     found.append((len(self.leaves) + self.groups.index(place), number))
             else:
                 first = len(self.leaves) + len(self.groups)
-                found += [(first + n, number) for n, array in enumerate(self.captured) if array is place]
+                found += [
+                    (first + n, number)
+                    for n, array in enumerate(self.captured)
+                    if array is place and not self.captured_memory(n)
+                ]
         return tuple(found)
 
     def check(self, results: Sequence[Any]) -> None:
@@ -250,7 +260,7 @@ def _trace_once(
 ) -> Program:  # fmt: skip
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
-        trace.lengths, trace.needs, needs.left = lengths, needs, trace.left
+        trace.lengths, trace.needs, needs.left, trace.lies = lengths, needs, trace.left, layouts.lies
         shared = _enter_groups(trace, groups, leaves, met, names)
         given: list[Any] = []
         params: list[Value] = []
@@ -295,7 +305,7 @@ def _trace_once(
         fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
-        layouts=layouts,
+        layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
     )  # fmt: skip
 
 

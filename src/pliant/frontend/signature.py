@@ -11,10 +11,12 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 import optree
 
+from pliant.core.frozen import frozen
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_sequence, is_table
+from pliant.frontend.memory import Memories
 from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.tracing import strides_of
 
@@ -90,6 +92,19 @@ def as_arrays(leaves: list[Any]) -> list[Any]:
 
 
 Order: TypeAlias = "tuple[int, ...] | None"
+
+
+@final
+@frozen
+class Layouts:
+    """How leaves lie that are not row-major; nothing if there are none such."""
+
+    orders: tuple[Order, ...] = ()  # of axes, which the function gets in another one
+    memories: Memories = ()
+    lies: bool = False  # whether arrays from outside are read where they lie, too
+
+
+ROW_MAJOR: Final = Layouts()
 
 
 def in_rows(leaves: list[Any]) -> tuple[list[Any], tuple[Order, ...]]:

@@ -16,6 +16,7 @@ from pliant.core.origin import here
 from pliant.core.scope import Scope, scope
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
+from pliant.frontend.memory import memory_of
 from pliant.ops.shape import Iota, broadcast
 
 
@@ -131,6 +132,7 @@ class Trace:
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     lengths: Lengths = field(default_factory=Lengths)
     needs: Needs = field(default_factory=Needs)
+    lies: bool = False  # arrays from outside are read where they lie
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 
     @property
@@ -153,10 +155,12 @@ class Trace:
         found = top.captured.get(id(array))
         if found is None:
             with scope(top.scope):
-                value = param(type_of(array), f"captured{len(top.captured)}")
+                memory = memory_of(array) if top.lies else None
+                value = param(memory.type if memory else type_of(array), f"captured{len(top.captured)}")
+                content = memory.shown(value) if memory else value
             found = Storage(
                 top,
-                value,
+                content,
                 source=array,
                 writeable=bool(array.flags.writeable),
                 entered=value,

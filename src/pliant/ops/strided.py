@@ -13,7 +13,7 @@ from pliant.errors import ShapeError
 from pliant.ops.base import Movement
 from pliant.ops.elementwise import add, mul
 from pliant.ops.index import scatter_add
-from pliant.ops.shape import Slice, broadcast, iota, reshape
+from pliant.ops.shape import Permute, Slice, broadcast, iota, permute, reshape
 
 
 @final
@@ -71,9 +71,11 @@ def strided(x: Value, start: int, step: tuple[int, ...], shape: tuple[int, ...])
     if 0 in shape:
         return Strided(start, step, shape)(x)
     steps, extents = tuple([step[a] for a in moving]), tuple([shape[a] for a in moving])
-    is_dense = steps == tuple([math.prod(extents[a + 1 :]) for a in range(len(extents))])
+    order = sorted(range(len(moving)), key=lambda a: -steps[a])
+    rows = [extents[a] for a in order]
+    is_dense = [steps[a] for a in order] == [math.prod(rows[a + 1 :]) for a in range(len(rows))]
     if is_dense and start == 0 and math.prod(extents) == x.type.size:
-        part = x
+        part = permute(reshape(x, rows), Permute(tuple(order)).inverse())
     elif not moving:
         part = Slice((start,), (1,), (1,))(x)
     else:
