@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit
-from pliant.ops.select import select
+from pliant.ops.select import Find, is_zero, select
 from pliant.rewrite.rule import rewrite
 
 
@@ -146,6 +146,18 @@ maximum, minimum, fmax, fmin = Maximum(), Minimum(), Fmax(), Fmin()
 def clip(x: Any, low: Any, high: Any) -> Value:
     """x, but at least `low` and at most `high`; `high` wins if they cross, as in NumPy."""
     return minimum(maximum(x, low), high)
+
+
+def not_zero(x: Value) -> Value:
+    """Where x is not zero."""
+    return not_equal(x, const(0, x.dtype))
+
+
+def not_zero_of_written(value: Value, find: Find) -> Value | None:
+    """Where an array that was zeros, and into which numbers have been put, is not zero, if that is known of some."""
+    x, *_, u = value.args
+    start = is_zero(x) or find(x) is not None
+    return not_zero(value) if start and find(u) is not None else None
 
 
 @rewrite(Choice)

@@ -139,10 +139,11 @@ class Cond(Holder):
         """The results, in a batch where what is read without the guard must exist."""
         return Cond(*(guarded(fn, batched[1:]) for fn in self.branches)).apply(condition, guard, *xs)
 
-    def support_of(self, place: int, find: Find, condition: Value, *xs: Value) -> Value | None:
+    def support_of(self, value: Value, find: Find) -> Value | None:
         """Where a result may differ from zero: what the branch that is run knows of it."""
+        condition, *xs = value.args
         masks = tuple([find(x) if x.type.is_float else None for x in xs])
-        branches = [_support_in(fn, place, masks) for fn in self.branches]
+        branches = [_support_in(fn, value.index, masks) for fn in self.branches]
         found = [fn.results[0] for fn in branches]
         match [mask.op.value for mask in found if isinstance(mask.op, Const)]:
             case [True, True]:

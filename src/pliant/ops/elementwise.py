@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
-from pliant.ops.compare import equal
+from pliant.ops.compare import equal, not_zero
 from pliant.ops.complex import conj, real
 from pliant.ops.select import Find, is_finite, select, sparing
 from pliant.rewrite.rule import rewrite, rule
+
+TERMS: Final = 100  # of a sum that are looked at
 
 
 class Sum(Linear, Elementwise):
@@ -40,12 +42,22 @@ class Sum(Linear, Elementwise):
             self.part(unfit(ct, b)) if isinstance(b, Type) else None,
         )
 
-    def support(self, find: Find, x: Value, y: Value) -> Value | None:
-        a = find(x)
-        b = find(y) if a is not None else None
-        if a is None or b is None or not (a.shape == b.shape == x.shape == y.shape):
-            return None
-        return a if a is b else Add()(a, b)
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where one of the terms may differ from zero; of many terms, where the sum does."""
+        masks, todo = dict[Value, None](), [value]
+        while todo:
+            term = todo.pop()
+            if isinstance(term.op, Sum) and len(todo) + len(masks) < TERMS:
+                todo.extend(term.args)
+                continue
+            mask = find(term)
+            if mask is None:
+                return None
+            masks[mask] = None
+        first, *others = masks
+        if not others or (len(others) == 1 and first.shape == others[0].shape == value.shape):
+            return Add()(*masks) if others else first
+        return not_zero(value)
 
 
 @final

@@ -16,9 +16,9 @@ from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, out_of_range
 from pliant.ops.base import Linear
-from pliant.ops.compare import equal, less
+from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
-from pliant.ops.select import select
+from pliant.ops.select import Find, select
 from pliant.ops.shape import Permute, broadcast, iota, lift, permute, reshape, slice_axis
 
 
@@ -152,6 +152,10 @@ class Scatter(Indexed):
             k.store(out, place, self.written(k, out, place, k.load(u, j)))
 
         k.loop(u.type.shape, write, ends)
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where numbers were put that may differ from zero."""
+        return not_zero_of_written(value, find)
 
     idle: ClassVar[Any] = None
     """What leaves an element as it is, if there is such a number."""

@@ -12,7 +12,7 @@ but no more than `length`, and the rest of a stack is zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, final
 
@@ -24,21 +24,23 @@ from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.base import Movement
 from pliant.ops.block import ReadBlock
-from pliant.ops.compare import less
+from pliant.ops.compare import less, not_zero
 from pliant.ops.cond import Cond
 from pliant.ops.custom import pick, spread
 from pliant.ops.early_reads import with_early_reads
+from pliant.ops.elementwise import Add
 from pliant.ops.folds import FOLDS, SMOOTH, Fold
 from pliant.ops.guarded import guarded
-from pliant.ops.index import Indexed
+from pliant.ops.index import Indexed, ScatterAdd
 from pliant.ops.loop_form import AS_IN, AS_OUT, In, LoopForm, Out
 from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import of_parts, read_with, vmap_steps
-from pliant.ops.select import select
+from pliant.ops.select import Find, is_zero, select, support
 from pliant.ops.shape import Permute, broadcast, permute
 from pliant.ops.step_cut import WIDE, step_cut
+from pliant.ops.update import AddSlice
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
 from pliant.transforms.vmap import vmap
@@ -222,6 +224,20 @@ class Loop(LoopForm):
         made = ahead.apply(*pick(xs, [not a for a in active]))
         return self.sources(ys, saved, xs, made[len(made) - len(saved) :])
 
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where a sum over the steps, or what they stack, is not zero, if some may add or stack nothing but zeros."""
+        starts = dict(zip([k for _, k in self.carries], [value.args[c - 1] for c, _ in self.carries], strict=True))
+        start, kind = starts.get(value.index), self.outs[value.index]
+        if kind not in ("sum", "total", "stack") and (start is None or not is_zero(start)):
+            return None
+        with scope():
+            rows = zip(self.body.params[1:], value.args, self.ins, strict=True)
+            given = [p for p, x, kind in rows if kind != "carry" and x.type.is_float and find(x) is not None]
+            known = {p: not_zero(p) for p in given}
+            terms = added(self.body.results[value.index])
+            is_idle = any([support(term, known=known) is not None for term in terms])
+        return not_zero(value) if is_idle else None
+
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         if any([b and kind == "count" for b, kind in zip(batched, self.ins, strict=True)]):
             return self.batch_of_counts(n, batched, xs)
@@ -289,6 +305,20 @@ def one_by_one(op: ir.Op, n: int, batched: Sequence[bool], xs: Values) -> Values
     body = trace(step, Type("i64"), *types)
     ins: tuple[In, ...] = tuple(["each" if b else "const" for b in batched])
     return Loop(n, ins, ("stack",) * len(body.results), body).apply(*xs)
+
+
+def added(total: Value) -> Iterator[Value]:
+    """What a value is a sum of: numbers that are added at places, and terms."""
+    todo = [total]
+    while todo:
+        match todo.pop():
+            case Value(op=Add(), args=terms):
+                todo.extend(terms)
+            case Value(op=ScatterAdd() | AddSlice(), args=(below, *_, u)):
+                yield u
+                todo.append(below)
+            case term:
+                yield term
 
 
 def groups(values: Values, sizes: Sequence[int]) -> list[Values]:

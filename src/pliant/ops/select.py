@@ -80,11 +80,13 @@ def is_finite(x: Value) -> bool:
 def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = None) -> Value | None:
     """Where `x` may differ from zero, of x's shape or rank 0; None if nothing is known but what is `known`.
 
-    A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand; one of
-    several results by its `support_of(place, find, *operands)`, of the result at a place.
+    A primitive knows by its `support(find, *operands)`, where `find` asks the same of an operand; or by its
+    `support_of(value, find)`, if that depends on which of its results is meant, or on what it is.
     """
     if known and x in known:
         return known[x]
+    if is_zero(x):
+        return const(False, "bool")
     op: Any = x.op
     if not depth or not (hasattr(op, "support") or hasattr(op, "support_of")):
         return None
@@ -92,7 +94,7 @@ def support(x: Value, depth: int = DEPTH, known: Mapping[Value, Value] | None = 
     def find(operand: Value) -> Value | None:
         return support(operand, depth - 1, known)
 
-    return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x.node.values.index(x), find, *x.args)
+    return op.support(find, *x.args) if hasattr(op, "support") else op.support_of(x, find)
 
 
 def sparing(f: Callable[[Value], Value], ct: Value) -> Value:

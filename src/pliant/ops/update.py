@@ -14,8 +14,9 @@ from pliant.core.ir import Namespace, Number, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import Elementwise, Linear
+from pliant.ops.compare import not_zero_of_written
 from pliant.ops.elementwise import Add, Sub, neg
-from pliant.ops.select import is_zero
+from pliant.ops.select import Find, is_zero
 from pliant.ops.shape import SHORT_ROW, Broadcast, Permute, Slice, broadcast, concatenate, lift, permute
 from pliant.rewrite.rule import rewrite
 
@@ -54,6 +55,10 @@ class Window(Linear):
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, u: Value) -> Value:
         x, u = (v if b else lift(v, n) for v, b in zip((x, u), batched, strict=True))
         return type(self)((0, *self.start), (1, *self.step))(x, u)  # type: ignore[call-arg]
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where numbers were put that may differ from zero."""
+        return not_zero_of_written(value, find)
 
 
 @final

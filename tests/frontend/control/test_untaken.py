@@ -81,9 +81,76 @@ def times_infinity_where(x: Any) -> Any:
     return np.sum(np.where(x > 100, x * np.inf, x))
 
 
+def in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(100):
+        if n > i:
+            y = y + n
+    return y
+
+
+def in_nested_loops(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(40):
+        for j in range(50):
+            if n > i * j:
+                y = y + 0.1 * n
+    return y
+
+
+def in_steps_that_are_written_out(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(3):
+        for j in range(4):
+            if n > i * j:
+                y = y + 0.1 * n
+    return y
+
+
+def of_elements_in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(np.concatenate((x, np.zeros(50)))), x[1]
+    for i in range(52):
+        if n[i] > 0:
+            y = y + n[i] * n[i]
+    return y
+
+
+def of_one_element_in_a_loop(x: Any) -> Any:
+    n, y = np.log(x), x[1]
+    for i in range(60):
+        if x[0] > i:
+            y = y + n[0]
+    return y + x[0]
+
+
+def products_in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(60):
+        if n > i:
+            y = y * (1 + 0.1 * n)
+    return y
+
+
+def greatest_in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for _ in range(60):
+        y = y + max(x[1] + 1, n)
+    return y
+
+
+def where_in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(x), x * 1.0
+    for i in range(60):
+        y = y + np.where(n > i, n, 0)
+    return y[0] + 3 * y[1]
+
+
 PROGRAMS: list[tuple[Program, list[float]]] = [
     (normalised, [1, 2]), (chosen, [0, 1]), (only_reader, [0, 1]), (otherwise, [0, 3]), (in_two_conditions, [0, 2]),
     (in_one_after_the_other, [0, 1]), (of_rows, [2, 6]), (times_nan, [1, 1]), (times_infinity_where, [1, 1]),
+    (in_a_loop, [0, 1]), (in_nested_loops, [0, 1]), (in_steps_that_are_written_out, [0, 1]), (of_elements_in_a_loop, [0, 1]),
+    (of_one_element_in_a_loop, [1, 1]), (products_in_a_loop, [0, 1]), (greatest_in_a_loop, [0, 61]),
+    (where_in_a_loop, [1, 3]),
 ]  # fmt: skip
 ZEROS = np.zeros(2)
 
@@ -123,3 +190,13 @@ def test_a_branch_that_turns_what_it_makes_and_one_that_does_not() -> None:
     made = pliant.grad(lambda xs: np.sum(pliant.vmap(machine)(xs)))(xs)
     np.testing.assert_allclose(made, [pliant.grad(machine)(x) for x in xs], rtol=1e-12)
     check_gradient(machine, xs[0])
+
+
+def test_what_all_steps_add_to_is_not_looked_at() -> None:
+    def f(x: Any) -> Any:
+        n, y = np.sqrt(x), np.zeros(2)
+        for i in range(60):
+            y = y * 0.5 + n * i
+        return np.sum(y)
+
+    assert "not_equal" not in str(pliant.trace(pliant.grad(f), ZEROS))
