@@ -13,7 +13,7 @@ from pliant.core.ir import Value, nodes
 from pliant.core.types import Type
 from pliant.ops import block_rules
 from pliant.ops.block import AddBlock, Block, ReadBlock, UpdateBlock, read_block, update_block
-from pliant.ops.shape import permute, reshape
+from pliant.ops.shape import Slice, permute, reshape
 from pliant.pipeline import optimise
 from pliant.testing import check_rule, run
 
@@ -83,3 +83,17 @@ def test_a_block_that_is_cleared_and_added_to_is_replaced() -> None:
         return AddBlock((1, 1))(cleared, read_block(x, bounds[:2], bounds[2:], (1, 3)), *bounds)
 
     check_rule(block_rules.block_addition_to_cleared, Type("f64", (3, 4)), INT, program=program)
+
+
+@pytest.mark.parametrize("step", [1, -2])
+def test_the_beginning_of_what_is_made_of_a_block_is_made_of_a_shorter_one(step: int) -> None:
+    def program(x: Value, y: Value, i: Value, n: Value) -> Value:
+        blocks = [ReadBlock((5,), (step,))(v, i, n) for v in (x, y)]
+        return Slice((0,), (1,), (3,))(blocks[0] * 2.0 - blocks[1])
+
+    fn = trace(program, Type("f64", (9,)), Type("f64", (9,)), INT, INT)
+    made = optimise(fn)
+    assert {n.types[0].shape for n in nodes(made.results) if isinstance(n.op, ReadBlock)} == {(3,)}
+    for n in range(5):
+        xs = [RNG.normal(size=9), RNG.normal(size=9), np.int64(0 if step > 0 else 8), np.int64(n)]
+        np.testing.assert_array_equal(run(made, xs)[0], run(fn, xs)[0])

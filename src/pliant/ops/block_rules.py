@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.core.ir import Const, Value
+from pliant.ops.base import Elementwise
 from pliant.ops.block import AddBlock, Agree, Block, BlockWrite, ReadBlock, UpdateBlock
+from pliant.ops.compare import minimum
 from pliant.ops.elementwise import Add, Sub, neg
+from pliant.ops.region import of_parts
 from pliant.ops.select import is_zero
 from pliant.ops.shape import Permute, Reshape, Slice, permute, reshape
 from pliant.ops.update import AddSlice, UpdateSlice
@@ -136,7 +139,27 @@ def block_where_it_lies(op: Block, args: Sequence[Value], order: Sequence[int]) 
             return AddBlock(step)(x, permute(args[1], back), *moved)
 
 
+@rewrite(Slice, reads=(ReadBlock, Elementwise))
+def beginning_of_block(value: Value) -> Value | None:
+    """The first elements of a block are a shorter block; those of what is computed from blocks, element by element, are
+    computed from shorter ones: their derivative then costs what the block is long, not what it may be long."""
+    (x,), op = value.args, value.op
+    assert isinstance(op, Slice)
+    if any(op.start) or not all([s == 1 for s in op.step]):
+        return None
+    if isinstance(x.op, ReadBlock) and not x.op.shared:
+        rank = len(op.step)
+        whole, starts, lengths = x.args[0], x.args[1 : 1 + rank], x.args[1 + rank :]
+        rows = zip(lengths, op.length, x.shape, strict=True)
+        return ReadBlock(op.length, x.op.step)(whole, *starts, *(n if m == k else minimum(n, m) for n, m, k in rows))
+    is_plain = isinstance(x.op, Elementwise) and not hasattr(x.op, "failure")
+    if not is_plain or not all([a.shape in ((), x.shape) for a in x.args]) or x not in of_parts((x,)):
+        return None
+    return x.op.apply(*(op(a) if a.shape else a for a in x.args))[0]
+
+
 RULES = (
+    beginning_of_block,
     block_of_permute,
     agreement_of_same,
     block_at_known_place,
