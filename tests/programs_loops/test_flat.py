@@ -347,9 +347,16 @@ def passes(text: str, depth: int = 1) -> list[str]:
     program, plan = text[text.index("after the passes") :].split("arrays captured from outside")
     kept = [line for line in program.splitlines() if re.search(r"= loop\(", line) and re.search(rf"\[\d\d+, {N}", line)]
     inside = [line for line in plan.splitlines() if line.startswith("  " * depth) and extent(line) >= N]
-    inside += [line for line in plan.splitlines() if line.startswith("  " * depth) and "all of it filled" in line]
+    filled = [line for line in plan.splitlines() if line.startswith("  " * depth) and "all of it filled" in line]
+    inside += [line for line in filled if longest(line) >= N // 2]
     copies = [line for line in plan.splitlines() if re.search(r"\bcop(y|ies)\b", line)]
     return kept + inside + [line for line in copies if "keeps its content" not in line]
+
+
+def longest(line: str) -> int:
+    """The greatest extent of the array that a line tells of."""
+    found = re.search(r"\[([\d, ]+)\]", line)
+    return max(map(int, found[1].split(","))) if found else 0
 
 
 def extent(line: str) -> int:

@@ -86,7 +86,7 @@ class Limits:
         match value.op:
             case ReadBlock(shape, _, 0) as op:
                 lengths = value.args[1 + len(op.step) :]
-                return {a: n for a, n in enumerate(lengths) if not _is_number(n, shape[a])}, 0
+                return {a: n for a, n in enumerate(lengths) if not is_number(n, shape[a])}, 0
             case Select():
                 mask, _, other = value.args
                 rest, bounds = _number(other), self.masks.of(mask)
@@ -134,7 +134,8 @@ def _number(value: Value) -> Number | None:
     return value.op.value if isinstance(value.op, Const) else None
 
 
-def _is_number(value: Value, number: int) -> bool:
+def is_number(value: Value, number: int) -> bool:
+    """Whether a value is a literal, and that number."""
     return isinstance(value.op, Const) and value.op.value == number
 
 

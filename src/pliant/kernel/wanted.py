@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pliant.core.ir import Const, Node, Value
 from pliant.kernel.ir import Fill, Load, Nest, Program, Root, Run, Step, Var
-from pliant.kernel.lengths import Lengths, Limits
+from pliant.kernel.lengths import Lengths, Limits, is_number
 from pliant.kernel.schedule import scalars
 from pliant.ops.base import Elementwise
 from pliant.ops.bits import BitwiseAnd
@@ -86,8 +86,11 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
             ends, rest = limits.ends.of(node.args[-1])
             used = ends if ends and rest == op.idle else {}
             return used if place == len(node.args) - 1 else _of_index(node, node.args[0].shape[op.shared], used, limits)
+        case BlockWrite() if not place and not op.shared:
+            return of_result
         case BlockWrite() if place == 1 and not op.shared:
-            return dict(enumerate(op.lengths(node.args[2:])))
+            lengths = enumerate(op.lengths(node.args[2:]))
+            return {axis: n for axis, n in lengths if not is_number(n, a.shape[axis])}
         case _:
             return {}
 
