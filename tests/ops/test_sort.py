@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
+import pliant
 from pliant.backends.llvm import BACKEND
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.sort import Argpartition, Argsort, Partition, Searchsorted, Sort, argsort, searchsorted, sort
+from pliant.ops.sort import Argpartition, Argsort, Partition, Ranked, Searchsorted, Sort, argsort, searchsorted, sort
 from pliant.testing import check_primitive, reverse, run
 
 
@@ -28,6 +29,29 @@ def test_sorts_obey_the_laws(axis, dtype):
 def test_partitions_obey_the_laws(axis):
     check_primitive(Partition(axis, 1, 2), Type("f64", (4, 3)), oracle=lambda x: np.sort(x, axis))
     check_primitive(Argpartition(axis, 1, 2), Type("f64", (4, 3)), oracle=lambda x: np.argsort(x, axis))
+
+
+@pytest.mark.parametrize(("axis", "first", "last"), [(0, 1, 2), (1, 0, 0), (1, 2, 2), (0, 0, 6), (1, 0, 2)])
+def test_elements_of_some_ranks_obey_the_laws(axis, first, last):
+    def oracle(x):
+        return np.sort(x, axis).take(range(first, last + 1), axis)
+
+    check_primitive(Ranked(axis, first, last), Type("f64", (7, 3)), oracle=oracle)
+
+
+@pytest.mark.parametrize(("last", "share", "others"), [(2, 1 / 3, 0), (4, 2, 0), (5, 2, 4)])
+def test_equal_elements_share_the_derivatives_of_their_ranks(last, share, others):
+    x, ct = np.array([3.0, 1, 3, 2, 3, np.nan, 5]), np.arange(1.0, last)
+    (back,) = run(reverse(trace(Ranked(0, 2, last), Type("f64", (7,))), (True,)), (x, ct))
+    assert_allclose(back, [share, 0, share, 0, share, 0, others])
+
+
+def test_medians_and_quantiles_are_differentiated_without_sorting():
+    x = np.random.default_rng(0).normal(size=(5, 100))
+    for f in (lambda x: np.median(x, 1).sum(), lambda x: (np.quantile(x, 0.3, 1) ** 2).sum()):
+        assert "argsort" not in str(pliant.explain(pliant.grad(f), x))
+    back = pliant.grad(lambda x: np.median(x, 1).sum())(x)
+    assert_array_equal(back, 0.5 * ((x == np.sort(x, 1)[:, [49]]) | (x == np.sort(x, 1)[:, [50]])))
 
 
 def test_nan_is_last_and_equal_elements_keep_their_order():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.core import ir
 from pliant.core.frozen import frozen
@@ -11,12 +11,16 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import fit
-from pliant.ops.compare import equal, less, less_equal, not_equal
+from pliant.ops.compare import equal, less, less_equal, maximum, not_equal
 from pliant.ops.elementwise import Add, convert
 from pliant.ops.index import add_along, take_along
+from pliant.ops.reduce import reduce_sum
 from pliant.ops.scan import cumsum
-from pliant.ops.select import Select
-from pliant.ops.shape import concatenate, lift, permute, slice_axis
+from pliant.ops.select import Select, select
+from pliant.ops.shape import Permute, broadcast, concatenate, lift, permute, slice_axis
+
+FEW: Final = 4
+"""Places of sorted elements whose derivatives are found by comparing them with all."""
 
 
 def _check_axis(op: Op, axis: int, x: Type) -> None:
@@ -95,6 +99,59 @@ class Partition(Op):
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Partition(self.axis + 1, self.first, self.last)(x)
+
+
+@final
+@frozen
+class Ranked(Op):
+    """The elements along `axis` that lie at places `first` to `last` if all are sorted, NaN last.
+
+    Equal elements share the derivative evenly; of a few places it is found by comparing, without an order.
+    """
+
+    axis: int
+    first: int
+    last: int
+
+    def infer(self, x: Type) -> Type:
+        _check_places(self, x, self.axis, self.first, self.last)
+        return x.with_shape((*x.shape[: self.axis], self.count, *x.shape[self.axis + 1 :]))
+
+    @property
+    def count(self) -> int:
+        """How many places there are."""
+        return self.last - self.first + 1
+
+    def expand(self, x: Value) -> Value:
+        return self._part(partition(x, self.axis, self.first, self.last))
+
+    def _part(self, x: Value) -> Value:
+        return slice_axis(x, self.axis, self.first, self.count)
+
+    def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+        (x,), (dx,) = xs, dxs
+        if dx is None or not x.type.is_float:
+            return self.apply(x), (None,)
+        if self.count > FEW:
+            (y,), (dy,) = Sort(self.axis).jvp(xs, dxs)
+            return (self._part(y),), (None if dy is None else self._part(dy),)
+        y = self(x)
+        every = (*x.shape, self.count)
+        axes = tuple(range(x.type.rank))
+        ranks = (*[a for a in axes if a != self.axis], x.type.rank)
+        order = (*[a for a in axes if a != self.axis], self.axis)
+        wanted = broadcast(permute(y, order), every, ranks)
+        is_there = equal(broadcast(x, every, axes), wanted)
+        shares = convert(is_there, x.dtype) / maximum(self._of_each(convert(is_there, x.dtype), every, ranks), 1)
+        dy = reduce_sum(select(is_there, broadcast(dx, every, axes) * shares, 0), (self.axis,))
+        return (y,), (permute(dy, Permute(order).inverse()),)
+
+    def _of_each(self, x: Value, every: tuple[int, ...], ranks: tuple[int, ...]) -> Value:
+        """The sums along the axis, for all of its elements."""
+        return broadcast(reduce_sum(x, (self.axis,)), every, ranks)
+
+    def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
+        return Ranked(self.axis + 1, self.first, self.last)(x)
 
 
 @final
@@ -232,6 +289,11 @@ def sort(x: Value, axis: int) -> Value:
 def partition(x: Value, axis: int, first: int, last: int) -> Value:
     """The elements along `axis`, with those at places `first` to `last` where they are if all are sorted."""
     return Partition(axis, first, last)(x)
+
+
+def ranked(x: Value, axis: int, first: int, last: int) -> Value:
+    """The elements along `axis` at places `first` to `last` of the sorted ones."""
+    return Ranked(axis, first, last)(x)
 
 
 def argpartition(x: Value, axis: int, first: int, last: int) -> Value:

@@ -60,14 +60,14 @@ _WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 
 def _sorted_front(x: TracedArray, axes: tuple[int, ...], places: tuple[int, int] | None = None) -> Value:
-    """The reduced axes merged, sorted and in front of the others. places: the first and the last one that must be as
-    in a sorted row, if it is not all of them."""
+    """The reduced axes merged, sorted and in front of the others. places: the first and the last one that are wanted,
+    if it is not all of them."""
     line = _back(x, axes)
     last = line.type.rank - 1
     if places is None:
         made = sorting.sort(line, last)
     else:
-        made = sorting.partition(line, last, *places)
+        made = sorting.ranked(line, last, *places)
     return permute(made, (last, *range(last)))
 
 
@@ -148,9 +148,10 @@ def _quantile(
     elif name.startswith("nan") and x.type.is_float:
         y = _among_numbers(line, fraction, method, to, _first if is_whole else _blend)
     else:
-        n = line.shape[0]
+        n = _size(x, axes)
         places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
-        y = _nan_if(_at_places(line, places, to, is_whole), line, to, is_sorted=span is None)
+        y = _at_places(line, places - span[0] if span else places, to, is_whole)
+        y = _nan_if(y, _front(x, axes) if span else line, to, is_sorted=span is None)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
@@ -303,8 +304,9 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
         y = broadcast(const(float("nan"), to), line.shape[1:], ())
     else:
         rows = fresh(line, is_array=True)
-        middle = rows[n // 2] if n % 2 else xp.mean(rows[n // 2 - 1 : n // 2 + 1], 0)
-        y = _nan_if(value_of(middle, to), line, to, is_sorted=span is None)
+        at = n // 2 - (span[0] if span else 0)
+        middle = rows[at] if n % 2 else xp.mean(rows[at - 1 : at + 1], 0)
+        y = _nan_if(value_of(middle, to), _front(x, axes) if span else line, to, is_sorted=span is None)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.median", casting="unsafe")
 
 
