@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import pliant
 from pliant.backends.llvm import blas
 from pliant.backends.llvm.compiler import assembly, can, routine_of
-from pliant.backends.llvm.products import SHARED
+from pliant.backends.llvm.products import SHARED, rows_at_once, vectors_at_once
 from pliant.kernel.verified import build_verified
 from pliant.pipeline import optimise
 
@@ -54,8 +54,17 @@ def test_small_ones_are_where_they_are_used():
     assert not functions_for(layers, RNG.normal(size=(4, 4)), RNG.normal(size=(4, 4)))
 
 
+@pytest.mark.parametrize(("width", "registers"), [(16, 16), (32, 16), (64, 32)])
+def test_what_is_computed_at_a_time_stays_in_registers(width: int, registers: int):
+    for count in range(1, 20):
+        vectors = vectors_at_once(count, width)
+        assert vectors <= count
+        for rows in range(1, 70):
+            assert (rows_at_once(rows, vectors, width) + 1) * vectors + 1 <= registers
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("shape", [(17, 17), (33, 16), (16, 33), (64, 7), (9, 64)])
+@pytest.mark.parametrize("shape", [(17, 17), (33, 16), (16, 33), (64, 7), (9, 64), (27, 32), (30, 13)])
 def test_in_loops_stacks_and_sums(dtype: str, shape: tuple[int, int]):
     m, n = shape
     x, y, w = (

@@ -33,6 +33,8 @@ SHARED_FUNCTION: Final = (
 """What LLVM finds out itself of a function whose code it sees."""
 TALLEST: Final = 8  # rows at a time
 REGISTERS: Final = {16: 8, 32: 12, 64: 24}  # vectors of the result, by their bytes
+WHOLE: Final = {16: 4, 32: 3, 64: 4}
+"""Vectors of a row that is not cut: with those of the result beside them and one more they are all in registers."""
 
 
 def is_small(step: Product) -> bool:
@@ -76,9 +78,9 @@ def shared_text(module: Module, name: str, step: Product) -> str:
 
 def emit_here(e: Emitter, step: Product, left: Affine, right: Affine, out: Affine) -> None:
     """The code itself."""
-    n = step.sizes[1]
-    lanes = e.module.widths[-1] // BYTES[step.out.type.dtype]
-    most = n if n <= 4 * lanes else 3 * lanes
+    n, width = step.sizes[1], e.module.widths[-1]
+    lanes = width // BYTES[step.out.type.dtype]
+    most = min(n, vectors_at_once(-(-n // lanes), width) * lanes)
 
     def columns(first: Affine, count: int) -> None:
         pieces = [(at, min(lanes, count - at)) for at in range(0, count, lanes)]
@@ -88,6 +90,16 @@ def emit_here(e: Emitter, step: Product, left: Affine, right: Affine, out: Affin
     repeat(e, count, lambda j: columns(j * most, most))
     if rest:
         columns(Affine(count * most), rest)
+
+
+def vectors_at_once(count: int, width: int) -> int:
+    """How many of the vectors of a row are computed at a time, of so many bytes each."""
+    return count if count <= WHOLE[width] else 2 if count <= 4 else 3
+
+
+def rows_at_once(count: int, vectors: int, width: int) -> int:
+    """How many of so many rows are computed at a time, if that many vectors of each are."""
+    return min(count, TALLEST, max(REGISTERS[width] // vectors, 1))
 
 
 def repeat(e: Emitter, count: int, body: Callable[[Affine], None]) -> None:
@@ -119,8 +131,8 @@ class Block:
 
     def all_rows(self) -> None:
         """All rows."""
-        m, registers = self.step.sizes[0], REGISTERS[self.e.module.widths[-1]]
-        rows = min(m, TALLEST, max(registers // len(self.pieces), 1))
+        m = self.step.sizes[0]
+        rows = rows_at_once(m, len(self.pieces), self.e.module.widths[-1])
         block = self.packed() if self.step.right.column != 1 and m > 2 * rows else self
         count, rest = divmod(m, rows)
         repeat(self.e, count, lambda i: block.rows(i * rows, rows))
