@@ -30,7 +30,9 @@ SIMPLE: Final = frozenset(
     "isfinite signbit copysign heaviside left_shift right_shift bitcast bitwise_count".split()
 )
 """Primitives that are an instruction, or two."""
-SLOWER: Final = {"div": 4, "sqrt": 4, "floor_divide": 8, "remainder": 8, "fmod": 8, "pow": 32, "logaddexp": 32}
+SLOWER: Final = {
+    "div": 4, "sqrt": 4, "floor_divide": 8, "remainder": 8, "fmod": 8, "pow": 32, "logaddexp": 32, "gcd": 64, "lcm": 64,
+}  # fmt: skip
 FUNCTION: Final = 16
 """All others: functions such as exp."""
 APART: Final = 2

@@ -47,6 +47,7 @@ NATIVE = [
     for op in PRIMITIVES
     for dtype in DTYPES
     if (types := operand_types(op, dtype)) and can(op, tuple(types))
+    if not (op.name == "pow" and dtype[0] == "i")  # NumPy's raises; see `test_euclid`
 ]
 
 

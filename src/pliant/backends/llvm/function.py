@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from pliant.backends.llvm.module import NARROW, WIDE, Module
@@ -80,6 +80,10 @@ class FunctionText:
         t = llvm_type(dtype)
         function = self.module.function(name, t, len(args))
         return self.op(f"call {flags and flags + ' '}{t} {function}({', '.join(f'{t} {a}' for a in args)})")
+
+    def helper(self, name: str, write: Callable[[str], str]) -> str:
+        """The name of a function whose text is written once."""
+        return self.module.helper(name, write)
 
     def call_for_effect(self, call: str) -> None:
         """Append a call whose value is not needed."""

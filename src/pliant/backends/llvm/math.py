@@ -9,11 +9,13 @@ import math
 import sys
 from typing import Final
 
+from pliant.backends.llvm import euclid, exponents
 from pliant.backends.llvm.conversion import bitcast, convert
 from pliant.backends.llvm.formulas import (
     EITHER,
     abs_complex,
     abs_int,
+    always,
     any_part,
     bit_count,
     by_parts,
@@ -70,7 +72,7 @@ def has(op: Op, types: tuple[Type, ...]) -> bool:
         made = op.infer(types[0])
         # Rounding f64 to f16 takes a library call that is not there; by way of f32 it rounds twice.
         return isinstance(made, Type) and not (made.dtype == "f16" and dtypes[0] in ("f64", "c128"))
-    return op.name == "bitcast" or _rule(name_of(op), dtypes) is not None
+    return op.name in ("bitcast", "ldexp") or _rule(name_of(op), dtypes) is not None
 
 
 def name_of(op: Op) -> str:
@@ -84,6 +86,8 @@ def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val
         return convert(w, dtypes[0], made, args[0])
     if op.name == "bitcast":
         return bitcast(w, dtypes[0], made, args[0])
+    if op.name == "ldexp":
+        return _scaled(w, made, dtypes, args)
     rule = _rule(name_of(op), dtypes)
     assert rule, f"no code for {op.name} on {dtypes}"
     if "f16" in dtypes and op.name != "select":
@@ -95,9 +99,16 @@ def apply(w: Writer, op: Op, made: str, dtypes: tuple[str, ...], args: tuple[Val
     return rule(w, dtypes[-1], *args)
 
 
+def _scaled(w: Writer, made: str, dtypes: tuple[str, ...], args: tuple[Val, ...]) -> Val:
+    """`ldexp`, of whose operands one is a whole number."""
+    wide = "f32" if made == "f16" else made
+    x = str(convert(w, made, wide, args[0]))
+    return convert(w, wide, made, exponents.scaled(w, wide, x, str(args[1]), dtypes[1]))
+
+
 def _rule(name: str, dtypes: tuple[str, ...]) -> Rule | None:
     kind = dtypes[-1][0]
-    if name == "nextafter" and "f16" in dtypes:
+    if name in ("nextafter", "spacing") and "f16" in dtypes:
         return None  # the next f32 is not the next f16
     return TABLE.get(name, {}).get(kind)
 
@@ -167,9 +178,14 @@ TABLE: dict[str, dict[str, Rule]] = {
     "less_equal": compare("ole", "le"),
     "greater": compare("ogt", "gt"),
     "greater_equal": compare("oge", "ge"),
-    "isnan": {"f": is_nan, "c": any_part(is_nan, "or")},
-    "isinf": {"f": is_inf, "c": any_part(is_inf, "or")},
-    "isfinite": {"f": is_finite, "c": any_part(is_finite, "and")},
+    "gcd": kinds("iu", euclid.gcd),
+    "lcm": kinds("iu", euclid.lcm),
+    "spacing": {"f": exponents.spacing},
+    "mantissa": {"f": exponents.mantissa},
+    "exponent": {"f": exponents.exponent},
+    "isnan": {"f": is_nan, "c": any_part(is_nan, "or"), **kinds("biu", always("false"))},
+    "isinf": {"f": is_inf, "c": any_part(is_inf, "or"), **kinds("biu", always("false"))},
+    "isfinite": {"f": is_finite, "c": any_part(is_finite, "and"), **kinds("biu", always("true"))},
     "signbit": {"f": signbit},
     "select": kinds("biufc", select),
     "conj": {"c": conj},
@@ -177,6 +193,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "imag": {"c": imag_part},
     "complex": {"f": pair},
     **{name: {"f": libm(function)} for name, function in LIBM.items()},
+    "pow": {"f": libm("pow"), **kinds("iu", euclid.power)},
     **{name: {"f": libm(LIBM[name]), "c": complex_libm("c" + LIBM[name])} for name in _COMPLEX},
 }
 """Name of a primitive → kind of its last operand → code."""

@@ -34,6 +34,10 @@ class Writer(Protocol):
         """Call a function of libm, or an intrinsic, on floats of one dtype. flags: what LLVM may assume."""
         ...
 
+    def helper(self, name: str, write: Callable[[str], str]) -> str:
+        """The name of a function whose text is written once."""
+        ...
+
 
 def llvm_type(dtype: str) -> str:
     """The LLVM type of a scalar; of one part for a complex dtype."""

@@ -9,12 +9,16 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.core.ir import Const, Value, const
+from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import loop_dtypes, sample, value_of
+from pliant.frontend.failures import fail_if
+from pliant.frontend.sizes import range_of
 from pliant.ops import bits, compare, elementwise, power, rounding, special, transcendental
 from pliant.ops.complex import conj, imag, real
 from pliant.ops.einsum import einsum
 from pliant.ops.einsum import matmul as matrix_product
+from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
 
 Builder = Callable[..., Any]
@@ -67,8 +71,19 @@ def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
 
 def _power(x: Value, n: Value) -> Value:
     """xⁿ; for the exponent 1/2 the root, as NumPy has it: they differ at -0.0 and -inf."""
+    if x.dtype[0] == "i":
+        _not_negative(n)
     is_half = isinstance(n.op, Const) and n.op.value == 0.5 and x.dtype[0] == "f"
     return power.sqrt(x) if is_half else power.power(x, n)
+
+
+def _not_negative(n: Value) -> None:
+    """Note NumPy's error about whole numbers to negative whole powers, where there may be one."""
+    narrow = n.node.args[0].dtype[0] if isinstance(n.op, elementwise.Convert) else ""
+    low = n.op.value if isinstance(n.op, Const) else range_of(n)[0] if n.type == Type("i64") else None
+    if narrow not in ("b", "u") and (low is None or low.real < 0):
+        negative = compare.less(n, const(0, n.dtype))
+        fail_if(reduce_or(negative), ValueError("Integers to negative integer powers are not allowed."))
 
 
 def _positive(x: Value) -> Value:
