@@ -517,3 +517,29 @@ WRONG["range_in_a_function_without_source"] = (pliant.jit(loop_without_source())
 
 WRONG["iterator_as_an_argument"] = (pliant.jit(lambda items: sum(items)), (iter([1.0, 2.0]),))
 WRONG["generator_that_is_returned"] = (pliant.jit(lambda x: (v for v in x)), (X,))
+
+
+def tuples_of_two_lengths(x: Any) -> Any:
+    if x[0] > 0:
+        return x, 1
+    return x, 1, 2
+
+
+def dicts_of_other_keys(x: Any) -> Any:
+    if x[0] > 0:
+        return {"up": x}
+    return {"down": x}
+
+
+def written_by_one_of_two_names(x: Any) -> Any:
+    rows = [x * 1, x * 2, x * 3]
+    kept = rows[0]
+    for i in range(5):
+        kept = rows[i % 3]
+        rows[0] = kept * 2
+    kept[0] = 1.0
+    return rows
+
+
+for _wrong in (tuples_of_two_lengths, dicts_of_other_keys, written_by_one_of_two_names):
+    WRONG[_wrong.__name__] = (pliant.jit(_wrong), (X,))

@@ -68,7 +68,7 @@ class TracedArray:
         if self.is_scalar or self.is_weak:
             raise TracedValueError("a NumPy scalar does not support item assignment").at(("here", here()))
         if not self.storage.writeable:
-            raise ReadOnlyError("assignment destination is read-only").at(("written here", here()))
+            raise _read_only(self.storage).at(("written here", here()))
         self.storage.write(write(self.storage.value, self.lenses, value) if self.lenses else value)
 
     @property
@@ -372,6 +372,17 @@ def view(x: TracedArray, *lenses: Lens) -> TracedArray:
     more = lenses or (WholeLens(),)
     is_member = isinstance(x.storage.source, Shared)  # whose lenses say which of several arrays it is a view of
     return TracedArray(x.storage, (*x.lenses, *more) if is_member else chained(x.lenses, more))
+
+
+def _read_only(storage: Storage) -> ReadOnlyError:
+    """The error about a write to an array of the caller's that is read-only, or to one that a loop or a branch left."""
+    message = "assignment destination is read-only"
+    if storage.is_callers_wish:
+        return ReadOnlyError(message)
+    return ReadOnlyError(
+        f"{message}: a loop or a branch has copied this array, which Python would have under two names",
+        hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
+    )
 
 
 def weak_kind(x: TracedArray) -> type:

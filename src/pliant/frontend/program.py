@@ -278,6 +278,7 @@ def _trace_once(
             is_array = kinds.is_array(leaf)
             is_writeable = not is_array or leaf.flags.writeable
             storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
+            storage.is_callers_wish = not is_writeable
             given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
             params.append(value)
             numbers.append(i)

@@ -38,6 +38,7 @@ class Storage:
     index: int | None = None
     source: Any = None
     writeable: bool = True
+    is_callers_wish: bool = False  # that it is not writeable
     is_written: bool = False
     version: int = 0
     entered: Value | None = None  # the parameter a captured array came in as
@@ -163,6 +164,7 @@ class Trace:
                 content,
                 source=array,
                 writeable=bool(array.flags.writeable),
+                is_callers_wish=not array.flags.writeable,
                 entered=value,
                 strides=strides_of(array),
             )

@@ -388,4 +388,7 @@ def _text(x: Any) -> str:
         return repr(x)
     if has_front(x):
         return "a list whose length is known only at run time"
-    return f"a list of {len(cast('Any', x))}" if isinstance(x, list) else type(x).__name__
+    if isinstance(x, dict):
+        return f"a dict of {', '.join(map(repr, cast('dict[Any, Any]', x))) or 'nothing'}"
+    is_counted = type(x) in (list, tuple)
+    return f"a {type(x).__name__} of {len(x)}" if is_counted else type(x).__name__
