@@ -9,22 +9,22 @@ from typing import final
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.ahead import asking
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
+from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
 from pliant.backends.llvm.math import combine
+from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
 from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles, is_far
-from pliant.backends.llvm.values import Val, literal
+from pliant.backends.llvm.values import literal
 from pliant.backends.llvm.width import count_functions
 from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Choose, Delay, Fold, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
-from pliant.kernel.spill import compact
 
 MOST_TURNED = 4  # arrays whose tiles are turned over first
-BESIDE = 4  # rows that are folded at a time
 SHORT = 1024  # elements of a row that stays near
 ADJACENT = 8  # elements; LLVM writes vectors to no place further from the next, but their elements one by one
 
@@ -224,37 +224,10 @@ class NestEmitter:
 
     def beside(self, level: int) -> None:
         """Several rows at a time: what they are folded into is read and written once for all of them."""
-        e, (outer, inner) = self.e, self.loops[level:]
-        begin, end = e.part.get(outer, ("0", str(outer.extent)))
-        if outer in e.ends:
-            end = e.op(f"call i64 @llvm.smax.i64(i64 {e.ends[outer]}, i64 0)")
-        count = e.op(f"udiv i64 {e.op(f'sub nuw nsw i64 {end}, {begin}')}, {BESIDE}")
-        several, before = Var(outer.extent // BESIDE), e.env.get(outer)
-
-        def rows() -> None:
-            first = e.op(f"add nuw nsw i64 {e.op(f'mul nuw nsw i64 {e.env[several]}, {BESIDE}')}, {begin}")
-            places = [e.op(f"add nuw nsw i64 {first}, {n}") for n in range(BESIDE)]
-            known: list[dict[Scalar, Val]] = []
-            for place in places:
-                e.env[outer] = place
-                self.begin(level + 1)
-                known.append({s: e.values[s] for s in self.levels[level + 1]})
-
-            def step() -> None:
-                for place, values in zip(places, known, strict=True):
-                    e.env[outer] = place
-                    e.values.update(values)
-                    self.level(level + 2)
-
-            e.loop(inner, step)
-
-        e.unless(e.op(f"icmp eq i64 {count}, 0"), lambda: e.loop(several, rows, ("0", count)))
-        if before is None:
-            del e.env[outer]
-        else:
-            e.env[outer] = before
-        rest = e.op(f"add nuw nsw i64 {e.op(f'mul nuw nsw i64 {count}, {BESIDE}')}, {begin}")
-        e.unless(e.op(f"icmp uge i64 {rest}, {end}"), lambda: e.loop(outer, lambda: self.level(level + 1), (rest, end)))
+        first = self.levels[level + 1]
+        outer, inner = self.loops[level:]
+        begin, step = (lambda: self.begin(level + 1)), (lambda: self.level(level + 2))
+        emit_beside(self.e, (outer, inner), first, begin, step, lambda: self.level(level + 1))
 
     def across(self, level: int) -> Callable[[int], None] | None:
         """How to run the two innermost loops if they walk some array along its rows and another one across."""
@@ -407,37 +380,10 @@ class NestEmitter:
 
     def delayed(self, delay: Delay) -> None:
         """All loops, with a root that waits in a ring of two parts until the part after it is computed."""
-        e, (outer, *inner), ring = self.e, self.loops, delay.ring
-        row, part = math.prod([v.extent for v in inner]), Var(2)
-        is_backward = outer in e.backward
-        place = Affine((outer.extent - 1) * row * is_backward, ((outer, -row if is_backward else row),))
-        place = place + Affine(0, ((part, 1),)) + compact(tuple(inner))
-        self.held = {delay.root: (ring, place)}
-
-        def enter(first: str) -> None:
-            """Let `part` be the place of a part in the ring, less that of its first step."""
-            number = e.op(f"and i64 {e.op(f'udiv i64 {first}, {delay.steps}')}, 1")
-            slot = e.op(f"mul i64 {number}, {delay.steps * row}")
-            e.env[part] = e.op(f"sub i64 {slot}, {e.op(f'mul i64 {first}, {row}')}")
-
-        def release(first: str, end: str) -> None:
-            enter(first)
-            target = delay.root.buffer
-            assert target
-            e.loop(
-                outer,
-                lambda: e.nested(tuple(inner), lambda: e.store(target, delay.root.offset, e.load(ring, place))),
-                (first, end),
-            )
-
-        def block(first: str, end: str) -> None:
-            enter(first)
-            e.loop(outer, lambda: self.level(1), (first, end))
-            e.unless(e.op(f"icmp eq i64 {first}, 0"), lambda: release(e.op(f"sub i64 {first}, {delay.steps}"), first))
-
+        ring = Ring(self.e, self.loops, delay)
+        self.held = {delay.root: (delay.ring, ring.place)}
         self.begin(0)
-        e.blocks(outer, delay.steps, block)
-        release(str((outer.extent - 1) // delay.steps * delay.steps), str(outer.extent))
+        ring.emit(lambda: self.level(1))
 
     def finish(self, root: Root, value: str | tuple[str, str]) -> None:
         """Store the value of a fold, or combine it with what is there."""
