@@ -15,7 +15,7 @@ from pliant.backends.llvm.module import NARROW, WIDE, Module
 from pliant.backends.llvm.tapes import tape_functions
 from pliant.core.types import Type
 from pliant.kernel.carries import is_in_place, is_small
-from pliant.kernel.ir import Program, Roles, Run, Step, Var, root_of
+from pliant.kernel.ir import Buffer, Program, Roles, Run, Step, Var, root_of
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.tape import Record
@@ -27,6 +27,7 @@ RunStep: TypeAlias = "Callable[[Part, Callable[[], None]], None]"
 
 LONGEST_INLINE = 30_000  # characters of LLVM code
 MOST_UNROLLED = 2_000  # lines that a loop of few steps may become; LLVM's time is far from linear in them
+REGISTER = 8  # bytes
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
 TAPES = 16  # bytes from where errors are noted to what is known of the memory of tapes: where it is free, where it ends
 
@@ -200,7 +201,7 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
     part.put(part.param(0), index)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True), start=1):
         if kind in ("const", "count"):
-            part.put(part.param(n), e.base(a))
+            part.put(part.param(n), at_hand(e, a))
     carries.begin(part)
     rows = [
         (part.param(n + 1), e.base(a), a.type)
@@ -237,6 +238,16 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         e.unless(e.op(f"icmp eq i64 {count}, 0"), every)
         clear_rest(e, step, op, count)
     carries.end(part, known=count is None)
+
+
+def at_hand(e: Emitter, buffer: Buffer) -> str:
+    """The address of what a loop reads; of a number, that of a copy, which LLVM keeps in a register. It cannot tell
+    that what the steps write is not this number, and would load it again after each write."""
+    if buffer.type.rank or buffer.type.bytes > REGISTER:
+        return e.base(buffer)
+    held = e.alloca(f"[{buffer.type.bytes} x i8], align {REGISTER}")
+    move(e, held, e.base(buffer), buffer.type)
+    return held
 
 
 def has_branch(program: Program) -> bool:
@@ -280,8 +291,9 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
     test.put(test.result(0), flag)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True)):
         if kind == "const":
-            test.put(test.param(n), e.base(a))
-            body.put(body.param(n), e.base(a))
+            held = at_hand(e, a)
+            test.put(test.param(n), held)
+            body.put(body.param(n), held)
     carries.begin(body)
 
     def going() -> str:
