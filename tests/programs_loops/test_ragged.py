@@ -166,6 +166,15 @@ def products_of_groups(a: Any, x: Any, starts: Any, places: Any) -> Any:
     return out
 
 
+def layers_over_neighbours(a: Any, x: Any, starts: Any, places: Any) -> Any:
+    h = np.stack([a, x], 1)
+    mix = np.array([[0.5, -0.3], [0.2, 0.7]])
+    out = np.zeros((len(starts) - 1, 2))
+    for i in range(len(out)):
+        out[i] = np.tanh(h[places[starts[i] : starts[i + 1]]] @ mix).sum(0)
+    return out
+
+
 def extrema_of_segments(a: Any, x: Any, starts: Any, places: Any) -> Any:
     out = np.zeros(len(starts) - 1)
     for i in range(len(out)):
@@ -180,7 +189,7 @@ PROGRAMS: list[Program] = [
     attention_to_neighbours, messages_of_neighbours, means_of_segments, normalised_segments,
     running_sums_of_segments, segments_against_their_reverse, windows_before, filtered_by_windows_before,
     solved_with_a_band, recurrences_of_several_lengths, best_paths_of_several_lengths, products_of_groups,
-    extrema_of_segments,
+    layers_over_neighbours, extrema_of_segments,
 ]  # fmt: skip
 
 
@@ -240,7 +249,11 @@ def test_a_batch_is_each_problem(f: Program, own: bool, monkeypatch: pytest.Monk
     assert_rows_close(every(*xs[:2]), wanted)
 
 
-WHOLE = [running_sums_of_segments, products_of_groups]  # whose running sums and products go over all there may be
+WHOLE = [  # whose running sums and products go over all there may be
+    running_sums_of_segments,
+    products_of_groups,
+    layers_over_neighbours,
+]
 WHOLE_BACK = [normalised_segments, filtered_by_windows_before]  # which keep an array at each step
 ROWS = [solved_with_a_triangle]  # which keep a row at each step, and of that no more than there is
 
