@@ -3,7 +3,8 @@ place, as a power is, in a fraction of the time.
 
     x⁻ᵖ = tᵖ·(1 + p·e),  t the reciprocal of x, e = 1 - t·x
 
-So the error of the reciprocal is not multiplied by p; that of its root is taken off with it. No product is larger or
+So the error of the reciprocal is not multiplied by p; that of its root is taken off with it. Of three quarters, √x·√√x,
+what both roots and their product have lost is put back. No product is larger or
 smaller than x and the power both are: powers overflow, and lose digits, where they should.
 """
 
@@ -25,19 +26,23 @@ SUITED: Final = (*ROOTS, 1.25, 1.5, 2.5)
 INVERSE: Final = (1.5, 2.0, 2.5, 3.0)
 """The same of powers of a reciprocal that is made better."""
 
+MENDED: Final = 0.75
+
 
 def is_known(exponent: Number, dtype: str) -> bool:
     """Whether powers are products and roots."""
     if dtype not in ("f32", "f64"):
         return False
     p = float(exponent.real)
-    return p in SUITED or -p in ROOTS or (-p in INVERSE and has_fused())
+    return p in SUITED or -p in ROOTS or ((-p in INVERSE or abs(p) == MENDED) and has_fused())
 
 
 def powered(e: Emitter, dtype: str, base: str, exponent: Number) -> str:
     """A power that is known."""
     x, p = real(e, dtype, base), float(exponent.real)
     x = x if p.is_integer() else of_size(x)
+    if abs(p) == MENDED:
+        return three_quarters(x, is_inverse=p < 0).text
     if p > 0:
         return product(x, p).text
     return (x.like(1.0) / product(x, -p)).text if -p in ROOTS else of_inverse(x, -p).text
@@ -53,6 +58,22 @@ def of_inverse(x: Real, exponent: float) -> Real:
         lost = lost.plus(inverse.plus(-root, root), x * 0.5)
     better = made.plus(made, lost)
     return better.is_("one", 0.0).where(better, made)  # NaN, or 0, where x or the power is 0 or infinite
+
+
+def three_quarters(x: Real, *, is_inverse: bool) -> Real:
+    """x to the power of ¾, or its reciprocal."""
+    half, one = x.sqrt(), x.like(1.0)
+    fourth = half.sqrt()
+    made = half * fourth
+    inverse = one / made
+    # x = half² + …, half = fourth² + …; 1/half = inverse·fourth, 1/x = inverse²·half
+    lost = (x.plus(-half, half) * inverse) * (inverse * half) * 0.75
+    lost = lost.plus(half.plus(-fourth, fourth) * 0.5, inverse * fourth)
+    low = (-made).plus(half, fourth).plus(made, lost)
+    if is_inverse:
+        made, low = inverse, inverse * (one.plus(-inverse, made).plus(-inverse, low))
+    better = made + low
+    return better.is_("one", 0.0).where(better, made)  # NaN where x is 0 or infinite
 
 
 def of_size(x: Real) -> Real:
