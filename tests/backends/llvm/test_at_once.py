@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm.at_once import INTERLEAVED
 from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.own import served
@@ -43,6 +44,11 @@ def test_formulas_with_a_branch_take_wide_vectors(fn: Callable[..., Any], dtype:
 @pytest.mark.parametrize("fn", [np.exp, np.sqrt, distances], ids=["a formula", "an instruction", "another function"])
 def test_other_loops_do_not(fn: Callable[..., Any]):
     assert WIDTH not in llvm_of(fn, np.ones(1000))
+
+
+@pytest.mark.parametrize("fn", [np.exp, lambda x: np.logaddexp(x, 1.0)], ids=["a formula", "one of several"])
+def test_formulas_without_a_branch_are_computed_several_vectors_at_a_time(fn: Callable[..., Any]):
+    assert f'"llvm.loop.interleave.count", i32 {INTERLEAVED}' in llvm_of(fn, np.ones(1000))
 
 
 def test_short_loops_do_not():

@@ -18,6 +18,8 @@ FEW: Final = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED: Final = 4  # vectors
 CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "fmod", "remainder", "floor_divide"}
 """Primitives that take a function, or several."""
+SEVERAL: Final = {"logaddexp": ("exp", "log1p"), "logaddexp2": ("exp2", "log1p")}
+"""Those of several."""
 
 Own: TypeAlias = AbstractSet[tuple[str, str]]
 """(function, LLVM type) that formulas of our own compute."""
@@ -53,10 +55,15 @@ def is_product(s: Apply) -> bool:
 
 
 def is_formula(own: Own, s: Apply) -> bool:
-    """Whether a scalar is a function that a formula of our own computes."""
-    return (function_of(s.op, s.dtype), llvm_type(s.dtype)) in own
+    """Whether a scalar is a function that a formula of our own computes, or several."""
+    return all([(name, llvm_type(s.dtype)) in own for name in names_of(s)])
 
 
 def is_in_place(s: Apply) -> bool:
     """Whether the formula of a function is part of the loop."""
-    return is_inlined(function_of(s.op, s.dtype))
+    return all(map(is_inlined, names_of(s)))
+
+
+def names_of(s: Apply) -> tuple[str, ...]:
+    """The functions of libm that a scalar takes."""
+    return SEVERAL.get(s.op.name, (function_of(s.op, s.dtype),))
