@@ -100,9 +100,11 @@ class Entry:
             self.codes[more] = self.compile((*self.program.pinned, *more))
         return self.codes[more]
 
-    def call(self, tree: Any, arrays: list[Any], leaves: list[Any], outs: list[Any] | None = None) -> Any:
+    def call(
+        self, tree: Any, given: list[Any], arrays: list[Any], leaves: list[Any], outs: list[Any] | None = None
+    ) -> Any:
         """Run, write what the function writes, and make what it returns; the results are also left in `outs`.
-        arrays: the leaves, with their axes in the order that they came with."""
+        given: the leaves as they came; arrays: as arrays, with their axes in the order that they came with."""
         program, donation = self.program, self.donation
         arguments = program.arguments(leaves)
         if donation:
@@ -113,7 +115,7 @@ class Entry:
         if donation:
             results = donation.results(leaves, arguments, results)
         made = program.finish(arrays, leaves, results, arguments, outs)
-        program.update(tree, leaves, results)
+        program.update(tree, given, leaves, results)
         return made
 
     @property
@@ -204,7 +206,7 @@ class Compiled:
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
-            made = entry.call((args, kwargs), arrays, leaves, outs)
+            made = entry.call((args, kwargs), given, arrays, leaves, outs)
         except Exception:
             if program.failed is not None and self.is_plain:
                 raised_by(self.f, program, args, kwargs)

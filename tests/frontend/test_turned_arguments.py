@@ -88,3 +88,28 @@ def test_donated_read_only_and_out() -> None:
     x.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         pliant.jit(lambda x: x.fill(0))(x)
+
+
+def swapped(params: Any, more: Any, y: Any) -> Any:
+    params[0], params[1] = params[1], params[0]
+    params[2] = params[2] + y
+    more["first"], more["new"] = params[3], params[0].T
+    params[3][0] *= y
+    return params[1] * y
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_containers_whose_items_change_hold_the_arrays_that_they_held(layout: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(swapped)
+    for _ in range(4):
+        made, wanted = [], []
+        first = [layout(RNG.random((3, 4, n))) for n in (2, 5, 4, 3)]
+        for f, held in ((compiled, made), (swapped, wanted)):
+            arrays = [x.copy(order="K") for x in first]
+            params, more = [*arrays], {"first": arrays[0], "second": arrays[1]}
+            y = f(params, more, 2.0)
+            same = [[n for n, a in enumerate(arrays) if a is x] for x in (*params, *more.values())]
+            held += [y, same, list(more), *params, *more.values()]
+        assert made[1:3] == wanted[1:3]
+        for m, w in zip((made[0], *made[3:]), (wanted[0], *wanted[3:]), strict=True):
+            np.testing.assert_allclose(m, w, rtol=1e-14)

@@ -174,10 +174,13 @@ class Program:
         is_leaf = output.kind == "source" and type(output.place) is int and output.place < len(self.layouts.orders)
         return is_leaf and bool(output.lenses) and output.lenses == back(self.order(output.place))
 
-    def update(self, tree: Any, leaves: Sequence[Any], results: Sequence[Any]) -> None:
-        """Do to the caller's dicts and lists what the function did to them."""
+    def update(self, tree: Any, given: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any]) -> None:
+        """Do to the caller's dicts and lists what the function did to them. given: the leaves as they came, of which
+        those that are there still are what they were."""
         if self.changed is not None:
-            made = made_of(self.changed.outputs, leaves, self.met, results)
+            outputs = self.changed.outputs
+            made = made_of(outputs, leaves, self.met, results)
+            made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
             replace_items(tree, unflatten(self.changed.structure, made))
 
 
