@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CellType
 from typing import Any, cast, final
 
@@ -29,7 +29,7 @@ from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
-from pliant.frontend.outputs import Output, Window
+from pliant.frontend.outputs import Changed, Output, Window, replace_items
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.signature import WEAK, converter, flatten, unflatten
@@ -64,7 +64,8 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     """
     program = sample.program
     is_shared = any([isinstance(place, Group) for place, _ in program.written])
-    if is_shared or program.groups or program.changed or program.packs:
+    is_frozen = bool(program.changed) and flatten((sample.args, sample.kwargs))[1] != sample.structure
+    if is_shared or program.groups or program.packs or is_frozen or (program.changed and out is not None):
         return None
     try:
         args, kwargs = unflatten(sample.structure, range(len(sample.leaves)))
@@ -76,6 +77,9 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
             parts["out"] = _targets(program, out, outs, pairs)
             returned, is_plain = Passed(len(positional) + sample.names.index("out")), True
         keywords = tuple([(name, parts[name]) for name in sample.names])
+        rebuild = None if is_plain else program.structure.unflatten
+        if program.changed is not None:
+            returned, rebuild = _changing(sample, program.changed, returned, rebuild)
     except NoEntryError:
         return None
     first = len(program.leaves)
@@ -85,7 +89,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         written=tuple(_written(sample)),
         apart=apart(sample),
         conditions=conditions(program),
-        rebuild=None if is_plain else program.structure.unflatten,
+        rebuild=rebuild,
         failed=program.failed,
     )  # fmt: skip
 
@@ -176,6 +180,26 @@ def _returned(sample: Sample) -> tuple[Made, bool]:
         return _tree(unflatten(program.structure, leaves)), True
     except NoEntryError:
         return Container(tuple, tuple(leaves)), False
+
+
+def _changing(
+    sample: Sample, changed: Changed, returned: Made, rebuild: Callable[[Any], Any] | None
+) -> tuple[Made, Callable[[Any], Any]]:
+    """What is made of the results where the function changes containers: what is returned, what they get, and the
+    arguments; and what changes them by that, and returns the first."""
+    new = [Constant(None) if o.kind == "leaf" else _made(sample, o) for o in changed.outputs]
+    count, names = len(sample.args), sample.names
+    arguments = [Passed(n) for n in range(count + len(names))]
+
+    def change(made: Any) -> Any:
+        answer, items, *passed = made
+        tree = tuple(passed[:count]), dict(zip(names, passed[count:], strict=True))
+        given = flatten(tree)[0]
+        items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
+        replace_items(tree, unflatten(changed.structure, items))
+        return answer if rebuild is None else rebuild(answer)
+
+    return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change
 
 
 def _tree(tree: Any) -> Made:
