@@ -88,8 +88,10 @@ class Program:
         return np.asarray(leaf, DTYPES[name])
 
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether names outside are bound as they were, and arrays overlap as they did."""
-        return self.guards.hold() and (not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups)
+        """Whether names outside are bound as they were, and arrays lie and overlap as they did."""
+        if not self.guards.hold() or (self.layouts.lies and memories_of(self.captured) != self.outside):
+            return False
+        return not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups
 
     def is_for(self, leaves: Sequence[Any]) -> bool:
         """Whether the arguments that are known are these."""
