@@ -106,7 +106,7 @@ def member(step: Step, rows: int) -> Member | None:
         case Product() if step.batch[:1] == (rows,) and 0 not in step.sizes:
             found, is_good = Member(step), True
             _add_product(found, step)
-        case Routine() if step.stack[:1] == (rows,) and not step.sorts:
+        case Routine() if step.stack[:1] == (rows,) and not step.is_of_rows:
             found = Member(step)
             is_good = _add_routine(found, step, rows)
         case _:

@@ -125,7 +125,7 @@ def record(program: Program, fusion: Fusion, known: Ranges) -> None:
                 record_nest(step, fusion.buffers, program.sites, known)
             case Fill():
                 record_fill(step, fusion, program.sites, known)
-            case Routine() if not step.sorts:
+            case Routine() if not step.is_of_rows:
                 step.site = len(program.sites)
                 op, origin = step.node.op, step.node.origin
                 program.sites.append(Site(-1, 0, origin, op.name, str(getattr(op, "failure", ""))))

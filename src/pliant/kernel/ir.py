@@ -36,6 +36,7 @@ from pliant.kernel.scalars import (
     strides_of,
 )
 from pliant.kernel.site import OUT_OF_MEMORY, Site
+from pliant.ops.fft import Fft
 from pliant.ops.sort import Argpartition, Argsort, Partition, Sort
 
 if TYPE_CHECKING:
@@ -196,9 +197,9 @@ class Routine:
         return set(self.args)
 
     @property
-    def sorts(self) -> bool:
-        """Whether it sorts rows, orders them, or selects in them; it cannot fail."""
-        return isinstance(self.node.op, Sort | Argsort | Partition | Argpartition)
+    def is_of_rows(self) -> bool:
+        """Whether it sorts rows, orders them, selects in them, or transforms them; it cannot fail."""
+        return isinstance(self.node.op, Sort | Argsort | Partition | Argpartition | Fft)
 
     @property
     def stack(self) -> tuple[int, ...]:

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm import fourier
 
 A = np.random.default_rng(7).standard_normal((70, 4))
 X = np.random.default_rng(8).standard_normal(24)
+
+
+@pytest.fixture(autouse=True)
+def transforms_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fourier transforms are computed by Python's NumPy here, as where its loops are not found."""
+    monkeypatch.setattr(fourier, "has", lambda op, types: False)
 
 
 def filtered(x: Any) -> Any:
@@ -21,7 +28,7 @@ def filtered(x: Any) -> Any:
 
 def spectrum(a: Any) -> Any:
     """One result of two is wanted."""
-    return np.abs(np.linalg.eigvals(a[:4]))
+    return np.abs(np.linalg.eig(a[:4]).eigenvectors[0])
 
 
 PROGRAMS: list[tuple[Any, Any]] = [

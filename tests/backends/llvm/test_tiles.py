@@ -13,7 +13,7 @@ from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
 
 DTYPES = ("bool", "int8", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128")
-SHAPES = ((64, 64), (65, 97), (64, 300), (300, 64), (127, 129), (63, 200))
+SHAPES = ((64, 64), (65, 97), (64, 300), (300, 64), (127, 129), (63, 200), (100, 128), (256, 70))
 
 
 def drawn(shape: tuple[int, ...], dtype: str) -> Any:
@@ -53,6 +53,12 @@ def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares():
     near, far = (pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n))] * 2) for n in (300, 600))
     assert "@turned_8" not in compiled(near, (), (), sharing=False)[1]
     assert "@turned_8" in compiled(far, (), (), sharing=False)[1]
+
+
+def test_wide_elements_are_read_in_tiles_where_the_lines_of_a_column_collide():
+    for n, is_tiled in ((256, True), (250, False)):
+        fn = pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n), complex)] * 2)
+        assert ("@turned_16" in compiled(fn, (), (), sharing=False)[1]) == is_tiled
 
 
 def add_to_itself(x: Any, y: Any) -> Any:

@@ -16,10 +16,9 @@ from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
 from pliant.backends.llvm.stacks import Stack, emit_stack, stack_of
 from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, streamed
-from pliant.backends.llvm.tiles import SIZES, TILE, Turned, emit_tiles, is_far
+from pliant.backends.llvm.tiles import TILE, Turned, emit_tiles, is_far, is_worth_turning
 from pliant.backends.llvm.values import literal
 from pliant.backends.llvm.width import count_functions
-from pliant.core.types import itemsize
 from pliant.kernel.ir import Affine, Buffer, Choose, Delay, Fold, Load, Nest, Root, Scalar, Var, root_of, writes
 from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
@@ -330,7 +329,7 @@ class NestEmitter:
             for s in self.levels[level + 2]
             if isinstance(s, Load)
             and s.offset.factor(outer) == 1 < s.offset.factor(inner)
-            and itemsize(s.buffer.type.dtype) in SIZES
+            and is_worth_turning(s, s.offset.factor(inner))
             and all([isinstance(atom, Var) for atom, _ in s.offset.terms])
             and root_of(s.buffer) not in written
         ]

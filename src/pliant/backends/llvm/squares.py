@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pliant.backends.llvm.tiles import BLOCK, Turned, turned
+from pliant.backends.llvm.tiles import BLOCK, WIDE_ELEMENT, Turned, turned
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
 from pliant.kernel.ir import Affine, Apply, Buffer, FromIndex, Literal, Load, Root, Scalar, Var, root_of
@@ -42,7 +42,9 @@ Loop: TypeAlias = Callable[[Callable[[], None]], None]
 
 def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequence[Root]) -> bool:
     """Whether a nest is computed in squares. turned: what is walked across; levels: the scalars of each loop."""
-    if not 1 <= len(turned) <= MOST_TURNED or any([itemsize(s.buffer.type.dtype) < LEAST for s in turned]):
+    if not 1 <= len(turned) <= MOST_TURNED or any(
+        [not LEAST <= itemsize(s.buffer.type.dtype) < WIDE_ELEMENT for s in turned]
+    ):
         return False
     written = {root_of(root.buffer) for root in roots if root.buffer}
     read = {root_of(s.buffer) for level in levels for s in level if isinstance(s, Load)}

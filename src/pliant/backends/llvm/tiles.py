@@ -45,6 +45,9 @@ SHARE: Final = 4
 """All such tiles together fill this part of the second cache: beside them it holds what the rows are made with."""
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
+WIDE_ELEMENT: Final = 16  # bytes of those that fill a register, and are moved one by one
+COLLIDING: Final = 1024
+"""Bytes: of rows that are a multiple of this apart, those of a column share a few places of the first cache."""
 WITHIN: Final = {4: ((0, 8, 1, 9, 4, 12, 5, 13), (0, 1, 8, 9, 4, 5, 12, 13), (0, 1, 2, 3, 8, 9, 10, 11))}
 """Bytes of elements → how the first of two rows is made in each of three rounds, each one instruction; the second is
 made of what the first leaves. Other sizes exchange blocks of 1, 2 and 4."""
@@ -82,6 +85,12 @@ def second_cache() -> int:
     """The bytes of a core's second cache; where the system does not tell, what most have at least."""
     name = "SC_LEVEL2_CACHE_SIZE"
     return max(os.sysconf(name) if name in getattr(os, "sysconf_names", ()) else 0, LEAST)
+
+
+def is_worth_turning(load: Load, stride: int) -> bool:
+    """Whether elements that lie `stride` apart are quicker to read from a tile; wide ones only where they collide."""
+    item = itemsize(load.buffer.type.dtype)
+    return item in SIZES or (item == WIDE_ELEMENT and stride * item % COLLIDING == 0)
 
 
 def is_far(turned: Sequence[Load], steps: int) -> bool:
@@ -144,6 +153,8 @@ def turner(item: int, pitch: int) -> str:
 
 def turner_text(name: str, item: int, pitch: int) -> str:
     """The function: (from, elements from row to row, to, rows, columns); rows of `to` are `pitch` elements apart."""
+    if item == WIDE_ELEMENT:
+        return TEXT.format(name=name, t="<2 x i64>", block=BLOCK, pitch=pitch, least=8, turned="\n".join(_moved(pitch)))
     t, v = f"i{8 * item}", f"<{BLOCK} x i{8 * item}>"
     align = f"align {item}"
     lines = list[str]()
@@ -167,7 +178,26 @@ def turner_text(name: str, item: int, pitch: int) -> str:
             f"  %target{c} = getelementptr {t}, ptr %to, i64 %spot{c}",
             f"  store {v} {column}, ptr %target{c}, {align}",
         ]
-    return TEXT.format(name=name, t=t, block=BLOCK, pitch=pitch, turned="\n".join(lines))
+    return TEXT.format(name=name, t=t, block=BLOCK, pitch=pitch, least=item, turned="\n".join(lines))
+
+
+def _moved(pitch: int) -> list[str]:
+    """The instructions that move a block of wide elements."""
+    lines, t = list[str](), "<2 x i64>"
+    for r in range(BLOCK):
+        lines += [f"  %at{r} = add i64 %r, {r}", f"  %far{r} = mul i64 %at{r}, %stride"]
+    for c in range(BLOCK):
+        lines += [f"  %line{c} = add i64 %c, {c}", f"  %down{c} = mul i64 %line{c}, {pitch}"]
+        for r in range(BLOCK):
+            lines += [
+                f"  %place{r}_{c} = add i64 %far{r}, %line{c}",
+                f"  %source{r}_{c} = getelementptr {t}, ptr %from, i64 %place{r}_{c}",
+                f"  %x{r}_{c} = load {t}, ptr %source{r}_{c}, align 8",
+                f"  %spot{r}_{c} = add i64 %down{c}, %at{r}",
+                f"  %target{r}_{c} = getelementptr {t}, ptr %to, i64 %spot{r}_{c}",
+                f"  store {t} %x{r}_{c}, ptr %target{r}_{c}, align 8",
+            ]
+    return lines
 
 
 def turned(lines: list[str], rows: Sequence[str], type: str, item: int, prefix: str = "%x") -> list[str]:
@@ -227,11 +257,11 @@ one:
   %j = phi i64 [ %c, %single ], [ %j.next, %one ]
   %j.from = add i64 %i.far, %j
   %j.source = getelementptr {t}, ptr %from, i64 %j.from
-  %j.x = load {t}, ptr %j.source
+  %j.x = load {t}, ptr %j.source, align {least}
   %j.down = mul i64 %j, {pitch}
   %j.to = add i64 %j.down, %i
   %j.target = getelementptr {t}, ptr %to, i64 %j.to
-  store {t} %j.x, ptr %j.target
+  store {t} %j.x, ptr %j.target, align {least}
   %j.next = add i64 %j, 1
   %j.more = icmp ult i64 %j.next, %c.end
   br i1 %j.more, label %one, label %more
