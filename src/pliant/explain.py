@@ -9,7 +9,7 @@ from typing import Any
 
 from pliant.backends import backend_named
 from pliant.compiled import DEFAULT_BACKEND, Compiled
-from pliant.core.ir import Function, nodes
+from pliant.core.ir import Function
 from pliant.core.print import format_function
 from pliant.errors import ArgumentError
 from pliant.frontend.control.report import Report
@@ -31,7 +31,7 @@ class Explanation:
 
     def __str__(self) -> str:
         fired = ", ".join(f"{name} ×{count}" for name, count in self.rules.fired.most_common()) or "none"
-        before, after = len(nodes(self.traced.results)), len(nodes(self.optimised.results))
+        before, after = len(self.traced.nodes), len(self.optimised.nodes)
         return "\n".join((
             "program as traced", format_function(self.traced, origins=True),
             f"after the passes: {before} → {after} values; rules fired: {fired}",

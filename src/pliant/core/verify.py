@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, Param, functions_of, nodes
+from pliant.core.ir import Function, Param, functions_of
 from pliant.errors import PliantError, VerifyError
 
 
@@ -12,7 +12,7 @@ def verify(fn: Function, blame: str = "") -> Function:
     params = set(fn.params)
     if len(params) != len(fn.params):
         raise VerifyError(f"@{fn.name}{after}: a parameter occurs twice")
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         if isinstance(node.op, Param):
             if node.values[0] not in params:
                 raise VerifyError(f"@{fn.name}{after}: parameter {node.op.hint!r} is not in scope")

@@ -85,7 +85,7 @@ class Frame:
 
     def follow(self, fn: Function) -> None:
         """Fill in everything the results need."""
-        for node in nodes(fn.results):
+        for node in fn.nodes:
             if isinstance(node.op, Param):
                 continue
             if any(a in self.sets for a in node.args):
@@ -206,7 +206,7 @@ class Frame:
         op = node.op
         assert isinstance(op, Loop)
         counts = [self.value_of(a) for a, kind in zip(node.args, op.ins, strict=True) if kind == "count"]
-        if None in counts or op.length * len(nodes(op.body.results)) > MOST_STEPS:
+        if None in counts or op.length * len(op.body.nodes) > MOST_STEPS:
             return self._saturated(op.body, node, op.ins, op.outs)
         count = min(max(int(counts[0]), 0), op.length) if counts else op.length
         state = [self.entry(a) for a in node.args]

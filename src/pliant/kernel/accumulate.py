@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Value
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.kernel.product import is_product, lying
@@ -38,7 +38,7 @@ def by_parts(fn: Function, owned: Sequence[tuple[int, int]]) -> Function:
     found = {r: whole for p, r in owned if (whole := _concatenated(fn.results[r], fn.params[p]))}
     if not found:
         return fn
-    counts = Counter([a for node in nodes(fn.results) for a in node.args] + list(fn.results))
+    counts = Counter([a for node in fn.nodes for a in node.args] + list(fn.results))
     homes = {r: fn.params[p] for p, r in owned}
     results = list(fn.results)
     with scope():

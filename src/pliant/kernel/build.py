@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from pliant.core.ir import Function, Node, Op, Value, nodes
+from pliant.core.ir import Function, Node, Op, Value
 from pliant.core.types import Type
 from pliant.kernel.accumulate import by_parts
 from pliant.kernel.blocks import blocked
@@ -161,7 +161,7 @@ def arrange(program: Program) -> None:
 def expand(fn: Function, can: Can) -> Function:
     """`fn` with primitives that have no code of their own replaced by what they expand to."""
     for _ in range(16):
-        if not any([expandable(node, can) for node in nodes(fn.results)]):
+        if not any([expandable(node, can) for node in fn.nodes]):
             return fn
         fn = replaced(fn, lambda node, args: node.op.expand(*args) if expandable(node, can) else None)
     return fn

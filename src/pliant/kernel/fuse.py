@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TypeAlias, final
 
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of, nodes
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.cost import FAR, FUNCTION, is_kept, price_of
@@ -54,7 +54,7 @@ class Fusion:
         self, fn: Function, can: Can, calls: Calls | None = None, build: Build | None = None, owned: Pairs = ()
     ) -> None:
         self.can, self.calls, self.build = can, calls or _nobody, build
-        self.order = nodes(fn.results)
+        self.order = fn.nodes
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
         self.uses: dict[Value, list[Node]] = {}

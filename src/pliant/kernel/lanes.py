@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, final
 
-from pliant.core.ir import Function, Node, Value, Values, nodes
+from pliant.core.ir import Function, Node, Value, Values
 from pliant.kernel.cost import price_of
 from pliant.ops.base import Elementwise
 from pliant.ops.reduce import Reduction
@@ -25,7 +25,7 @@ CHEAP: Final = 4  # simple operations that cost less than bringing their result 
 
 def by_lanes(fn: Function) -> Function:
     """`fn` with such reductions taken apart."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([keeps_short_axis(node) for node in order]):
         return fn
     readers = Counter([a for node in order for a in node.args] + list(fn.results))

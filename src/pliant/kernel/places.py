@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, const, nodes
+from pliant.core.ir import Function, Node, Value, const
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import equal, not_equal
 from pliant.ops.elementwise import convert
@@ -23,7 +23,7 @@ SHORT: Final = 64  # elements of a row that is not searched alone
 
 def by_places(fn: Function) -> Function:
     """`fn` with such places of extrema taken apart."""
-    if not any([has_vectors(node) for node in nodes(fn.results)]):
+    if not any([has_vectors(node) for node in fn.nodes]):
         return fn
     return replaced(fn, lambda node, args: apart(node, *args) if has_vectors(node) else None)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pliant.core.ir import Function, Value, nodes
+from pliant.core.ir import Function, Value
 from pliant.ops.loop import Loop
 
 
 def spent_rows(fn: Function) -> dict[int, frozenset[int]]:
     """The parameters of loops' bodies, by the body's identity, whose content nobody needs after the step."""
-    order = nodes(fn.results)
+    order = fn.nodes
     uses = Counter([*[a for node in order for a in node.args], *fn.results])
     found = dict[int, frozenset[int]]()
     for node in order:

@@ -7,10 +7,10 @@ the stack in front.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Value
 from pliant.kernel.product import is_product
 from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot
@@ -22,14 +22,14 @@ LARGE: Final = 1 << 15  # bytes; what is smaller stays in the nearest cache
 
 def stacked(fn: Function) -> Function:
     """`fn` with such operands computed in that order."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([isinstance(node.op, Dot) for node in order]):
         return fn
     fronts = fronts_of(order, fn)
     return replaced(fn, lambda node, args: with_fronts(node, args, fronts)) if fronts else fn
 
 
-def fronts_of(order: list[Node], fn: Function) -> dict[Value, tuple[int, ...]]:
+def fronts_of(order: Sequence[Node], fn: Function) -> dict[Value, tuple[int, ...]]:
     """Values that only products read, all with the same axes as a stack, which are not the first ones: these axes."""
     found: dict[Value, tuple[int, ...]] = {}
     others = set(fn.results)

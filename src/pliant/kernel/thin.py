@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Value
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import mul
@@ -25,7 +25,7 @@ SHORT: Final = 64  # terms of a sum that is computed again wherever it is read
 
 def thinned(fn: Function) -> Function:
     """`fn` with such products as sums of products of elements."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([isinstance(node.op, Dot) for node in order]):
         return fn
     uses: dict[Value, list[Node]] = {r: [] for r in fn.results}

@@ -6,10 +6,10 @@ it where places repeat; side by side, the chains of two arrays overlap, and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, Values, const, nodes, rebuild
+from pliant.core.ir import Function, Node, Value, Values, const, rebuild
 from pliant.ops.compare import equal
 from pliant.ops.index import ScatterAdd
 from pliant.ops.select import select
@@ -21,7 +21,7 @@ MOST: Final = 4  # arrays in one loop
 
 def together(fn: Function) -> Function:
     """`fn` with such sums merged."""
-    groups = groups_of(nodes(fn.results))
+    groups = groups_of(fn.nodes)
     if not groups:
         return fn
     members = {node: group for group in groups for node in group}
@@ -40,7 +40,7 @@ def together(fn: Function) -> Function:
     return replaced_in(fn, rule)
 
 
-def groups_of(order: list[Node]) -> list[list[Node]]:
+def groups_of(order: Sequence[Node]) -> list[list[Node]]:
     """Sums that can be merged: into places by the same indices of the same array, none made from any of them."""
     found: dict[tuple[object, ...], list[Node]] = {}
     later = set[Value]()  # made from such a sum

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Value
 from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock
@@ -28,7 +28,7 @@ def unread_rests(fn: Function) -> dict[int, frozenset[int]]:
     """The results of loops' bodies, by the body's identity, of which nobody looks at the rest."""
     found = dict[int, frozenset[int]]()
     users = _users(fn)
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         op = node.op
         if isinstance(op, Loop):
             stacks = [n for n, kind in enumerate(op.outs) if kind == "stack"]
@@ -152,7 +152,7 @@ def _is_no_more(number: Form, length: Form) -> bool:
 def _users(fn: Function) -> dict[Value, list[Node | None]]:
     """What uses each value, once for each use; None for a result."""
     found: dict[Value, list[Node | None]] = {}
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         for a in node.args:
             found.setdefault(a, []).append(node)
     for r in fn.results:

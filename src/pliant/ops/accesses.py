@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Node, Param, Value, nodes
+from pliant.core.ir import Const, Node, Param, Value
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import AddBlock, BlockWrite, ReadBlock
 from pliant.ops.contract import Dot
@@ -116,7 +116,7 @@ def steps_of(node: Node, outside: Scene) -> Steps | None:
     steps.varying.update([steps.index, *(p for p, kind in rows if kind == "each")])
     steps.versions.update([(loop.body.params[p], k) for k, (p, _) in enumerate(loop.carries)])
     try:
-        for inner in nodes(loop.body.results):
+        for inner in loop.body.nodes:
             if not isinstance(inner.op, Param | Const):
                 _read(steps, inner)
         _check_results(steps)

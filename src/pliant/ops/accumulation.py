@@ -72,7 +72,7 @@ def is_only_added_to(body: Function, place: int, k: int) -> bool:
     chain.add(param)
     if any([r in chain for n, r in enumerate(body.results) if n != k]):
         return False
-    uses = [a for node in nodes(body.results) for a in node.args if a in chain]
+    uses = [a for node in body.nodes for a in node.args if a in chain]
     return len(uses) == len(chain) - 1
 
 

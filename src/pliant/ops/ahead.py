@@ -30,7 +30,6 @@ from pliant.core.ir import (
     Values,
     const,
     functions_of,
-    nodes,
     substitute,
 )
 from pliant.ops.accesses import is_one, is_write, starts_of
@@ -52,7 +51,7 @@ SHORTEST: Final = 8  # steps that are worth it
 def added_ahead(fn: Function, outside: Scene | None = None) -> Function:
     """`fn` with such products added up ahead, in the functions that it holds too. outside: what is known of it."""
     scene = Scene(fn) if outside is None else outside
-    if not any([functions_of(n.op) for n in nodes(fn.results)]):
+    if not any([functions_of(n.op) for n in fn.nodes]):
         return fn
 
     def rule(node: Node, env: Env) -> Values | None:
@@ -106,7 +105,7 @@ def products_of(node: Node, loop: Loop, args: Sequence[Value], scene: Scene) -> 
     if loop.reverse or loop.length < SHORTEST or not _is_bounded(node, loop, scene):
         return []
     fixed = _fixed(loop)
-    sums = [n.values[0] for n in nodes(loop.body.results) if isinstance(n.op, ReduceSum)]
+    sums = [n.values[0] for n in loop.body.nodes if isinstance(n.op, ReduceSum)]
     found = [p for p in [_product(loop, total, fixed) for total in sums] if p]
     return [p for p in found if _is_steady(loop, p) and not _is_turned(loop, p.column, args)]
 
@@ -123,7 +122,7 @@ def _fixed(loop: Loop) -> set[Value]:
     """Numbers in the body that are the same in every step."""
     params = zip(loop.body.params[1:], loop.ins, strict=True)
     found = {p for p, kind in params if kind in ("const", "count")}
-    for node in nodes(loop.body.results):
+    for node in loop.body.nodes:
         is_plain = isinstance(node.op, Const) or (node.args and all([a in found for a in node.args]))
         found.update(node.values if is_plain and not functions_of(node.op) else ())
     return found

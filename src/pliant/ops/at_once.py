@@ -11,10 +11,11 @@ along their last axis, whatever the order of the user's loops, and no step costs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, functions_of, nodes
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, functions_of
 from pliant.core.origin import at
 from pliant.ops.accesses import Access, Steps, is_read, lengths_of, steps_of
 from pliant.ops.base import Movement
@@ -42,7 +43,7 @@ ROOM: Final = 1 << 15  # bytes that are near the processor anyway
 def at_once(fn: Function, outside: Scene | None = None) -> Function:
     """`fn` with such loops taken at once, those inside others first; `outside` is what is known of it."""
     scene = Scene(fn) if outside is None else outside
-    if not any([functions_of(n.op) for n in nodes(fn.results)]):
+    if not any([functions_of(n.op) for n in fn.nodes]):
         return fn
 
     def rule(node: Node, env: Env) -> Values | Value | None:
@@ -62,9 +63,9 @@ def _taken(node: Node, scene: Scene) -> Values | None:
     return Lanes(steps).results() if steps and pays(steps) else None
 
 
-def _body(node: Node) -> list[Node]:
+def _body(node: Node) -> Sequence[Node]:
     assert isinstance(node.op, Loop)
-    return nodes(node.op.body.results)
+    return node.op.body.nodes
 
 
 def pays(steps: Steps) -> bool:
@@ -101,7 +102,7 @@ class Lanes:
         for p, x, kind in zip(loop.body.params[1:], self.steps.node.args, loop.ins, strict=True):
             self.found[p] = x, kind == "each"
         self.found[self.steps.index] = iota(loop.length), True
-        for node in nodes(loop.body.results):
+        for node in loop.body.nodes:
             if isinstance(node.op, Param):
                 continue
             with at(node.origin):

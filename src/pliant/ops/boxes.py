@@ -20,7 +20,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, Values, functions_of, nodes
+from pliant.core.ir import Function, Node, Param, Value, Values, functions_of
 from pliant.ops.elementwise import Div, Mul, add
 from pliant.ops.select import is_zero
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice, slice_window, update_slice
@@ -38,7 +38,7 @@ Box: TypeAlias = tuple[Place, tuple[int, ...]]  # and the windows that it lies i
 def add_in_boxes(fn: Function) -> Function:
     """`fn` with overlapping windows that are added to one array cut into boxes, in the functions its
     primitives hold too."""
-    order = nodes(fn.results)
+    order = fn.nodes
     chains = dict(_chains(fn, order))
     if not chains and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn

@@ -18,7 +18,7 @@ from math import prod
 from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Node, Op, Param, Value, Values, functions_of, map_functions, nodes, rebuild
+from pliant.core.ir import Function, Node, Op, Param, Value, Values, functions_of, map_functions, rebuild
 from pliant.core.origin import at
 from pliant.core.types import Type
 from pliant.ops.accesses import steps_of
@@ -105,7 +105,7 @@ def _is_turned_for_nothing(x: Value) -> bool:
 def _is_taken_at_once(node: Node) -> bool:
     loop = node.op
     assert isinstance(loop, Loop)
-    if any([functions_of(n.op) for n in nodes(loop.body.results)]):
+    if any([functions_of(n.op) for n in loop.body.nodes]):
         return False
     steps = steps_of(node, Scene(loop))
     return steps is not None and pays(steps)
@@ -206,7 +206,7 @@ def _function(fn: Function, places: Collection[int]) -> tuple[Function, set[int]
     def run(*xs: Value) -> Values:
         env = dict[Value, Value](zip(fn.params, xs, strict=True))
         arrays = {fn.params[n]: xs[n] for n in places}
-        for node in nodes(fn.results):
+        for node in fn.nodes:
             if not isinstance(node.op, Param):
                 with at(node.origin):
                     _remake(node, env, arrays)

@@ -193,7 +193,7 @@ def _widened(fn: Function, shape: tuple[int, ...]) -> Function:
 
 def loops_over_parts(fn: Function) -> bool:
     """Whether there are loops that read or write parts of arrays, in branches too."""
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         look = loops_over_parts if isinstance(node.op, Cond) else has_parts
         if any(map(look, functions_of(node.op).values())):
             return True
@@ -202,7 +202,7 @@ def loops_over_parts(fn: Function) -> bool:
 
 def cleared(fn: Function) -> Function:
     """`fn` with zeros for what is unset, for those who run both branches."""
-    unset = [n.values[0] for n in nodes(fn.results) if isinstance(n.op, Unset)]
+    unset = [n.values[0] for n in fn.nodes if isinstance(n.op, Unset)]
     if not unset:
         return fn
     with scope():

@@ -7,11 +7,11 @@ What such a write stores has no part in the result, and so must have none in the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import final
 
-from pliant.core.ir import Function, Node, Param, Value, functions_of, nodes
+from pliant.core.ir import Function, Node, Param, Value, functions_of
 from pliant.ops.index import ScatterAdd, ScatterSet
 from pliant.ops.shape import Slice
 from pliant.ops.update import UpdateSlice, Window, apart, within
@@ -61,14 +61,14 @@ def _size(window: Slice) -> int:
 def drop_dead_writes(fn: Function) -> Function:
     """`fn` without the writes whose elements are written again before they are read, also in the
     functions its primitives hold. Takes time linear in the size of the program."""
-    order = nodes(fn.results)
+    order = fn.nodes
     dead = _dead(fn, order) | set(_scattered_again(fn, order))
     if not dead and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
     return replaced(fn, lambda n, args: args[0] if n.values[0] in dead else changed_inside(n, args, drop_dead_writes))
 
 
-def _scattered_again(fn: Function, order: list[Node]) -> Iterator[Value]:
+def _scattered_again(fn: Function, order: Sequence[Node]) -> Iterator[Value]:
     """Arrays scattered to of which nothing is read but what is scattered to the same places, named once each."""
     uses = Counter([*fn.results, *(a for node in order for a in node.args)])
     for node in order:
@@ -79,7 +79,7 @@ def _scattered_again(fn: Function, order: list[Node]) -> Iterator[Value]:
                 yield x
 
 
-def _dead(fn: Function, order: list[Node]) -> set[Value]:
+def _dead(fn: Function, order: Sequence[Node]) -> set[Value]:
     """The dead writes, found from the last node to the first."""
     writer: dict[Value, Value] = {}  # the one write on top of a write
     reads: dict[Value, list[Slice]] = {}
@@ -98,7 +98,7 @@ def _dead(fn: Function, order: list[Node]) -> set[Value]:
 
 
 def _sweep(
-    order: list[Node], writer: dict[Value, Value], reads: dict[Value, list[Slice]], whole: set[Value]
+    order: Sequence[Node], writer: dict[Value, Value], reads: dict[Value, list[Slice]], whole: set[Value]
 ) -> set[Value]:
     unread: dict[Value, Unread] = {}
     dead = set[Value]()

@@ -23,7 +23,6 @@ from pliant.core.ir import (
     const,
     functions_of,
     map_functions,
-    nodes,
     rebuild,
 )
 from pliant.core.origin import at
@@ -57,12 +56,12 @@ class Saved:
 def elide(fn: Function) -> Function:
     """`fn` with stacks read again from the arrays that loops end with, where these hold them still; also
     in the functions that its primitives hold."""
-    held = [n for n in nodes(fn.results) if functions_of(n.op)]
+    held = [n for n in fn.nodes if functions_of(n.op)]
     inner = {n: op for n in held if (op := map_functions(n.op, elide)) is not n.op}
     if inner:
         fn = replaced_in(fn, lambda n, env: inner[n].apply(*[env[a] for a in n.args]) if n in inner else None)
     fn = without_copies(fn)
-    slots = {n: found for n in nodes(fn.results) if (found := slots_of(n))}
+    slots = {n: found for n in fn.nodes if (found := slots_of(n))}
     return replaced_in(fn, lambda n, env: _without_stacks(n, slots[n], env) if n in slots else None) if slots else fn
 
 
@@ -107,7 +106,7 @@ def can_read(path: Sequence[Node], n: int, saved: Saved) -> bool:
     if len(saved.levels) == len(path):
         return True
     param = loop.body.params[n + 1]
-    uses = [(user, k) for user in nodes(loop.body.results) for k, a in enumerate(user.args) if a is param]
+    uses = [(user, k) for user in loop.body.nodes for k, a in enumerate(user.args) if a is param]
     return param not in loop.body.results and all(
         [
             isinstance(user.op, Loop) and user.op.ins[k] == "each" and can_read((*path, user), k, saved)
@@ -254,7 +253,7 @@ class Frame:
         depth = len(self.indices)
         env.update({p: self.again(s.value, s.levels) for p, s in held.items() if len(s.levels) == depth})
         deeper = {p: s for p, s in held.items() if len(s.levels) > depth}
-        for node in nodes(fn.results):
+        for node in fn.nodes:
             if node.values[0] in env or isinstance(node.op, Param):
                 continue
             slots = {n: deeper[a] for n, a in enumerate(node.args) if a in deeper}

@@ -10,11 +10,11 @@ elementwise is computed where it is read anyway.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Op, Value, functions_of, map_functions, nodes
+from pliant.core.ir import Function, Node, Op, Value, functions_of, map_functions
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot
@@ -30,10 +30,10 @@ Axes: TypeAlias = "tuple[int | None, ...]"
 
 def fewer_rows(fn: Function) -> Function:
     """`fn` with rows taken early, also in the functions that it holds."""
-    if any([functions_of(node.op) for node in nodes(fn.results)]):
-        inner = {n: op for n in nodes(fn.results) if (op := map_functions(n.op, fewer_rows)) is not n.op}
+    if any([functions_of(node.op) for node in fn.nodes]):
+        inner = {n: op for n in fn.nodes if (op := map_functions(n.op, fewer_rows)) is not n.op}
         fn = replaced(fn, lambda n, args: inner[n].apply(*args) if n in inner else None) if inner else fn
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([takes_fewer(node) for node in order]):
         return fn
     uses: dict[Value, list[Node | None]] = {r: [None] for r in fn.results}
@@ -52,7 +52,7 @@ def takes_fewer(node: Node) -> bool:
     return rows.type.rank == 1 and 0 < FEWER * rows.shape[0] <= x.shape[0]
 
 
-def plan_of(taking: Node, order: list[Node], uses: Mapping[Value, list[Node | None]]) -> Plan | None:
+def plan_of(taking: Node, order: Sequence[Node], uses: Mapping[Value, list[Node | None]]) -> Plan | None:
     """What is computed of fewer rows, if that saves anything."""
     wanted: dict[Value, set[int]] = {taking.args[0]: {0}}
     moved: dict[Node, int] = {}

@@ -7,7 +7,7 @@ The derivative of a loop keeps what was read at each step: it then keeps one of 
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, Node, Value, const, functions_of, map_functions, nodes
+from pliant.core.ir import Function, Node, Value, const, functions_of, map_functions
 from pliant.ops.block import ReadBlock
 from pliant.ops.elementwise import sub
 from pliant.ops.places import Form, Scene, form_of
@@ -16,7 +16,7 @@ from pliant.transforms.replace import Env, replaced_in
 
 def flipped(fn: Function) -> Function:
     """`fn` with such blocks read once, in the functions that its primitives hold too."""
-    order = nodes(fn.results)
+    order = fn.nodes
     first, kept = dict[Value, Value](), list[Value]()
     for read in [n.values[0] for n in order if isinstance(n.op, ReadBlock) and not n.op.shared]:
         other = next((r for r in kept if _is_flipped(read, r)), None)

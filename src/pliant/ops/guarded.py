@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, nodes
+from pliant.core.ir import Function, Node, Value, Values, const, functions_of
 from pliant.core.types import Type
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
@@ -24,7 +24,7 @@ from pliant.transforms.replace import replaced
 def guarded(fn: Function, batched: Sequence[bool]) -> Function:
     """`fn` with a condition before its operands: without it, places that depend on the batched operands are such as
     there always are, and loops in it whose ends do end at once."""
-    order = nodes(fn.results)
+    order = fn.nodes
     given = {
         node: node.op.somewhere(*(a.type for a in node.args)) for node in order if isinstance(node.op, Indexed | Block)
     }

@@ -21,7 +21,6 @@ from pliant.core.ir import (
     Values,
     functions_of,
     map_functions,
-    nodes,
     substitute,
 )
 from pliant.core.types import Type
@@ -43,7 +42,7 @@ GROWTH: Final = 4  # times the largest operand: what is larger is not kept, unle
 
 def hoist(fn: Function) -> Function:
     """`fn` with what loops would compute again and again before them; inner loops first."""
-    order = nodes(fn.results)
+    order = fn.nodes
     inner = {n: map_functions(n.op, hoist) for n in order if functions_of(n.op)}
     if all([op is n.op and not (isinstance(op, AnyLoop) and any(_moved(op))) for n, op in inner.items()]):
         return fn
@@ -88,7 +87,7 @@ def _taking(fn: Function, found: Values, types: Sequence[Type], start: int) -> F
 def invariants(fn: Function, fixed: Sequence[Value], *, is_sure: bool) -> Values:
     """What to compute before a loop, of all that depends on nothing but `fixed` parameters."""
     still, heavy, used = set(fixed), set[Value](), dict[Value, None]()
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         if isinstance(node.op, Const):
             still.update(node.values)
         elif node.args and all([a in still for a in node.args]) and _is_movable(node, is_sure=is_sure):

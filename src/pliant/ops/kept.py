@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
-from pliant.core.ir import Function, Node, Value, nodes
+from pliant.core.ir import Function, Node, Value
 from pliant.ops.block import ReadBlock
 from pliant.ops.cond import Cond
 from pliant.ops.index import Gather
@@ -29,7 +29,7 @@ class _Unknown(Exception):
 
 def without_copies(fn: Function) -> Function:
     """`fn` with such stacks replaced, in the loops that read them, by the array itself."""
-    found = {n: slots for n in nodes(fn.results) if (slots := _slots(n))}
+    found = {n: slots for n in fn.nodes if (slots := _slots(n))}
 
     def rule(node: Node, env: dict[Value, Value]) -> tuple[Value, ...] | None:
         if node not in found:
@@ -88,7 +88,7 @@ def _reads(fn: Function, param: Value, scene: Scene) -> Iterator[tuple[Value, Sc
     """All reads of a parameter, in loops and branches too, and what is known there."""
     if param in fn.results:
         raise _Unknown
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         for n, a in enumerate(node.args):
             if a is not param:
                 continue

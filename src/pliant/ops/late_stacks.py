@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from pliant.core.ir import Function, Node, Value, Values, functions_of, map_functions, nodes
+from pliant.core.ir import Function, Node, Value, Values, functions_of, map_functions
 from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
@@ -25,10 +25,10 @@ Kinds: TypeAlias = "dict[Value, set[tuple[In, Value | None] | None]]"
 
 def late_stacks(fn: Function) -> Function:
     """`fn` without such stacks, where loops read them row by row; also in the functions that it holds."""
-    if not any([functions_of(node.op) for node in nodes(fn.results)]):
+    if not any([functions_of(node.op) for node in fn.nodes]):
         return fn
     fn = _late_inside(fn)
-    order = nodes(fn.results)
+    order = fn.nodes
     kinds = _kinds(fn, order)
     found = {node: late for node in order if isinstance(node.op, Loop) and (late := _late(node, node.op, kinds))}
 
@@ -61,7 +61,7 @@ def _count(node: Node) -> Value | None:
 
 def _late_inside(fn: Function) -> Function:
     """`fn` without stacks of such stacks of loops in the steps of a loop."""
-    order = nodes(fn.results)
+    order = fn.nodes
     kinds = _kinds(fn, order)
     found = {n: late for n in order if isinstance(n.op, Loop) and (late := _stacks_of_late(n, n.op, kinds))}
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Const, Function, Node, Value, Values, functions_of, map_functions, nodes, rebuild, substitute
+from pliant.core.ir import Const, Function, Node, Value, Values, functions_of, map_functions, rebuild, substitute
 from pliant.ops.cond import Cond
 from pliant.ops.region import is_simple
 from pliant.transforms.replace import Env, replaced_in
@@ -26,7 +26,7 @@ Given: TypeAlias = "dict[Value, Value]"
 
 def made_before(fn: Function) -> Function:
     """`fn` with such branches, in the functions that its primitives hold too."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([functions_of(node.op) for node in order]):
         return fn
     branching = [(node, op) for node in order if isinstance(op := node.op, Cond)]
@@ -55,7 +55,7 @@ def _key(node: Node, outside: Mapping[Value, Value]) -> tuple[object, ...]:
 def _given(fn: Function, node: Node, known: Known) -> Given:
     """What a branch of a node makes that is known outside, as far as the rest of the branch reads it."""
     outside = dict(zip(fn.params, node.args[1:], strict=True))
-    for inner in nodes(fn.results):
+    for inner in fn.nodes:
         made = known.get(_key(inner, outside)) if _is_number(inner) else None
         if made is not None:
             outside[inner.values[0]] = made

@@ -82,7 +82,7 @@ def run_once(fn: Function) -> Function:
 
 
 def _holds_retrace(fn: Function) -> bool:
-    return any([isinstance(node.op, Retrace) or any(map(_holds_retrace, _held(node))) for node in nodes(fn.results)])
+    return any([isinstance(node.op, Retrace) or any(map(_holds_retrace, _held(node))) for node in fn.nodes])
 
 
 def _held(node: Node) -> list[Function]:
@@ -112,7 +112,7 @@ def _linked_inside(fn: Function) -> Function:
 
     fn = replaced(fn, inside)
     while True:
-        order = nodes(fn.results)
+        order = fn.nodes
         link = next(_links(order, order, {v: v for node in order for v in node.values}), None)
         if link is None:
             return fn
@@ -210,7 +210,7 @@ def _restricted(test: Function, body: Function, ins: Sequence[Kind], has: Sequen
     kept = pick(body.results[: len(carried)], carried)
     parts = Function("test", pick(test.params, has), test.results), Function("step", pick(body.params, has), kept)
     for fn in parts:
-        if any([isinstance(n.op, Param) and n.values[0] not in fn.params for n in nodes(fn.results)]):
+        if any([isinstance(n.op, Param) and n.values[0] not in fn.params for n in fn.nodes]):
             return None
     return list(map(_without_tapes, parts))
 
@@ -299,7 +299,7 @@ def _linked(one: Function, other: Function, places: Sequence[Place]) -> tuple[Fu
     while True:
         with scope():
             one = Function(one.name, one.params, copied(one.results, {p: p for p in one.params}))
-            order, later = nodes(one.results), nodes(other.results)
+            order, later = one.nodes, other.nodes
             known = _known(one, other, later, places)
             link = next(_links(order, later, known), None)
             if link is None:

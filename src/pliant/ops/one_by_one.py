@@ -8,7 +8,7 @@ another length for each problem: all at once, a step would take as long as if ea
 
 from __future__ import annotations
 
-from pliant.core.ir import Const, Function, Op, functions_of, nodes
+from pliant.core.ir import Const, Function, Op, functions_of
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import LoopForm
@@ -18,7 +18,7 @@ from pliant.ops.step_cut import WIDE
 
 def has_parts(fn: Function, least: int = WIDE) -> bool:
     """Whether parts of arrays of `least` elements or more are read or written there, at places of run time."""
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         if isinstance(node.op, Indexed | Block) and node.args[0].type.size >= least:
             return True
         if any([has_parts(f, least) for f in functions_of(node.op).values()]):
@@ -28,7 +28,7 @@ def has_parts(fn: Function, least: int = WIDE) -> bool:
 
 def has_own_parts(fn: Function, least: int = WIDE) -> bool:
     """Whether each problem of a batch has parts of a length of its own there, of arrays of `least` elements or more."""
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         op = node.op
         if isinstance(op, Block) and op.shared and node.args[0].type.row.size >= least:
             lengths = [n.args[0] if isinstance(n.op, Broadcast) else n for n in node.args[-len(op.step) :]]
@@ -41,7 +41,7 @@ def has_own_parts(fn: Function, least: int = WIDE) -> bool:
 
 def holds_problems(fn: Function, n: int) -> bool:
     """Whether n problems are taken one by one there, in a loop or in what it holds."""
-    ops = [node.op for node in nodes(fn.results)]
+    ops = [node.op for node in fn.nodes]
     inside = [f for op in ops for f in functions_of(op).values()]
     return any([_is_of_problems(op, n) for op in ops]) or any([holds_problems(f, n) for f in inside])
 

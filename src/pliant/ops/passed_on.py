@@ -43,7 +43,7 @@ STEP: Final = Form.of("step")
 
 def passed_on(fn: Function) -> Function:
     """`fn` with such loops, in the functions that its primitives hold too."""
-    if not any([functions_of(node.op) for node in nodes(fn.results)]):
+    if not any([functions_of(node.op) for node in fn.nodes]):
         return fn
 
     def rule(node: Node, args: Values) -> Values | None:
@@ -84,7 +84,7 @@ def _passed(loop: Loop) -> Iterator[Passed]:
     """Such elements of the arrays that a loop carries."""
     if not loop.length:
         return
-    reads = [n.values[0] for n in nodes(loop.body.results) if isinstance(n.op, Gather) and _is_element(n)]
+    reads = [n.values[0] for n in loop.body.nodes if isinstance(n.op, Gather) and _is_element(n)]
     for c, k in loop.carries:
         array, end = loop.body.params[c], loop.body.results[k]
         if array.type.size < WIDE:

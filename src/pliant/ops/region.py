@@ -25,7 +25,7 @@ LONGEST_OF_PARTS = 100  # operations instead of a part of an array; see `of_part
 def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tuple[bool, ...]:
     """Which results depend on the marked parameters; with `floats`, through float values only."""
     live = set(pick(fn.params, marked))
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         flags = [a in live for a in node.args]
         if any(flags):
             rule = getattr(node.op, "reached", None)  # of primitives that know which operand matters to which result

@@ -15,7 +15,7 @@ from typing import Final, cast, final
 
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, Values, const, nodes, substitute
+from pliant.core.ir import Function, Node, Value, Values, const, substitute
 from pliant.core.types import Type
 from pliant.ops.custom import pick
 from pliant.ops.elementwise import sub
@@ -93,7 +93,7 @@ def _row_array(loop: Loop, p: int, k: int) -> RowArray | None:
     if written.args[0] is not array or _offset(written.args[1], loop) != first or written in written.args[1:]:
         return None
     reads = list[tuple[Value, int]]()
-    for node in nodes(loop.body.results):
+    for node in loop.body.nodes:
         if node is written.node or (array not in node.args and written not in node.args):
             continue
         is_read = isinstance(node.op, Gather) and not node.op.shared and node.args[0] is array and len(node.args) == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, Values, nodes
+from pliant.core.ir import Function, Node, Value, Values
 from pliant.ops.checkpoints import in_blocks
 from pliant.ops.contract import Dot
 from pliant.ops.loop import Loop
@@ -54,7 +54,7 @@ def _size(loop: Loop, node: Node) -> int:
 def _has_products(fn: Function, node: Node) -> bool:
     """Whether there are products along the steps of a loop, much smaller than its rows."""
     after, rows = set[Value](node.values), max([v.type.size for v in node.values], default=0)
-    for later in nodes(fn.results):
+    for later in fn.nodes:
         if after.isdisjoint(later.args):
             continue
         after.update(later.values)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, cast, final
 
-from pliant.core.ir import Function, Node, Value, Values, nodes
+from pliant.core.ir import Function, Node, Value, Values
 from pliant.core.types import Type
 from pliant.ops.contract import Dot
 from pliant.ops.fewer_rows import sources_of, takes_fewer, with_rows
@@ -52,7 +52,7 @@ def as_parts(fn: Function, node: Node, *, is_derived: bool) -> tuple[Function, N
 def _has_candidates(fn: Function, node: Node) -> bool:
     """Whether there may be such operations."""
     after = set[Value](node.values)
-    for later in nodes(fn.results):
+    for later in fn.nodes:
         if not after.isdisjoint(later.args):
             few = isinstance(later.op, Reduction) and later.args[0].shape[:1] <= (FEW,)
             if few or isinstance(later.op, Concatenate | Gather | Dot):

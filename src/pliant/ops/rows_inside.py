@@ -32,7 +32,7 @@ ROOM: Final = 1 << 15  # bytes that are near the processor anyway
 
 def rows_inside(fn: Function) -> Function:
     """`fn` with what loops read row by row made in them, also in the functions that it holds."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([functions_of(n.op) for n in order]):
         return fn
     readers: dict[Value, list[Node | None]] = {r: [None] for r in fn.results}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 from pliant.core import ir
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values, nodes
+from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import fit
@@ -202,7 +202,7 @@ class ScatterTrail(Stepped, Trail):
 
     def partials(self, old: Value, u: Value, du: Value | None) -> tuple[Value, Value]:
         """The derivative of each step by what it found, and its tangent by what was given."""
-        if old.type.kind == "c" and any([n.op.name in NOT_ANALYTIC for n in nodes(self.step.results)]):
+        if old.type.kind == "c" and any([n.op.name in NOT_ANALYTIC for n in self.step.nodes]):
             raise DTypeError(f"{self.name}: this update of complex numbers has no complex derivative")
         one = fit(ir.const(1, old.dtype), old.type)
         made = [push(self.step, (old, u), dxs)[1][0] for dxs in ((one, None), (None, du))]
@@ -267,7 +267,7 @@ def _put(state: Any, place: tuple[Any, ...], new: Any) -> Any:
 def taken(k: Any, step: Function, *given: Any) -> Any:
     """A step in a kernel."""
     env = dict(zip(step.params, given, strict=True))
-    for node in nodes(step.results):
+    for node in step.nodes:
         match node.op:
             case Param():
                 pass

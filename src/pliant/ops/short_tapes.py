@@ -19,7 +19,7 @@ from typing import Final, cast, final
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions, nodes
+from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions
 from pliant.ops.compare import minimum
 from pliant.ops.elide import Frame
 from pliant.ops.later import INDEX
@@ -59,7 +59,7 @@ class Tape:
 
 def short_tapes(fn: Function, log: Log | None = None) -> Function:
     """`fn` with such stacks made in blocks, also in the functions that its primitives hold."""
-    held = {n: op for n in nodes(fn.results) if functions_of(n.op) and (op := _inside(n, log)) is not n.op}
+    held = {n: op for n in fn.nodes if functions_of(n.op) and (op := _inside(n, log)) is not n.op}
     if held:
         fn = replaced_in(fn, lambda n, env: held[n].apply(*[env[a] for a in n.args]) if n in held else None)
     found = tapes(fn)
@@ -95,7 +95,7 @@ def _inside(node: Node, log: Log | None) -> ir.Op:
 def tapes(fn: Function) -> list[Tape]:
     """The stacks to make again."""
     uses = dict[Value, list[tuple[Node, int]]]()
-    order = nodes(fn.results)
+    order = fn.nodes
     for node in order:
         for n, a in enumerate(node.args):
             uses.setdefault(a, []).append((node, n))

@@ -20,7 +20,6 @@ from pliant.core.ir import (
     Values,
     functions_of,
     map_functions,
-    nodes,
     rebuild,
     substitute,
 )
@@ -41,13 +40,13 @@ HEAVY: Final = 4096  # elements; less work than for so many is not worth a branc
 
 def sink(fn: Function) -> Function:
     """`fn` with what only one branch reads inside that branch, also in the functions that it holds."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if not any([functions_of(n.op) or isinstance(n.op, Select) for n in order if not isinstance(n.op, Param)]):
         return fn
     fn = _with_branches(fn)
     claimed = _claims(fn, _side_of_cond)
     owners = {owner for owner, _ in claimed.values()}
-    order = nodes(fn.results)
+    order = fn.nodes
     kept = [n for n in order if functions_of(n.op) and n not in claimed and n not in owners]
     held = {n: op for n in kept if (op := map_functions(n.op, sink)) is not n.op}
     if not claimed and not held:
@@ -97,7 +96,7 @@ def _frontier(node: Node, claimed: dict[Node, Side]) -> Values:
 
 def _claims(fn: Function, side_of: SideOf) -> dict[Node, Side]:
     """The nodes that only one side of one branching node needs."""
-    order = nodes(fn.results)
+    order = fn.nodes
     readers: dict[Node, list[tuple[Node, int]]] = {node: [] for node in order}
     for node in order:
         for n, a in enumerate(node.args):
@@ -136,7 +135,7 @@ def _side_of_cond(node: Node, n: int) -> int | None:
 
 def _with_branches(fn: Function) -> Function:
     """`fn` with a choice by one condition as a branch, where one side has much work of its own."""
-    choices = [n for n in nodes(fn.results) if isinstance(n.op, Select) and _predicate(n) is not None]
+    choices = [n for n in fn.nodes if isinstance(n.op, Select) and _predicate(n) is not None]
     if not choices:
         return fn
     heavy = {owner for node, (owner, _) in _claims(fn, _side_of_choice).items() if _is_heavy(node)}

@@ -17,7 +17,7 @@ import math
 from typing import Final, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Param, Value, const, nodes, substitute
+from pliant.core.ir import Function, Param, Value, const, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.ops.compare import Isfinite, Minimum
@@ -45,7 +45,7 @@ class Deviations:
 
 def in_one_pass(fn: Function) -> Function:
     """`fn` with such sums made block by block."""
-    found = [d for node in nodes(fn.results) if (d := deviations(node.values[0]))]
+    found = [d for node in fn.nodes if (d := deviations(node.values[0]))]
     if not found:
         return fn
     known: dict[Value, Value] = {}

@@ -22,7 +22,7 @@ from pliant.transforms.replace import Env, changed_inside, copied, replaced
 
 def start_of_sums(fn: Function) -> Function:
     """`fn` with such ways back, in the functions that its primitives hold too."""
-    order = nodes(fn.results)
+    order = fn.nodes
     if any([functions_of(node.op) for node in order]):
         fn = replaced(fn, lambda node, args: changed_inside(node, args, start_of_sums))
     while found := next(_sums(fn), None):
@@ -33,7 +33,7 @@ def start_of_sums(fn: Function) -> Function:
 def _sums(fn: Function) -> Iterator[tuple[Node, Value, Value, Value]]:
     """Sums of an array and of what ways back, one after the other, add to zeros, which nothing else reads; and what the
     first of these leaves."""
-    order = nodes(fn.results)
+    order = fn.nodes
     uses = Counter([*fn.results, *(a for node in order for a in node.args)])
     for node in order:
         if isinstance(node.op, Add) and any([isinstance(a.op, Rewind) for a in node.args]):

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Namespace, Tangents, Value, Values, functions_of, nodes
+from pliant.core.ir import Function, Namespace, Tangents, Value, Values, functions_of
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
@@ -124,7 +124,7 @@ Making: TypeAlias = Literal["none", "own", "left"]
 def tapes_made(fn: Function) -> Making:
     """Whether a function makes tapes, and whether it leaves some of them to its caller."""
     live, is_made = set[Value](), False
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         held = [tapes_made(f) for f in functions_of(node.op).values()]
         is_new = isinstance(node.op, Record) or "left" in held
         is_made = is_made or is_new or "own" in held

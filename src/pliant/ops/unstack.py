@@ -26,7 +26,6 @@ from pliant.core.ir import (
     const,
     functions_of,
     map_functions,
-    nodes,
     rebuild,
     substitute,
 )
@@ -59,12 +58,12 @@ def unstack(fn: Function, log: Log | None = None, *, is_derived: bool = True) ->
     def again(held: Function) -> Function:
         return unstack(held, log, is_derived=is_derived)
 
-    inner = {n: op for n in nodes(fn.results) if functions_of(n.op) and (op := map_functions(n.op, again)) is not n.op}
+    inner = {n: op for n in fn.nodes if functions_of(n.op) and (op := map_functions(n.op, again)) is not n.op}
     if inner:
         fn = replaced(fn, lambda n, args: inner[n].apply(*args) if n in inner else None)
     done = set[int]()
     while True:
-        order = [n for n in nodes(fn.results) if isinstance(n.op, Loop)]
+        order = [n for n in fn.nodes if isinstance(n.op, Loop)]
         found = [(k, flow) for k, n in enumerate(order) if k not in done and (flow := _flow(fn, n, is_derived))]
         if not found:
             return fn
@@ -94,7 +93,7 @@ class Anew:
         """The function with what is made of the rows in the loop."""
         flow, fn = self.flow, self.flow.fn
         env: Env = {p: p for p in fn.params}
-        order = nodes(fn.results)
+        order = fn.nodes
         with scope():
             for node in [n for n in order if n.values[0] not in flow.after]:
                 _again(node, env)
@@ -265,7 +264,7 @@ def _followed(fn: Function, node: Node, is_derived: bool) -> Flow:
     assert isinstance(loop, Loop)
     rows = zip(loop.outs, node.values, loop.body.results, strict=True)
     sources = {stack: y for kind, stack, y in rows if kind == "stack"}
-    order = nodes(fn.results)
+    order = fn.nodes
     flow = Flow(fn, node, loop, sources, set(node.values), is_derived, _rows_before(loop, sources, order))
     for later in order:
         if not flow.after.isdisjoint(later.args):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, nodes
+from pliant.core.ir import Function, Node, Value, Values, const, functions_of
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.ranges import Range, Ranges, ranges_of
@@ -49,7 +49,7 @@ NO_INDEX: Final = -1
 def through_views(fn: Function, given: Ranges | None = None) -> Function:
     """`fn` with such reads and writes, in the functions that its primitives hold too."""
     reads = Gather | ReadBlock | UpdateSlice
-    if not any([isinstance(n.op, reads) or functions_of(n.op) for n in nodes(fn.results)]):
+    if not any([isinstance(n.op, reads) or functions_of(n.op) for n in fn.nodes]):
         return fn
     known = ranges_of(fn, given or {})
 

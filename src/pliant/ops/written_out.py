@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions, nodes
+from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions
 from pliant.ops.base import Elementwise
 from pliant.ops.loop import Loop
 from pliant.ops.shape import reshape, slice_axis
@@ -37,14 +37,14 @@ def written_out(fn: Function) -> Function:
 
 def _is_wanted(fn: Function) -> bool:
     """Whether there is such a loop, also in the functions that primitives hold."""
-    ops = [node.op for node in nodes(fn.results) if functions_of(node.op)]
+    ops = [node.op for node in fn.nodes if functions_of(node.op)]
     inside = [f for op in ops for f in functions_of(op).values()]
     return any([isinstance(op, Loop) and _pays(op) for op in ops]) or any(map(_is_wanted, inside))
 
 
 def _pays(loop: Loop) -> bool:
     """Whether a loop is short, and what it carries is large and computed element by element."""
-    body = [node for node in nodes(loop.body.results) if node.args]
+    body = [node for node in loop.body.nodes if node.args]
     if loop.length > MOST or loop.length * len(body) > LONGEST or "count" in loop.ins or {*loop.outs} != {"last"}:
         return False
     carried = {p for c, _ in loop.carries if (p := loop.body.params[c]).type.size >= LARGE}

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from pliant.core.build import expanded
-from pliant.core.ir import Function, Namespace, Op, Param, nodes
+from pliant.core.ir import Function, Namespace, Op, Param
 from pliant.core.types import SHORT, Type
 
 
@@ -18,7 +18,7 @@ def evaluate(fn: Function, xs: tuple[Any, ...], xp: Namespace) -> tuple[Any, ...
 
 def stepper(fn: Function, xp: Namespace) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """`fn` as a Python function of arrays, for many calls."""
-    order = [node for node in nodes(fn.results) if not isinstance(node.op, Param)]
+    order = [node for node in fn.nodes if not isinstance(node.op, Param)]
 
     def step(xs: tuple[Any, ...]) -> tuple[Any, ...]:
         env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Node, Op, Value, Values, functions_of, nodes
+from pliant.core.ir import Function, Node, Op, Value, Values, functions_of
 from pliant.core.protocols import implements
 from pliant.transforms.replace import changed_inside, replaced
 
@@ -20,7 +20,7 @@ class Inlinable(Protocol):
 
 def inline(fn: Function) -> Function:
     """`fn` with every `Inlinable` primitive opened, in the functions it holds too, until none is left."""
-    while any(_is_open(n.op) for n in nodes(fn.results)):
+    while any(_is_open(n.op) for n in fn.nodes):
         fn = _once(fn)
     return fn
 
@@ -29,7 +29,7 @@ def _is_open(op: Op) -> bool:
     """Whether there is something to open in this primitive."""
     if implements(op, Inlinable):
         return True
-    return any(_is_open(n.op) for f in functions_of(op).values() for n in nodes(f.results))
+    return any(_is_open(n.op) for f in functions_of(op).values() for n in f.nodes)
 
 
 def _once(fn: Function) -> Function:

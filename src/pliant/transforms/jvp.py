@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
-from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, nodes, rebuild
+from pliant.core.ir import Function, Node, Op, Param, Tangents, Value, Values, rebuild
 from pliant.core.origin import derived, swap
 from pliant.core.protocols import implements
 
@@ -29,7 +29,7 @@ def push(fn: Function, xs: Values, dxs: Tangents, *, split: bool = False) -> tup
     which reverse mode needs (see `Linearizable`)."""
     value: dict[Value, Value] = dict(zip(fn.params, xs, strict=True))
     tangent: dict[Value, Value] = {p: d for p, d in zip(fn.params, dxs, strict=True) if d is not None}
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         if isinstance(node.op, Param):
             for p in node.values:
                 value.setdefault(p, p)  # a value of an enclosing trace

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pliant.core import ir
 from pliant.core.build import expanded, trace
-from pliant.core.ir import Function, Op, Param, Value, Values, nodes, rebuild
+from pliant.core.ir import Function, Op, Param, Value, Values, rebuild
 from pliant.core.origin import swap
 from pliant.core.types import Type
 
@@ -59,7 +59,7 @@ def batch_of(op: Op, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
 def _made(fn: Function, n: int, batched: tuple[bool, ...], xs: Values) -> Values:
     """The results, with axis 0 where they differ between problems."""
     env: dict[Value, tuple[Value, bool]] = dict(zip(fn.params, zip(xs, batched, strict=True), strict=True))
-    for node in nodes(fn.results):
+    for node in fn.nodes:
         if isinstance(node.op, Param):
             continue
         args = tuple([env[a][0] for a in node.args])

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.build import free_values, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Value, const, nodes
+from pliant.core.ir import Function, Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope
 from pliant.core.types import Type
@@ -213,7 +213,7 @@ def _update_by(f: Callable[..., Any], x: TracedArray, operands: tuple[Any, ...])
         return cast_value(value_of(f(fresh(element))), x.type.dtype)
 
     fold = trace(step, Type(x.type.dtype), Type("bool"))
-    if free_values(fold, numbers[0]) or any([n.values[0].shape for n in nodes(fold.results)]):
+    if free_values(fold, numbers[0]) or any([n.values[0].shape for n in fold.nodes]):
         raise unsupported("apply: the function must take one number to one number, and read no other traced array")
     return Update(fold, const(False, "bool"), partial(scatter_fold, step=fold))
 
