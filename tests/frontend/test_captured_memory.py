@@ -82,6 +82,17 @@ def test_what_overlaps_an_argument_that_is_written_is_written_too() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Setting the")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_of_another_shape_than_before_is_read_in_that(order: Any) -> None:
+    x, one = np.array(RNG.random((4, 6)), order=order), np.ones(1)
+    compiled = pliant.jit(lambda c: (x[1] * c).sum())
+    for shape in ((4, 6), (4, 2, 3), (4, 6), (4, 3, 2)):
+        x.shape = shape
+        for _ in range(CALLS):
+            np.testing.assert_allclose(compiled(one), x[1].sum())
+
+
+@pytest.mark.filterwarnings("ignore:Setting the")
 def test_an_array_that_lies_otherwise_than_before_is_read_as_it_lies_now() -> None:
     x, one = np.asfortranarray(RNG.random((4, 6))), np.ones(1)
     compiled = pliant.jit(lambda c: (x[1] * c).sum())

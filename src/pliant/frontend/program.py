@@ -59,6 +59,7 @@ class Program:
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
     layouts: Layouts = ROW_MAJOR
     outside: Memories = ()  # of captured arrays whose parameter is their memory
+    forms: tuple[Any, ...] = ()  # of captured arrays
 
     def arguments(self, leaves: Sequence[Any]) -> list[Any]:
         """Arrays for the program's parameters."""
@@ -89,7 +90,7 @@ class Program:
 
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Whether names outside are bound as they were, and arrays lie and overlap as they did."""
-        if not self.guards.hold() or (self.layouts.lies and memories_of(self.captured) != self.outside):
+        if not self.guards.hold() or forms_of(self.captured) != self.forms:
             return False
         return not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups
 
@@ -312,7 +313,13 @@ def _trace_once(
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
         layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
+        forms=forms_of(captured),
     )  # fmt: skip
+
+
+def forms_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """What can be set of arrays that stay the same objects."""
+    return tuple([(a.dtype, a.shape, a.strides) for a in arrays])
 
 
 def _turned(x: TracedArray, lenses: tuple[Lens, ...]) -> TracedArray:
