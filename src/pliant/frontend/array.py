@@ -16,8 +16,9 @@ from pliant.errors import DTypeError, LayoutError, ReadOnlyError, ShapeError, Tr
 from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
+from pliant.frontend.reading import read, write
 from pliant.frontend.tracing import Storage, current, is_tracing, strides_of, type_of
-from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look, read, write
+from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
 INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Value, const
+from pliant.core.ir import Value
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
 from pliant.ops.bitcast import are_parts, bitcast, viewed
@@ -157,7 +157,7 @@ class DiagonalLens(Lens):
 
     counts: tuple[int, ...]
 
-    def lenses(self, shape: tuple[int, ...]) -> tuple[Lens, ...]:
+    def lenses(self, shape: tuple[int, ...]) -> tuple[ReshapeLens, SliceLens]:
         """The same by simpler steps, which NumPy takes only where the array is row-major."""
         ends = list(itertools.accumulate(self.counts))
         extents = tuple([shape[end - 1] for end in ends])
@@ -166,14 +166,16 @@ class DiagonalLens(Lens):
         return merged, SliceLens((0,) * len(ends), steps, extents)
 
     def get(self, whole: Value) -> Value:
-        return read(whole, self.lenses(whole.shape))
+        merged, taken = self.lenses(whole.shape)
+        return taken.get(merged.get(whole))
 
     def numpy(self, whole: Any) -> Any:
         axes = [n for n, count in enumerate(self.counts) for _ in range(count)]
         return np.einsum(whole, axes, list(range(len(self.counts))))
 
     def put(self, whole: Value, part: Value) -> Value:
-        return write(whole, self.lenses(whole.shape), part)
+        merged, taken = self.lenses(whole.shape)
+        return merged.put(whole, taken.put(merged.get(whole), part))
 
 
 @final
@@ -271,137 +273,3 @@ def look(array: Any, lenses: tuple[Lens, ...]) -> Any:
     for lens in lenses:
         array = lens.numpy(array)
     return array
-
-
-def read(value: Value, lenses: tuple[Lens, ...]) -> Value:
-    """The part of `value` that the lenses show."""
-    rest = in_blocks(value.shape, of_rows(value.shape, lenses), moved=False)
-    while rest:
-        value = rest[0].get(value)
-        rest = in_blocks(value.shape, of_rows(value.shape, rest[1:]))
-    return value
-
-
-def write(value: Value, lenses: tuple[Lens, ...], part: Value) -> Value:
-    """`value` with the part that the lenses show replaced."""
-    path: list[tuple[Value, Lens]] = []
-    rest = in_blocks(value.shape, of_rows(value.shape, lenses), moved=False)
-    while rest:
-        path.append((value, rest[0]))
-        value = rest[0].get(value) if len(rest) > 1 else value
-        rest = in_blocks(value.shape, of_rows(value.shape, rest[1:]))
-    for whole, lens in reversed(path):
-        part = lens.put(whole, part)
-    return part
-
-
-def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...], *, moved: bool = True) -> tuple[Lens, ...]:
-    """The lenses of an array, where a window at a traced place, and a slice before it, are one block.
-
-    Rows `x[i, j]` of an array not `moved` by other lenses are left as they are: they are gathered,
-    and scattered.
-    """
-    match lenses:
-        case (SliceLens(start, step, length), DynamicLens(starts, lengths), *rest):
-            axes = zip(starts, start, step, length, shape, strict=True)
-            if not all([isinstance(i.op, Const) or (s, d, m) == (0, 1, n) for i, s, d, m, n in axes]):
-                return lenses
-        case (DynamicLens(starts, lengths), *rest):
-            start, step = (0,) * len(shape), (1,) * len(shape)
-        case _:
-            return lenses
-    places = tuple([_moved(i, s, d) for i, s, d in zip(starts, start, step, strict=True)])
-    wholes = [(_number(i), d, m) == (0, 1, n) for i, d, m, n in zip(places, step, lengths, shape, strict=True)]
-    rows = wholes.index(True) if True in wholes else len(wholes)
-    if not moved and all(wholes[rows:]) and all([m == 1 for m in lengths[:rows]]):
-        return (DynamicLens(places, lengths), *rest)
-    return (BlockLens(places, tuple([const(m, "i64") for m in lengths]), lengths, step), *rest)
-
-
-def _number(i: Value) -> int | None:
-    return int(i.op.value.real) if isinstance(i.op, Const) else None
-
-
-def _moved(i: Value, start: int, step: int) -> Value:
-    """start + step·i."""
-    number = _number(i)
-    return i if number is None else const(start + step * number, "i64")
-
-
-@final
-@frozen
-class Window:
-    """What a lens takes along one axis: `start + step·p`, for p below a length of at most `most`."""
-
-    start: Value
-    length: Value
-    most: int
-    step: int
-
-    def is_whole(self, extent: int) -> bool:
-        """Whether it takes all of an axis as it is."""
-        return (_number(self.start), self.step, _number(self.length), self.most) == (0, 1, extent, extent)
-
-
-def windows(lens: Lens) -> list[Window]:
-    """What a lens takes along each axis; nothing if it takes no windows."""
-    match lens:
-        case SliceLens(start, step, most):
-            starts, lengths = ([const(n, "i64") for n in numbers] for numbers in (start, most))
-        case DynamicLens(starts, most):
-            step, lengths = (1,) * len(most), [const(n, "i64") for n in most]
-        case BlockLens(starts, lengths, most, step):
-            pass
-        case _:
-            return []
-    return [Window(*axis) for axis in zip(starts, lengths, most, step, strict=True)]
-
-
-def of_rows(shape: tuple[int, ...], lenses: tuple[Lens, ...]) -> tuple[Lens, ...]:
-    """The lenses of an array, where a window of rows of it that are taken at a traced place, as in `x[k][i:j]`, is one
-    of the array itself: then no row is read, or written, for a part of it."""
-    match lenses:
-        case (DynamicLens() | BlockLens() as rows, ReshapeLens(between), _, *_):
-            part, *rest = _turned_last(lenses[2:])
-        case _:
-            return lenses
-    inner = windows(part)
-    joined = _joined(shape, windows(rows), inner, between) if inner else None
-    if joined is None:
-        return lenses
-    shown = () if rest and isinstance(rest[0], ReshapeLens) else (ReshapeLens(tuple([w.most for w in inner])),)
-    return of_rows(shape, (_of_windows(joined), *shown, *rest))
-
-
-def _of_windows(windows: list[Window]) -> Lens:
-    starts, most = tuple([w.start for w in windows]), tuple([w.most for w in windows])
-    if all([_number(w.length) == w.most and w.step == 1 for w in windows]):
-        return DynamicLens(starts, most)
-    return BlockLens(starts, tuple([w.length for w in windows]), most, tuple([w.step for w in windows]))
-
-
-def _turned_last(lenses: tuple[Lens, ...]) -> tuple[Lens, ...]:
-    """Lenses, where windows of axes in another order are windows, in another order of axes."""
-    match lenses:
-        case (PermuteLens(order) as turn, inner, *rest) if found := windows(inner):
-            return (_of_windows([found[order.index(axis)] for axis in range(len(order))]), turn, *rest)
-        case _:
-            return lenses
-
-
-def _joined(
-    shape: tuple[int, ...], outer: list[Window], inner: list[Window], between: tuple[int, ...]
-) -> list[Window] | None:
-    """The windows of an array that windows of windows of it are, which lose axes of one element between; None where
-    along some axis neither takes all there is."""
-    left, found = [*zip(inner, between, strict=True)], list[Window]()
-    for w, extent in zip(reversed(outer), reversed(shape), strict=True):
-        if left and left[-1][1] == w.most:
-            v, _ = left.pop()
-            if not (w.is_whole(extent) or v.is_whole(w.most)):
-                return None
-            w = w if v.is_whole(w.most) else v
-        elif w.most != 1:
-            return None
-        found.append(w)
-    return None if left else found[::-1]
