@@ -213,7 +213,7 @@ class Compiled:
             raise
         from pliant.entries import Sample
 
-        sample = Sample(program, args, kwargs, names, structure, leaves)
+        sample = Sample(program, args, kwargs, names, structure, given, leaves)
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
 

@@ -43,13 +43,15 @@ class NoEntryError(Exception):
 @final
 @frozen
 class Sample:
-    """One call of a program: its arguments as they were given, and the leaves as arrays and numbers."""
+    """One call of a program: its arguments, and the leaves as they were given, and as arrays and numbers. A function
+    that changes containers among its arguments has changed them by now."""
 
     program: Program
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     names: tuple[str, ...]  # of all keywords, in order; `out` may be among them
     structure: Any  # of (args, kwargs)
+    given: Sequence[Any]
     leaves: Sequence[Any]
 
     def param(self, leaf: int) -> int:
@@ -98,7 +100,7 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
     """An argument, with its leaves' numbers in the same places."""
     kind = numbered.__class__
     if kind is int:
-        return _leaf(sample, numbered, x)
+        return _leaf(sample, numbered, sample.given[numbered])
     if numbered is None:
         return Constant(None)
     return _container(x, [_part(sample, n, y) for n, y in _pairs(numbered, x)])

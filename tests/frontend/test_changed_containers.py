@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import pliant
 
@@ -126,3 +127,22 @@ def test_arguments_that_are_static_are_no_leaves() -> None:
         compiled((3, 4), rows, y)
         assert rows[0] is b
         np.testing.assert_array_equal(rows[1], a * 3)
+
+
+@pytest.mark.parametrize("first", [1.5, np.arange(3.0)], ids=["number", "array"])
+def test_calls_are_known_by_what_came_not_by_what_was_left(first: Any) -> None:
+    """The call that shows native code what calls are like has changed its container by then."""
+
+    def f(state: Any, x: Any) -> Any:
+        state["a"] = x.sum() if isinstance(first, np.ndarray) else state["a"] * x
+        return x * 2
+
+    compiled = pliant.jit(f)
+    for n in range(4):
+        x = np.arange(3.0) + n
+        got, want = {"a": first}, {"a": first}
+        assert_array_equal(compiled(got, x), f(want, x))
+        assert_array_equal(got["a"], want["a"])
+        assert type(got["a"]) is type(want["a"])
+        assert_array_equal(compiled(got, x), f(want, x))  # given what was left
+        assert_array_equal(got["a"], want["a"])

@@ -96,7 +96,7 @@ def by_plan(program: Program) -> Callable[[Plan], Callable[..., Any]]:
 
         def run(*args: Any) -> Any:
             arrays = flatten((args, {}))[0]
-            return entry.call((args, {}), arrays, in_rows(arrays)[0])
+            return entry.call((args, {}), arrays, arrays, in_rows(arrays)[0])
 
         return run
 
