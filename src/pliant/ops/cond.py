@@ -70,16 +70,18 @@ class Cond(Holder):
         """Both functions."""
         return self.then, self.otherwise
 
-    def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+    def reached(self, marked: Sequence[bool]) -> tuple[bool, ...]:
         """Results that depend on the marked operands in a branch; all of them on the condition."""
-        if marked[0] and not floats:
-            return (True,) * len(self.then.results)
-        first, second = (reached(fn, marked[1:], floats=floats) for fn in self.branches)
+        return (True,) * len(self.then.results) if marked[0] else self.moved(marked[1:], floats=False)
+
+    def moved(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+        """Results that depend on the marked operands (the condition apart) in a branch."""
+        first, second = (reached(fn, marked, floats=floats) for fn in self.branches)
         return tuple([a or b for a, b in zip(first, second, strict=True)])
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         active = [d is not None for d in dxs[1:]]
-        moved, count = self.reached((False, *active), floats=True), len(active)
+        moved, count = self.moved(active, floats=True), len(active)
 
         def pushed(fn: Function) -> Function:
             def step(*args: Value) -> Values:
@@ -95,7 +97,7 @@ class Cond(Holder):
         """The branch that is run also returns what its derivative reads; residuals of the other are
         unset, in the same results where the types are the same."""
         active = [d is not None for d in dxs[1:]]
-        moved = self.reached((False, *active), floats=True)
+        moved = self.moved(active, floats=True)
         parts = [Part.of(fn, active, moved) for fn in self.branches]
         slots = slots_of([part.saved for part in parts])
         ahead = Cond(*(part.ahead(slots) for part in parts)).apply(*xs)

@@ -130,10 +130,10 @@ class LoopForm(Op):
         flags, found = settle(self.body, (False, *marked), self.carries, floats=floats)
         return flags[1:], found
 
-    def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+    def reached(self, marked: Sequence[bool]) -> tuple[bool, ...]:
         """Results that depend on the marked operands; all of them on a number of steps."""
         counts = [m and kind == "count" for m, kind in zip(marked, self.ins, strict=True)]
-        return (True,) * len(self.outs) if any(counts) else self.spreading(marked, floats=floats)[1]
+        return (True,) * len(self.outs) if any(counts) else self.spreading(marked, floats=False)[1]
 
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of a loop that carries and reads no more than they need."""

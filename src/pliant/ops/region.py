@@ -28,8 +28,9 @@ def reached(fn: Function, marked: Sequence[bool], *, floats: bool = False) -> tu
     for node in fn.nodes:
         flags = [a in live for a in node.args]
         if any(flags):
-            rule = getattr(node.op, "reached", None)  # of primitives that know which operand matters to which result
-            values = node.values if rule is None else pick(node.values, rule(flags, floats=floats))
+            # primitives know which operand matters to which result; `pull` takes those of a linear node as one
+            rule = None if floats else getattr(node.op, "reached", None)
+            values = node.values if rule is None else pick(node.values, rule(flags))
             live.update([v for v in values if v.type.is_float or not floats])
     return tuple([r in live for r in fn.results])
 

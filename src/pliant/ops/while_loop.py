@@ -125,9 +125,9 @@ class WhileLoop(Holder):
             return one_by_one(self, n, batched, xs)
         return mapped.apply(*lifted(n, xs, batched, flags))
 
-    def reached(self, marked: Sequence[bool], *, floats: bool) -> tuple[bool, ...]:
+    def reached(self, marked: Sequence[bool]) -> tuple[bool, ...]:
         """Carries that depend on the marked operands; all of them on when the loop ends."""
-        flags = self.spreading(marked) if floats else self.differing(marked)[0]
+        flags, _ = self.differing(marked)
         return tuple([flags[c] for c, _ in self.carries])
 
     def is_apart(self, batched: Sequence[bool]) -> bool:
