@@ -14,12 +14,12 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.capture import callee
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
-from pliant.frontend.failures import failed_in
+from pliant.frontend.failures import failed_in, inside
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
-from pliant.frontend.tracing import Storage, Trace, tracing
+from pliant.frontend.tracing import Storage, tracing
 
 
 @final
@@ -85,7 +85,7 @@ def trace_closed(
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
         if number is not None and not may_raise:
-            raise _inside(trace)
+            raise inside(*trace.outermost.failures[-1])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         numbers = () if number is None else (number,)
         free = free_values(Function(fn.name, fn.params, (*results, *numbers)), trace.scope.number)
@@ -93,16 +93,6 @@ def trace_closed(
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     return Closed(closed, free, tuple(made), made_structure, failing)
-
-
-def _inside(trace: Trace) -> UnsupportedError:
-    """The error of what is raised where nobody can look at it."""
-    error, place = trace.outermost.failures[-1]
-    return UnsupportedError(
-        f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
-        "called many times or in a branch",
-        hint="write a plain for, while or if, or return a value that says so",
-    ).at(("here", place))
 
 
 def _itself(x: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.core.scope import scope
+from pliant.core.scope import current_scope, scope
 from pliant.core.types import Type
 from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.convert import value_of
@@ -58,9 +58,20 @@ def fail_if(condition: Value, error: BaseException) -> None:
     """Note that the function raises where a condition holds."""
     if not is_unhandled():
         raise refused(error, "return a value that says so, or check it before the call") from error
+    if current_scope() is not current().scope:
+        raise inside(error, here())
     failures = current().outermost.failures
     failures.append((error, here()))
     note(select(condition, const(len(failures), "i64"), const(0, "i64")))
+
+
+def inside(error: BaseException, place: Any) -> UnsupportedError:
+    """The error of what is raised where nobody can look at it."""
+    return UnsupportedError(
+        f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
+        "called many times or in a branch",
+        hint="write a plain for, while or if, or return a value that says so",
+    ).at(("here", place))
 
 
 def refused(error: BaseException, hint: str) -> UnsupportedError:

@@ -274,3 +274,38 @@ def test_integers_without_a_common_dtype_are_compared_by_their_numbers(ufunc: np
 
     x, y = np.array([2**63 + 1, 3, 0], np.uint64), np.array([-1, 3, 1, 0])
     assert_array_equal(pliant.jit(f, backend=backend)(x, y), f(x, y))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n", [-1, 2], ids=["negative", "positive"])
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_negative_powers_raise_where_they_are_used(key: Any, n: int, backend: str) -> None:
+    def f(x: Any, n: Any) -> None:
+        np.power.at(x, key, n)
+
+    x = np.arange(1, 6)
+    for given in (n, np.full(np.shape(x[key]), n)):
+        for call in (f, pliant.jit(f, backend=backend)):
+            made = x.copy()
+            if n < 0 and x[key].size:
+                with pytest.raises(ValueError, match="negative integer powers"):
+                    call(made, given)
+            else:
+                call(made, given)
+                wanted = x.copy()
+                np.power.at(wanted, key, given)
+                assert_array_equal(made, wanted)
+
+
+def test_negative_powers_that_a_mask_leaves_out_do_not_raise() -> None:
+    x, mask = np.array([2, 3]), np.zeros(2, bool)
+    f = pliant.jit(lambda x, mask: np.power.at(x, mask, -1))
+    f(x, mask)
+    assert_array_equal(x, [2, 3])
+    with pytest.raises(ValueError, match="negative integer powers"):
+        f(x, ~mask)
+
+
+def test_what_raises_in_a_step_says_so() -> None:
+    with pytest.raises(UnsupportedError, match="in a function that is called many times"):
+        pliant.jit(lambda x: x.at[1].apply(lambda v: v**v))(np.arange(1, 4))

@@ -128,3 +128,31 @@ def test_an_index_of_reduceat_outside_is_an_index_error():
 def test_lists_of_traced_numbers_and_arrays_are_arrays(f):
     x = np.array([0.5, -2.0, 3.0])
     np.testing.assert_array_equal(pliant.jit(f)(x), f(x))
+
+
+FOLDS = {
+    "reduce": lambda x, i: np.power.reduce(x),
+    "initial": lambda x, i: np.power.reduce(x, initial=2),
+    "where": lambda x, i: np.power.reduce(x, initial=2, where=i < 2),
+    "accumulate": lambda x, i: np.power.accumulate(x),
+    "known parts": lambda x, i: np.power.reduceat(x, [2, 0]),
+    "parts": lambda x, i: np.power.reduceat(x, i),
+}
+
+
+@pytest.mark.parametrize("i", [[0, 2, 3], [2, 1, 3], [3, 2, 3]], ids=str)
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("name", FOLDS)
+def test_negative_powers_raise_where_they_are_exponents(name: str, place: int, i: list[int]) -> None:
+    x, at = np.array([1, 2, 1, 2]), np.array(i)
+    if name == "where":
+        at = np.append(at, 0)
+    if place < len(x):
+        x[place] = -1
+    try:
+        wanted = FOLDS[name](x, at)
+    except ValueError:
+        with pytest.raises(ValueError, match="negative integer powers"):
+            pliant.jit(FOLDS[name])(x, at)
+    else:
+        np.testing.assert_array_equal(pliant.jit(FOLDS[name])(x, at), wanted)

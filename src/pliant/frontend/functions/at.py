@@ -18,12 +18,13 @@ from pliant.errors import ArgumentError, DTypeError, PliantError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
 from pliant.frontend.functions.common import solid, unsupported
-from pliant.frontend.functions.ufuncs import UFUNCS
+from pliant.frontend.functions.ufuncs import STEPS, UFUNCS, check_second
 from pliant.frontend.index import getitem, scattered
 from pliant.frontend.keys import basic_lenses, parse
 from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.masks import at_places, selected
 from pliant.frontend.ufunc import COMPARISONS, call
+from pliant.ops.bits import bitwise_and
 from pliant.ops.elementwise import neg
 from pliant.ops.index import scatter_add
 from pliant.ops.scatter_extremum import scatter_max, scatter_min
@@ -56,6 +57,7 @@ class Update:
     step: Function
     u: Value
     scatter: Scatter
+    check: Callable[[Callable[[Value], Value]], None]  # notes the error about those of `u` that are used
 
     def once(self, x: Value, u: Value) -> Value:
         """All elements of x, updated once."""
@@ -71,7 +73,7 @@ def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Upd
         raise ArgumentError(f"np.{ufunc.__name__}.at takes {ufunc.nin + 1} operands, got {len(operands) + 2}").at(
             ("here", here())
         )
-    builder = UFUNCS.get(ufunc)
+    builder = STEPS.get(ufunc)
     if builder is None:
         raise unsupported(f"np.{ufunc.__name__}.at is not supported")
     given = [solid(b) for b in operands]
@@ -90,7 +92,8 @@ def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Upd
 
     fold = trace(step, Type(x.type.dtype), Type(u.dtype), names=("element", "given"))
     is_alone = ufunc in ALONE and {*ins, out} == {x.type.dtype} and x.type.kind != "b"
-    return Update(fold, u, ALONE[ufunc] if is_alone else partial(scatter_fold, step=fold))
+    scatter = ALONE[ufunc] if is_alone else partial(scatter_fold, step=fold)
+    return Update(fold, u, scatter, partial(check_second, ufunc, ins[0], u))
 
 
 def updated(x: TracedArray, key: Any, update: Update) -> Value:
@@ -101,9 +104,11 @@ def updated(x: TracedArray, key: Any, update: Update) -> Value:
         part, mask, axis = found
         new = update.once(part.value, at_places(mask.value, update.u, part.shape, axis))
         wide = broadcast(mask.value, part.shape, tuple(range(axis, axis + mask.ndim)))
+        update.check(lambda fails: _and(wide, at_places(mask.value, fails, part.shape, axis)))
         part.replace(select(wide, new, part.value))
         return whole.value
     parsed = parse(key, x.type)
+    update.check(lambda fails: broadcast_value(fails, as_traced(getitem(whole, key)).shape))
     if not parsed.is_basic:
         return scattered(x.value, parsed, update.u, update.scatter)
     part = view(whole, *basic_lenses(parsed, x.shape))
@@ -119,6 +124,10 @@ def update_at(ufunc: np.ufunc, a: Any, indices: Any, *operands: Any) -> None:
         )
     x = as_traced(a)
     x.replace(updated(x, indices, update_of(ufunc, x, operands)))
+
+
+def _and(x: Value, y: Value) -> Value:
+    return bitwise_and(x, broadcast_value(y, x.shape))
 
 
 @final
@@ -215,7 +224,11 @@ def _update_by(f: Callable[..., Any], x: TracedArray, operands: tuple[Any, ...])
     fold = trace(step, Type(x.type.dtype), Type("bool"))
     if free_values(fold, numbers[0]) or any([n.values[0].shape for n in fold.nodes]):
         raise unsupported("apply: the function must take one number to one number, and read no other traced array")
-    return Update(fold, const(False, "bool"), partial(scatter_fold, step=fold))
+    return Update(fold, const(False, "bool"), partial(scatter_fold, step=fold), _unchecked)
+
+
+def _unchecked(used: Callable[[Value], Value]) -> None:
+    """What is always right needs no check."""
 
 
 AT: dict[np.ufunc, Callable[..., None]] = {

@@ -7,6 +7,7 @@ associative, so their reductions are loops; `reduceat` is `ufunc.at` on the firs
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.at import update_of
 from pliant.frontend.functions.common import NO_VALUE, array_of, store_out
 from pliant.frontend.functions.reduce import kept
-from pliant.frontend.functions.ufuncs import UFUNCS
+from pliant.frontend.functions.ufuncs import STEPS, check_second
 from pliant.ops import bits, compare
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import sub
 from pliant.ops.index import gather
 from pliant.ops.loop import Loop
-from pliant.ops.reduce import reduce_and
+from pliant.ops.reduce import reduce_and, reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, iota, permute, reshape, slice_axis
 from pliant.ops.sort import searchsorted
@@ -109,7 +110,7 @@ def ordered(ufunc: np.ufunc, real_scan: Callable[..., Any]) -> Callable[..., Any
 
 def folded(ufunc: np.ufunc, rows: Value, mask: Value | None = None) -> tuple[Value, Value]:
     """Rows combined from the first on: the result, and that after each row but the first."""
-    build, first = UFUNCS[ufunc], reshape(slice_axis(rows, 0, 0, 1), rows.shape[1:])
+    build, first = STEPS[ufunc], reshape(slice_axis(rows, 0, 0, 1), rows.shape[1:])
     n = rows.shape[0] - 1
 
     def step(i: Value, so_far: Value, row: Value, *is_in: Value) -> Values:
@@ -118,6 +119,7 @@ def folded(ufunc: np.ufunc, rows: Value, mask: Value | None = None) -> tuple[Val
         return made, made
 
     stacks = [slice_axis(x, 0, 1, n) for x in (rows, mask) if x is not None]
+    check_second(ufunc, rows.dtype, stacks[0], lambda fails: reduce(bits.bitwise_and, stacks[1:], fails))
     body = trace(step, Type("i64"), first.type, *(x.type.row for x in stacks))
     made = Loop(n, ("carry", *("each" for _ in stacks)), ("last", "stack"), body).apply(first, *stacks)
     return made[0], made[1]
@@ -154,6 +156,7 @@ def _parts(ufunc: np.ufunc, rows: Value, starts: Any) -> Value:
         return first
     rest = gather(rows, value_of(np.concatenate(later).astype(np.int64)))
     update = update_of(ufunc, fresh(first, is_array=True), (fresh(rest, is_array=True),))
+    check_second(ufunc, rows.dtype, rest)
     return update.scatter(first, [value_of(owners)], update.u, unique=False)
 
 
@@ -161,7 +164,19 @@ def _found_parts(ufunc: np.ufunc, rows: Value, places: Any) -> Value:
     """The parts, where the indices are found at run time: one pass over the rows if they never fall."""
     starts = value_of(places, "i64")
     n, m = rows.shape[0], starts.shape[0]
-    build = UFUNCS[ufunc]
+    build = STEPS[ufunc]
+
+    def after(starts: Value) -> Value:
+        """Where the part ends that begins at each index; the last one at the end of the rows."""
+        return concatenate((slice_axis(starts, 0, 1, m - 1), broadcast(const(n, "i64"), (1,), ())), 0)
+
+    def combined(fails: Value) -> Value:
+        """What fails, of rows that are combined with rows before them."""
+        places = broadcast(iota(n), (m, n), (1,))
+        first, end = (broadcast(x, (m, n), (0,)) for x in (starts, after(starts)))
+        inside = bits.bitwise_and(compare.less(first, places), compare.less(places, end))
+        some = reduce_or(inside, (0,))
+        return bits.bitwise_and(fails, broadcast(some, fails.shape, (0,)))
 
     def rising(x: Value, starts: Value) -> Value:
         first = gather(x, starts)
@@ -173,19 +188,18 @@ def _found_parts(ufunc: np.ufunc, rows: Value, places: Any) -> Value:
         return slice_axis(update.scatter(spare, [owner], update.u, unique=False), 0, 0, m)
 
     def any_order(x: Value, starts: Value) -> Value:
-        ends = concatenate((slice_axis(starts, 0, 1, m - 1), broadcast(const(n, "i64"), (1,), ())), 0)
-
         def step(i: Value, so_far: Value, row: Value, starts: Value, ends: Value) -> Value:
             inside = bits.bitwise_and(compare.less(starts, i), compare.less(i, ends))
             made = build(so_far, broadcast_value(row, so_far.shape))
             return select(broadcast(inside, so_far.shape, (0,)), cast_value(made, x.dtype), so_far)
 
-        operands = (gather(x, starts), x, starts, ends)
-        types = [Type("i64"), operands[0].type, x.type.row, starts.type, ends.type]
+        operands = (gather(x, starts), x, starts, after(starts))
+        types = [Type("i64"), operands[0].type, x.type.row, starts.type, starts.type]
         return Loop(n, ("carry", "each", "const", "const"), ("last",), trace(step, *types)).apply(*operands)[0]
 
     if not m:
         return gather(rows, starts)
+    check_second(ufunc, rows.dtype, rows, combined)
     never_fall = reduce_and(compare.less_equal(slice_axis(starts, 0, 0, m - 1), slice_axis(starts, 0, 1, m - 1)))
     types = rows.type, starts.type
     return Cond(trace(rising, *types), trace(any_order, *types)).apply(never_fall, rows, starts)[0]

@@ -70,24 +70,33 @@ def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
 
 
 def _power(x: Value, n: Value) -> Value:
+    """xⁿ, or NumPy's error."""
+    check_second(np.power, x.dtype, n)
+    return _power_step(x, n)
+
+
+def _power_step(x: Value, n: Value) -> Value:
     """xⁿ; for the exponent 1/2 the root, as NumPy has it: they differ at -0.0 and -inf."""
-    if x.dtype[0] == "i":
-        _not_negative(n)
     is_half = isinstance(n.op, Const) and n.op.value == 0.5 and x.dtype[0] == "f"
     return power.sqrt(x) if is_half else power.power(x, n)
 
 
-def _not_negative(n: Value) -> None:
-    """Note NumPy's error about whole numbers to negative whole powers, where there may be one."""
+def _positive(x: Value) -> Value:
+    return x
+
+
+def check_second(ufunc: np.ufunc, dtype: str, n: Value, used: Callable[[Value], Value] = _positive) -> None:
+    """Note NumPy's error about second operands of a ufunc: whole numbers have no negative whole powers.
+
+    used: takes what holds for each of n to what holds for those that are used.
+    """
+    if ufunc is not np.power or dtype[0] != "i":
+        return
     narrow = n.node.args[0].dtype[0] if isinstance(n.op, elementwise.Convert) else ""
     low = n.op.value if isinstance(n.op, Const) else range_of(n)[0] if n.type == Type("i64") else None
     if narrow not in ("b", "u") and (low is None or low.real < 0):
-        negative = compare.less(n, const(0, n.dtype))
+        negative = used(compare.less(n, const(0, n.dtype)))
         fail_if(reduce_or(negative), ValueError("Integers to negative integer powers are not allowed."))
-
-
-def _positive(x: Value) -> Value:
-    return x
 
 
 def _einsum(subscripts: str, first: Builder) -> Builder:
@@ -217,6 +226,9 @@ _PRODUCTS: Final[dict[np.ufunc, Builder]] = {
 
 UFUNCS: Final[dict[np.ufunc, Builder]] = {**_ARITHMETIC, **_FLOATING, **_TESTS, **_PRODUCTS}
 """Every ufunc of NumPy's but `isnat`: what makes its results."""
+
+STEPS: Final[dict[np.ufunc, Builder]] = {**UFUNCS, np.power: _power_step}
+"""The same for steps of loops, whose operands are checked before: see `check_second`."""
 
 
 # --- SciPy's, known by name so that SciPy need not be imported
