@@ -177,6 +177,7 @@ class Lines:
                 "declare void @free(ptr)",
                 "declare i32 @posix_memalign(ptr, i64, i64)",
                 "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+                "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
                 "define ptr @entry(ptr %self, ptr %args, i64 %count, ptr %names) {",
                 *self.head,
                 "  br label %start",
