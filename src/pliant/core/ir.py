@@ -314,7 +314,7 @@ def as_value(x: Operand) -> Value:
 @final
 @frozen
 class Function:
-    """Parameters and results. Two functions are equal when they are up to naming."""
+    """Parameters and results. Two functions are equal when they do the same, up to naming."""
 
     name: str
     params: Values

@@ -89,13 +89,16 @@ class Size:
     @property
     def range(self) -> Range:
         """Least and greatest value; None where nothing is known."""
+        return self._end(is_upper=False), self._end(is_upper=True)
+
+    def _end(self, *, is_upper: bool) -> int | None:
+        """The greatest value, or the least: the better of what its own atoms and those met before them say."""
         if not self.terms:
-            return self.start, self.start
+            return self.start
         with _asking():
-            low, high = self._interval()
-            near, far = self._limit(is_upper=False)._interval()[0], self._limit(is_upper=True)._interval()[1]
-        lows, highs = ([x for x in pair if x is not None] for pair in ((low, near), (high, far)))
-        return max(lows, default=None), min(highs, default=None)
+            ends = [size._interval()[is_upper] for size in (self, self._limit(is_upper=is_upper))]
+        known = [end for end in ends if end is not None]
+        return min(known, default=None) if is_upper else max(known, default=None)
 
     def _interval(self) -> Range:
         """The range, from those of the atoms each by itself."""
@@ -122,13 +125,7 @@ class Size:
 
     def is_at_least(self, other: Size | int) -> bool:
         """Whether it is known to be no less."""
-        more = self - other
-        if not more.terms:
-            return more.start >= 0
-        with _asking():
-            low = more._interval()[0]
-            if low is None or low < 0:
-                low = more._limit(is_upper=False)._interval()[0]
+        low = (self - other)._end(is_upper=False)
         return low is not None and low >= 0
 
     def __str__(self) -> str:
