@@ -14,7 +14,18 @@ from typing import Any, Final
 from unittest import mock
 
 import pliant
-from pliant.backends.llvm import accumulator, emit, nested, nests, products, small_matrices, stacks, tape, tapes
+from pliant.backends.llvm import (
+    accumulator,
+    emit,
+    nested,
+    nests,
+    partition,
+    products,
+    small_matrices,
+    stacks,
+    tape,
+    tapes,
+)
 from pliant.kernel import blocks, carries, cost, fuse, lanes, overlap, pack, product, rows, split, stacked, thin
 from pliant.ops import ahead, at_once, boxes, columns, fewer_rows, hoist, row_flow, sink, update
 
@@ -52,6 +63,7 @@ WAYS: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "sunk": ((sink, "HEAVY", 0),),
     "not stacked": ((row_flow, "SMALLER", 0), (row_flow, "LARGE", 0), (row_flow, "MOST", 100), (row_flow, "WIDE", 1 << 20)),
     "updates": ((update, "LARGE", 1),),
+    "modules": ((partition, "FEWEST", 1), (partition, "MOST", 8)),
 }  # fmt: skip
 """Names of what is forced, and the constants that do it."""
 OPPOSITES: Final = ({"kept", "made again"}, {"BLAS", "no BLAS"})

@@ -13,6 +13,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,7 @@ LIMIT: Final = 256 << 20  # bytes; beyond it, what was not used for longest is d
 SUFFIX: Final = ".object"  # of machine code
 PROGRAM: Final = ".program"  # of what says how to call it
 DIGEST: Final = hashlib.sha256().digest_size
+_SIZE: Final = 8  # bytes of the size of a piece of code
 _EVERY: Final = 64  # how many entries are written between looks at the size of all
 
 
@@ -125,3 +127,18 @@ def _store(found: Path) -> Store:
 def key_of(*parts: str) -> str:
     """The name of an entry: a digest of all that the code depends on."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def packed(codes: Sequence[bytes]) -> bytes:
+    """Pieces of code as one, each behind its size."""
+    return b"".join([len(code).to_bytes(_SIZE, "little") + code for code in codes])
+
+
+def unpacked(code: bytes) -> list[bytes]:
+    """The pieces of `packed`."""
+    found, at = list[bytes](), 0
+    while at < len(code):
+        end = at + _SIZE + int.from_bytes(code[at : at + _SIZE], "little")
+        found.append(code[at + _SIZE : end])
+        at = end
+    return found

@@ -25,7 +25,7 @@ def code(f: Any, *args: Any) -> str:
 
 def shared(f: Any, *args: Any) -> int:
     """How many functions of a program are those of steps alike."""
-    return len(re.findall(r"define internal void @\w+_alike\d+\(", code(f, *args)))
+    return len(re.findall(r"define (?:internal|hidden) void @\w+_alike\d+\(", code(f, *args)))
 
 
 def check(f: Any, *args: Any) -> None:

@@ -128,8 +128,9 @@ def test_gradients_of_tables_have_no_branches_that_a_tape_decides(f: Program, mo
     monkeypatch.setenv("PLIANT_CACHE", "")
     s = np.random.default_rng(1).normal(size=(8, 9))
     pliant.grad(f)(s, 0.3)
-    assert len(made) == 1
-    held = set(re.findall(r"(%[\w.]+) = icmp (?:eq|ne) i8 ", made[0]))
-    assert not [c for c in re.findall(r"select i1 (%[\w.]+), double", made[0]) if c in held]
-    compared = set(re.findall(r"(%[\w.]+) = fcmp ", made[0]))
-    assert not [c for c in re.findall(r"br i1 (%[\w.]+),", made[0]) if c in held | compared]
+    assert made
+    for text in made:
+        held = set(re.findall(r"(%[\w.]+) = icmp (?:eq|ne) i8 ", text))
+        assert not [c for c in re.findall(r"select i1 (%[\w.]+), double", text) if c in held]
+        compared = set(re.findall(r"(%[\w.]+) = fcmp ", text))
+        assert not [c for c in re.findall(r"br i1 (%[\w.]+),", text) if c in held | compared]

@@ -13,10 +13,13 @@ import llvmlite
 import llvmlite.binding
 
 from pliant.backends.llvm.choices import are_branches, without_branches
-from pliant.backends.store import key_of, store
+from pliant.backends.llvm.unlocked import emit_object, run_passes
+from pliant.backends.llvm.workers import available, in_parallel
+from pliant.backends.store import key_of, packed, store, unpacked
+from pliant.core.frozen import frozen
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
-VERSIONS: Final = f"pliant code 5, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+VERSIONS: Final = f"pliant code 6, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 FEWEST: Final = "-vectorizer-min-trip-count=9"
 """The fewest steps of a loop that has vectors and a rest. LLVM's own number is 16: of fewer steps it makes masked
 vectors, and what was stored by a mask is waited for where it is read again; eight steps are one vector and no rest.
@@ -24,8 +27,10 @@ There is no such option for one loop: it holds for all that LLVM compiles in thi
 LONG: Final = 400
 """Lines of a text from which on LLVM's strength reduction, which turns addresses into pointers that move along, is left
 out: it gains a few hundredths where a kernel walks across a matrix, and takes an eighth of a long compile."""
+NEXT: Final = "\n; module\n"
+"""What lies between the modules of a text, which are compiled at the same time."""
 SECOND: Final = "\n; functions that are written in vectors\n"
-"""What lies between the two modules of a text. The second one is of functions in which LLVM looks for no vectors."""
+"""What lies before the last module of a text, if that is of functions in which LLVM looks for no vectors."""
 _lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
 if hasattr(os, "register_at_fork"):  # no other thread is in LLVM then, for the child would wait for it forever
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
@@ -46,13 +51,13 @@ class Target:
         self.has = {name for name, on in features.items() if on}
         self.widths = vector_widths(self.has)
         self.vectors = vector_math(self.widths)
-        self.compilers: dict[int, Any] = {}
+        self.compilers: dict[tuple[int, int], Any] = {}
 
-    def compiler(self, level: int = 2) -> Any:
-        """The target machine that makes code: what it knows of the processor takes a millisecond to find out."""
-        if level not in self.compilers:
-            self.compilers[level] = self.machine(level)
-        return self.compilers[level]
+    def compiler(self, level: int = 2, number: int = 0) -> Any:
+        """A target machine that makes code: what it knows of the processor takes a millisecond to find out."""
+        if (level, number) not in self.compilers:
+            self.compilers[level, number] = self.machine(level)
+        return self.compilers[level, number]
 
     def machine(self, level: int = 2) -> Any:
         """A new target machine; each engine owns one. level: of what it does for its code."""
@@ -99,11 +104,12 @@ class Code:
             self.key = key = key_of(VERSIONS, str(effort), text) if kept else ""
             found = kept.get(key) if kept else made
             if found is None:
-                found = compiled(text, target.compiler(level), effort)
+                found = packed(compiled(text, level, effort))
                 if kept:
                     kept.put(key, found)
             self.engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine(level))
-            self.engine.add_object_file(llvm.ObjectFileRef.from_data(found))
+            for code in unpacked(found):
+                self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -112,14 +118,19 @@ class Code:
             return int(self.engine.get_function_address(name))
 
 
-def compiled(text: str, machine: Any, effort: int) -> bytes:
-    """Machine code of a text."""
-    module = _module(text, machine, effort)
+def compiled(text: str, level: int, effort: int) -> list[bytes]:
+    """Machine code of the modules of a text."""
+    modules, target = modules_of(text), host_target()
+    workers = [(target.compiler(level, n), llvm.create_context()) for n in range(min(len(modules), available()))]
+
+    def compile(module: Text, worker: tuple[Any, Any]) -> bytes:
+        return emit_object(worker[0], _module(module, *worker, effort))
+
     if text.count("\n") < LONG:
-        return bytes(machine.emit_object(module))
+        return in_parallel(compile, modules, workers)
     llvm.set_option("pliant", "-disable-lsr=true")
     try:
-        return bytes(machine.emit_object(module))
+        return in_parallel(compile, modules, workers)
     finally:
         llvm.set_option("pliant", "-disable-lsr=false")  # for others in this process
 
@@ -127,21 +138,35 @@ def compiled(text: str, machine: Any, effort: int) -> bytes:
 def optimised(text: str) -> str:
     """LLVM IR after LLVM's passes."""
     with _lock:
-        return str(_module(text, host_target().compiler(), 2))
+        machine = host_target().compiler()
+        return "\n".join([str(_module(module, machine, llvm.create_context(), 2)) for module in modules_of(text)])
 
 
-def _module(text: str, machine: Any, effort: int) -> Any:
-    """One module of a text, after LLVM's passes."""
+@final
+@frozen
+class Text:
+    """LLVM IR of one module. in_vectors: LLVM is to look for no vectors in it."""
+
+    text: str
+    in_vectors: bool
+
+
+def modules_of(text: str) -> list[Text]:
+    """The modules of a text."""
     first, *others = text.split(SECOND)
-    module: Any = llvm.parse_assembly(first)
+    return [*[Text(x, in_vectors=False) for x in first.split(NEXT)], *[Text(x, in_vectors=True) for x in others]]
+
+
+def _module(given: Text, machine: Any, context: Any, effort: int) -> Any:
+    """A module after LLVM's passes."""
+    module: Any = llvm.parse_assembly(given.text, context)
+    if given.in_vectors:
+        optimise_written(module, machine)
+        return module
     optimise(module, machine, effort)
-    if are_branches(host_target().has) and "load i8, ptr" in first:
+    if are_branches(host_target().has) and "load i8, ptr" in given.text:
         made = without_branches(before := str(module))
-        module = module if made is before else llvm.parse_assembly(made)
-    for other in others:
-        written: Any = llvm.parse_assembly(other)
-        optimise_written(written, machine)
-        module.link_in(written)
+        module = module if made is before else llvm.parse_assembly(made, context)
     return module
 
 
@@ -168,7 +193,7 @@ def optimise(module: Any, machine: Any, effort: int) -> None:
         passes.add_simplify_cfg_pass()
     else:
         passes = builder.getModulePassManager()
-    passes.run(module, builder)
+    run_passes(passes, module, builder)
 
 
 def optimise_written(module: Any, machine: Any) -> None:
@@ -180,4 +205,4 @@ def optimise_written(module: Any, machine: Any) -> None:
     passes.add_sroa_pass()
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
-    passes.run(module, builder)
+    run_passes(passes, module, builder)

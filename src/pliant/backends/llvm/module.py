@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from typing import Final, final
 
-from pliant.backends.llvm.jit import SECOND
+from pliant.backends.llvm.jit import NEXT, SECOND
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import COMPLEX, definition, is_inlined, is_two
+from pliant.backends.llvm.partition import partition
 from pliant.kernel.ir import Buffer
 
 WIDE: Final = "#0"
@@ -41,7 +43,6 @@ class Module:
         self.attributes: list[str] = []
         self.metadata: list[str] = ["!0 = !{}"]
         self.tuples: dict[tuple[str, ...], str] = {}
-        self.globals: list[str] = []
         self.constants: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.written: dict[str, tuple[str, str]] = {}  # functions of the second module: declaration and text
@@ -119,7 +120,6 @@ class Module:
         name = self.constants.get(text)
         if name is None:
             name = self.constants[text] = f"@c{len(self.constants)}"
-            self.globals.append(f"{name} = private unnamed_addr constant {text}")
         return f"ptr {name}"
 
     def helper(self, name: str, write: Callable[[str], str]) -> str:
@@ -185,12 +185,6 @@ class Module:
 
     def text(self, functions: list[str], triple: str, features: tuple[str, str]) -> str:
         """The whole module."""
-        kept = ""
-        if self.kept:
-            listed = ", ".join(self.kept)
-            kept = (
-                f'@llvm.compiler.used = appending global [{len(self.kept)} x ptr] [{listed}], section "llvm.metadata"\n'
-            )
         cpu, feature = features
         machine = f'"target-cpu"="{cpu}" "target-features"="{feature}" "prefer-vector-width"'
         own = [
@@ -198,8 +192,25 @@ class Module:
         ]
         head, foot = [f'target triple = "{triple}"'], [*own, *self.attributes, *self.metadata]
         declared = [*self.declared.values(), *[declaration for declaration, _ in self.written.values()]]
-        parts = [*head, kept, *self.globals, *declared, "", *self.helpers.values(), *functions, *foot, ""]
-        return "\n".join(parts) + (SECOND + "\n".join([*head, *self.second(), *foot, ""]) if self.written else "")
+        modules = list[str]()
+        for part in partition([*self.helpers.values(), *functions]):
+            code = "\n".join(part.functions)
+            before = [*head, self.used_by(code), *self.globals_of(code), *declared, *part.declared, ""]
+            modules.append("\n".join([*before, code, *foot, ""]))
+        return NEXT.join(modules) + (SECOND + "\n".join([*head, *self.second(), *foot, ""]) if self.written else "")
+
+    def used_by(self, code: str) -> str:
+        """What keeps LLVM from dropping functions that are only named: variants of others in vectors."""
+        there = [name for name in self.kept if name[5:] not in self.helpers or f"{name[4:]}(" in code]
+        if not there:
+            return ""
+        listed = ", ".join(there)
+        return f'@llvm.compiler.used = appending global [{len(there)} x ptr] [{listed}], section "llvm.metadata"\n'
+
+    def globals_of(self, code: str) -> list[str]:
+        """The constants that functions name."""
+        named = {*re.findall(r"@c\d+\b", code)}
+        return [f"{name} = private unnamed_addr constant {x}" for x, name in self.constants.items() if name in named]
 
     def second(self) -> list[str]:
         """Functions written in vectors, and what they call."""

@@ -16,9 +16,8 @@ from functools import lru_cache
 from typing import Final, final
 
 from pliant.backends.llvm.jit import Code, host_target, symbol
+from pliant.backends.llvm.workers import MOST, available
 
-MOST: Final = 256
-"""Threads at most."""
 YIELDS: Final = 60
 """How often a thread that waits lets others run before it sleeps: some 20 µs."""
 SIGNALS: Final = {"block": signal.SIG_BLOCK, "restore": signal.SIG_SETMASK} if sys.platform != "win32" else {}
@@ -60,15 +59,6 @@ def threads(count: int | None = None) -> int:
     if count is not None:
         limit.value = min(count, MOST)
     return limit.value
-
-
-def available() -> int:
-    """PLIANT_THREADS, or the number of cores that this process may use."""
-    given = os.environ.get("PLIANT_THREADS", "")
-    if given.isdecimal() and int(given):
-        return min(int(given), MOST)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST)
 
 
 def serial_text() -> str:
