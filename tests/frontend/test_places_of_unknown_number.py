@@ -62,7 +62,7 @@ def updated_by(ufunc: Any) -> Callable[[Any, Any], Any]:
 
 PROGRAMS = [
     read, written, written_with_a_number, updated_once_each,
-    *map(updated_by, (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum)),
+    *map(updated_by, (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power, np.hypot)),
 ]  # fmt: skip
 
 
@@ -83,6 +83,37 @@ def test_other_dtypes_of_an_update(ufunc: Any, dtype: str) -> None:
     np.testing.assert_allclose(made, wanted)
 
 
+@pytest.mark.parametrize("count", [0, 2, 4])
+@pytest.mark.parametrize("ufunc", [np.floor_divide, np.divide, np.multiply, np.maximum, np.minimum, np.remainder])
+@pytest.mark.parametrize(("of", "by"), ["dd", "dl", "ll", "DD"])
+def test_an_update_leaves_all_other_elements_as_they_are(ufunc: Any, count: int, of: str, by: str) -> None:
+    def f(x: Any, places: Any, d: Any, n: Any) -> Any:
+        ufunc.at(x, places[:n], d[:n])
+        return x
+
+    ends = [-5, 2, 3, 7] if of == "l" else [-np.inf, -0.0, 2.5, np.inf]
+    args = np.array(ends, of), np.array([1, 2, 2, 1]), np.array([2, 3, 5, 4], by), count
+    try:
+        wanted = f(args[0].copy(), *args[1:])
+    except TypeError:
+        with pytest.raises(TypeError):
+            pliant.jit(f)(*args)
+        return
+    np.testing.assert_array_equal(pliant.jit(f)(*args), wanted, strict=True)
+    np.testing.assert_array_equal(np.signbit(args[0].real), np.signbit(wanted.real))
+
+
+def test_a_whole_number_has_no_negative_power_at_the_places_there_are() -> None:
+    def f(x: Any, places: Any, d: Any, n: Any) -> None:
+        np.power.at(x, places[:n], d[:n])
+
+    args = np.array([3, 4]), np.array([0, 1, 1]), np.array([2, 2, -1])
+    pliant.jit(f)(*args, 2)
+    np.testing.assert_array_equal(args[0], [9, 16])
+    with pytest.raises(ValueError, match="negative integer powers"):
+        pliant.jit(f)(*args, 3)
+
+
 def test_an_index_out_of_range_is_an_error_and_nothing_is_written() -> None:
     def f(y: Any, places: Any, n: Any) -> None:
         np.add.at(y, places[:n], 1.0)
@@ -99,7 +130,7 @@ def test_an_index_out_of_range_is_an_error_and_nothing_is_written() -> None:
     ("f", "message"),
     [
         (lambda y, places, n: np.add.at(y, places[:n], np.ones(4)), "along axis 0 do not fit together"),
-        (lambda y, places, n: np.power.at(y, places[:n], 2.0), "np.power.at of i64"),
+        (lambda y, places, n: np.add.at(y, places[:n] > 1, 2.0), "np.add.at of bool"),
         (lambda y, places, n: y.__setitem__(places[:n] > 1, 0.0), "assignment to places by"),
     ],
 )

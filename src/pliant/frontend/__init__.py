@@ -5,7 +5,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.dispatch import Tables
 from pliant.frontend.functions import bounded_order
 from pliant.frontend.functions.bounded import FUNCTIONS, METHODS, REDUCTIONS, UFUNCS
-from pliant.frontend.places import updated_at
+from pliant.frontend.functions.bounded_at import updated_at
 
 TracedArray.dispatch = Tables()
 Bounded.functions, Bounded.methods = FUNCTIONS | bounded_order.FUNCTIONS, METHODS | bounded_order.METHODS
