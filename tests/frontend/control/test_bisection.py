@@ -130,3 +130,15 @@ def test_bounds_that_the_list_does_not_have_are_errors() -> None:
         for f in (place, compiled):
             with pytest.raises(kind):
                 f(X, *bounds)
+
+
+def test_what_is_found_may_lie_behind_the_end_where_the_search_begins_there() -> None:
+    def f(sorted: Any, x: Any) -> Any:
+        total = 0.0
+        for j in range(12):
+            i = bisect.bisect_right(sorted, 0.3, j)
+            total += x[:i].sum() + i
+        return total
+
+    x = np.arange(20.0)
+    np.testing.assert_array_equal(pliant.jit(f)(np.linspace(0, 1, 8), x), f(np.linspace(0, 1, 8), x))

@@ -24,7 +24,7 @@ from pliant.frontend.control.region import born
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
-from pliant.frontend.sizes import note_range, size_of
+from pliant.frontend.sizes import larger, note_range, size_of
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.compare import less
 
@@ -61,7 +61,7 @@ def _bisection(plain: Any, *, is_right: bool) -> Callable[..., Any]:
             store(low, state, LOW)
 
         repeat(lambda: state[LOW] < state[HIGH], (), halve, None, (), (), (), False, ())
-        note_range(state[LOW], low, None if most is None else most + 1)
+        note_range(state[LOW], low, None if most is None else larger(low, most + 1))  # `low` itself above `high`
         return state[LOW]
 
     return bisected
