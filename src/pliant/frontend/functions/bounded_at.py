@@ -17,8 +17,15 @@ from pliant.ops.folds import start_of
 from pliant.ops.index import gather
 from pliant.ops.select import select
 
-NOTHING: Final = {np.add: 0, np.subtract: 0, np.bitwise_or: 0, np.bitwise_xor: 0, np.multiply: 1, np.divide: 1}
-EXTREMA: Final = {np.maximum: "max", np.minimum: "min"}
+NOTHING: Final[dict[np.ufunc, int]] = {
+    np.add: 0,
+    np.subtract: 0,
+    np.bitwise_or: 0,
+    np.bitwise_xor: 0,
+    np.multiply: 1,
+    np.divide: 1,
+}
+EXTREMA: Final[dict[np.ufunc, str]] = {np.maximum: "max", np.minimum: "min"}
 
 
 def updated_at(ufunc: Any, x: Any, key: Bounded, y: Any) -> None:
