@@ -226,8 +226,11 @@ def is_smooth(coarse: Any, fine: Any, rtol: float, atol: float) -> bool:
 def _moved(x: Any, d: Any) -> Any:
     """x + d as what x is: an array of its layout, a NumPy scalar, a Python number."""
     if isinstance(x, np.ndarray):
-        made = np.copy(x, order="K") if x.flags.writeable else np.array(x)
-        made += d
+        if not x.flags.writeable or not x.size:
+            return (x + d).astype(x.dtype)
+        low, high = np.lib.array_utils.byte_bounds(x)
+        made = np.ndarray(x.shape, x.dtype, bytearray(high - low), x.ctypes.data - low, x.strides)
+        made[...] = x + d
         return made
     return type(x)(x + d)
 
