@@ -21,7 +21,6 @@ from pliant.frontend.bounded import (
     Bounded,
     assign,
     bounded,
-    common_extents,
     elementwise,
     extents_of,
     filled,
@@ -30,12 +29,11 @@ from pliant.frontend.bounded import (
 )
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
-from pliant.frontend.functions.common import NO_VALUE, only, unsupported, xp
+from pliant.frontend.functions.common import NO_VALUE, only, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.places import taken
 from pliant.frontend.sizes import Size, bound_of, size_of, traced
 from pliant.frontend.view import BlockLens
-from pliant.ops import einsum as products
 from pliant.ops.compare import equal
 from pliant.ops.folds import start_of
 from pliant.ops.shape import iota
@@ -73,7 +71,7 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
         kept = bool(keepdims) and keepdims is not NO_VALUE
         whole = filled(a, fill(whole_of(a).type.dtype), axes)
         made = getattr(xp, name)(whole, axis=tuple(axes), keepdims=kept, **given)
-        return _stored(bounded(made, _remaining(extents_of(a), axes, kept)), out)
+        return stored(bounded(made, _remaining(extents_of(a), axes, kept)), out)
 
     reduce.__name__ = name
     return reduce
@@ -84,7 +82,8 @@ def _remaining(extents: Sequence[Extent], axes: Sequence[int], kept: bool) -> li
     return [1 if a in axes else n for a, n in enumerate(extents) if kept or a not in axes]
 
 
-def _stored(made: Any, out: Any) -> Any:
+def stored(made: Any, out: Any) -> Any:
+    """A result, in the array of `out=` if there is one."""
     if out is None:
         return made
     (target,) = as_tuple(out)
@@ -109,19 +108,19 @@ def _count(a: Bounded, axes: Sequence[int]) -> Any:
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     """np.mean."""
     total = sum_(a, axis, dtype or (None if a.whole.type.is_float else float), keepdims=keepdims)
-    return _stored(total / _count(a, axes_of(axis, a.ndim)), out)
+    return stored(total / _count(a, axes_of(axis, a.ndim)), out)
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
     """np.var."""
     axes = axes_of(axis, a.ndim)
     away = abs(a - mean(a, axis, dtype, keepdims=True))
-    return _stored(sum_(away * away, axis, keepdims=keepdims) / (_count(a, axes) - ddof), out)
+    return stored(sum_(away * away, axis, keepdims=keepdims) / (_count(a, axes) - ddof), out)
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
     """np.std."""
-    return _stored(xp.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims)), out)
+    return stored(xp.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims)), out)
 
 
 def ptp(a: Any, axis: Any = None) -> Any:
@@ -138,7 +137,7 @@ def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
         at = axis_of(axis or 0, a.ndim)
         _not_empty(a.extents, (at,), ValueError(f"attempt to get {name} of an empty sequence"))
         made = getattr(xp, name)(filled(a, fill(a.whole.type.dtype), (at,)), axis=at)
-        return _stored(bounded(made, _remaining(a.extents, (at,), False)), out)
+        return stored(bounded(made, _remaining(a.extents, (at,), False)), out)
 
     arg.__name__ = name
     return arg
@@ -163,88 +162,10 @@ def _scan(name: str, fill: int) -> Callable[..., Any]:
             raise a.refused(f"np.{name} without axis=")
         at = axis_of(axis or 0, a.ndim)
         made = getattr(xp, name)(filled(a, fill, (at,)), axis=at, dtype=dtype)
-        return _stored(Bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents), out)
+        return stored(Bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents), out)
 
     scan.__name__ = name
     return scan
-
-
-# --- products
-
-
-def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """np.dot of up to two axes each."""
-    if not len(extents_of(a)) or not len(extents_of(b)):
-        return _stored(elementwise(np.multiply, (a, b), {}), out)
-    return matmul(a, b, out)
-
-
-def matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """np.matmul. Products with a vector are sums of the elements there are."""
-    first, second = len(extents_of(a)), len(extents_of(b))
-    if not first or not second:
-        raise ShapeError("matmul: operands need at least one axis").at(("here", here()))
-    if first == second == 1:
-        return _stored(sum_(elementwise(np.multiply, (a, b), {})), out)
-    if second == 1:
-        return _stored(sum_(elementwise(np.multiply, (a, b), {}), axis=-1), out)
-    if first == 1:
-        return _stored(sum_(elementwise(np.multiply, (a[:, None], b), {}), axis=-2), out)
-    common_extents("matmul", (_axis(a, -1), _axis(b, -2)))
-    lead = common_extents("matmul", (_lead(a), _lead(b)))
-    extents = (*lead, extents_of(a)[-2], extents_of(b)[-1])
-    return _stored(_masked_product(xp.matmul, (a, b), extents), out)
-
-
-def _axis(x: Any, axis: int) -> Any:
-    """Something with the extent of one axis."""
-    whole = whole_of(x)
-    return bounded(xp.zeros((whole.shape[axis],)), (extents_of(x)[axis],))
-
-
-def _lead(x: Any) -> Any:
-    """Something with the extents of all but the last two axes."""
-    return bounded(xp.zeros(whole_of(x).shape[:-2]), extents_of(x)[:-2])
-
-
-def _masked_product(function: Callable[..., Any], xs: Sequence[Any], extents: Sequence[Extent]) -> Any:
-    """A product of arrays with zeros beyond their extents, and so the result."""
-    made = bounded(function(*(filled(x, 0) for x in xs)), extents)
-    return Bounded(filled(made, 0), extents) if isinstance(made, Bounded) else made
-
-
-def vdot(a: Any, b: Any) -> Any:
-    """np.vdot of vectors."""
-    return dot(xp.conj(a), b)
-
-
-def inner(a: Any, b: Any) -> Any:
-    """np.inner of vectors, and of matrices with one."""
-    if len(extents_of(b)) > 1:
-        raise unsupported("np.inner: a second matrix whose extents are known only at run time", "write a @ b.T")
-    return dot(a, b)
-
-
-def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """np.outer of vectors."""
-    if len(extents_of(a)) != 1 or len(extents_of(b)) != 1:
-        raise unsupported("np.outer of other arrays than vectors, some extents known only at run time")
-    return _stored(elementwise(np.multiply, (a[:, None], b[None, :]), {}), out)
-
-
-def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = False) -> Any:
-    """np.einsum with a string."""
-    if not isinstance(subscripts, str):
-        raise unsupported("np.einsum of lists of axes, some extents known only at run time", "write a string")
-    labels, result = products.parse_subscripts(subscripts, tuple(len(extents_of(x)) for x in operands))[:2]
-    found: dict[Any, Extent] = {}
-    for names, x in zip(labels, operands, strict=True):
-        for label, n in zip(names, extents_of(x), strict=True):
-            if size_of(found.setdefault(label, n)) != size_of(n):
-                message = f"np.einsum: axes {label!r} of {found[label]} and {n} elements are not known to fit together"
-                raise ShapeError(message).at(("here", here()))
-    made = _masked_product(lambda *xs: xp.einsum(subscripts, *xs), operands, [found[label] for label in result])
-    return _stored(made, out)
 
 
 # --- views and copies
@@ -361,7 +282,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None) -> Any:
         made, start = lens.put(made, value_of(whole_of(x), dtype)), start + size_of(extents[at])
     joined: Extent = total if total.known is None else total.known
     extents = (*rows[0][:at], joined, *rows[0][at:])
-    return _stored(bounded(fresh(made, is_array=True), extents), out)
+    return stored(bounded(fresh(made, is_array=True), extents), out)
 
 
 def _without(extents: Sequence[Extent], axis: int) -> tuple[Extent, ...]:
@@ -372,7 +293,7 @@ def _each(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function that acts on each element of the operands given by position."""
 
     def call(*args: Any, out: Any = None, **options: Any) -> Any:
-        return _stored(elementwise(function, args, options), out)
+        return stored(elementwise(function, args, options), out)
 
     return call
 
@@ -388,7 +309,6 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.argmax: _arg("argmax", _least),
     np.argmin: _arg("argmin", _greatest),
     np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
-    np.dot: dot, np.vdot: vdot, np.inner: inner, np.outer: outer, np.einsum: einsum,
     np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel,
     np.diff: diff,
     np.concatenate: concatenate, np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
@@ -397,13 +317,11 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
 }  # fmt: skip
 
 METHODS: Final[dict[str, Callable[..., Any]]] = {
-    **{f.__name__: f for f in (prod, mean, var, std, dot, copy, astype, ravel, fill, transpose, swapaxes)},
+    **{f.__name__: f for f in (prod, mean, var, std, copy, astype, ravel, fill, transpose, swapaxes)},
     **{f.__name__: f for f in (sum_, max_, min_, any_, all_, FUNCTIONS[np.argmax], FUNCTIONS[np.argmin])},
     **{f.__name__: f for f in (FUNCTIONS[np.cumsum], FUNCTIONS[np.cumprod])},
     "flatten": copy, "conj": np.conj, "conjugate": np.conj, "clip": FUNCTIONS[np.clip], "round": FUNCTIONS[np.round],
 }  # fmt: skip
-
-UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {np.matmul: matmul}
 
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {
     np.add: sum_, np.multiply: prod, np.maximum: max_, np.minimum: min_, np.logical_or: any_, np.logical_and: all_
