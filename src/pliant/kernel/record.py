@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from pliant.core.ir import Const, Node, Number, Op, Value
 from pliant.core.types import Type
+from pliant.kernel.digits import digits
 from pliant.kernel.ir import (
     Affine,
     All,
@@ -33,7 +34,6 @@ from pliant.kernel.ir import (
     index_of,
     numbers,
     offset_of,
-    strides_of,
 )
 from pliant.kernel.limits import is_below
 from pliant.ops.base import Elementwise
@@ -249,45 +249,9 @@ class Recorder:
     def reindex(self, i: Sequence[Affine], before: Sequence[int], after: Sequence[int]) -> Index:
         """The index in shape `after` of the element that is at `i` in shape `before`."""
         at = index_of(i)
-        index = Index(self.digits(at, tuple(before), tuple(after)))
+        index = Index(digits(at, tuple(before), tuple(after), self.digit))
         index.flat = offset_of(at, before)
         return index
-
-    def digits(self, at: Index, before: tuple[int, ...], after: tuple[int, ...]) -> list[Affine]:
-        """The parts of a reshaped index; groups of axes with equal products are split apart."""
-        parts: list[Affine] = []
-        a = b = 0
-        while b < len(after):
-            first_a, first_b = a, b
-            left, right = (before[a] if a < len(before) else 1), after[b]
-            a, b = a + 1, b + 1
-            while left != right:
-                if left < right and a < len(before):
-                    left, a = left * before[a], a + 1
-                elif b < len(after):
-                    right, b = right * after[b], b + 1
-                else:
-                    break
-            group_a, group_b = before[first_a:a], after[first_b:b]
-            # an index that a reshape made knows its offset: a reshape back finds the index it began with
-            group = at if len(group_a) == len(before) else Index(at[first_a:a])
-            flat = offset_of(group, group_a)
-            parts += self.split(flat, group_b)
-        return parts
-
-    def split(self, flat: Affine, shape: tuple[int, ...]) -> list[Affine]:
-        """The digits of a row-major offset."""
-        parts = list[Affine]()
-        wide = [axis for axis, n in enumerate(shape) if n != 1]
-        for axis, (n, stride) in enumerate(zip(shape, strides_of(shape), strict=True)):
-            if n == 1:
-                parts.append(Affine())
-            elif len(wide) == 1:
-                parts.append(flat)
-            else:
-                modulus = 0 if axis == wide[0] else n
-                parts.append(affine(self.digit(flat, stride, modulus)))
-        return parts
 
     def digit(self, i: Affine, divisor: int, modulus: int) -> Scalar:
         """(i // divisor) % modulus."""
