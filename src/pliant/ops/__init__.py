@@ -45,6 +45,7 @@ from pliant.ops import (
     scatter_fold,
     select,
     shape,
+    shape_rules,
     singular_function,
     solve,
     sort,
@@ -66,7 +67,7 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts, windows,
+    shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts, windows,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,

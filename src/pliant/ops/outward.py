@@ -16,15 +16,12 @@ from pliant.ops.base import Elementwise
 from pliant.ops.index import Gather
 from pliant.ops.loop_rules import loop_with_permuted_rows, loop_without_repeated_operands
 from pliant.ops.reduce import Reduction
-from pliant.ops.shape import (
-    Broadcast,
-    Permute,
+from pliant.ops.shape import Broadcast, Permute, permute, reshape
+from pliant.ops.shape_rules import (
     broadcast_of_broadcast,
     movement_of_nothing,
-    permute,
     permute_of_broadcast,
     permute_of_permute,
-    reshape,
     reshape_of_reshape,
 )
 from pliant.rewrite.rule import rewrite

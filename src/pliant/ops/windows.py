@@ -152,6 +152,3 @@ def _moved(at: Sequence[Any], axes: Sequence[int], by: int) -> tuple[Any, ...]:
     for axis, own in zip(axes, at[len(at) - len(axes) :], strict=True):
         made[axis] = made[axis] + own * by
     return tuple(made)
-
-
-RULES = ()
