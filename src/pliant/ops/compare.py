@@ -5,11 +5,13 @@ Complex numbers are ordered by their real, then by their imaginary parts, as in 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
+from pliant.core.scope import scope
 from pliant.ops.base import Elementwise, Unary, fit
-from pliant.ops.select import Find, is_zero, select
+from pliant.ops.select import Find, is_zero, select, support
 from pliant.rewrite.rule import rewrite
 
 
@@ -158,6 +160,19 @@ def not_zero_of_written(value: Value, find: Find) -> Value | None:
     x, *_, u = value.args
     start = is_zero(x) or find(x) is not None
     return not_zero(value) if start and find(u) is not None else None
+
+
+def not_zero_of_made(
+    value: Value, find: Find, given: Iterable[tuple[Value, Value]], terms: Iterable[Value]
+) -> Value | None:
+    """Where what functions make is not zero, if some term of it is known to be zero somewhere.
+
+    given: parameters of the functions and what they stand for; terms: inside, what the value is a sum of.
+    """
+    with scope():
+        known = {p: not_zero(p) for p, x in given if x.type.is_float and find(x) is not None}
+        is_idle = any([support(term, known=known) is not None for term in terms])
+    return not_zero(value) if is_idle else None
 
 
 @rewrite(Choice)

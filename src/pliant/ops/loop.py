@@ -24,7 +24,7 @@ from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.ops.base import Movement
 from pliant.ops.block import ReadBlock
-from pliant.ops.compare import less, not_zero
+from pliant.ops.compare import less, not_zero, not_zero_of_made
 from pliant.ops.cond import Cond
 from pliant.ops.custom import pick, spread
 from pliant.ops.early_reads import with_early_reads
@@ -37,7 +37,7 @@ from pliant.ops.one_by_one import has_own_parts, has_parts, holds_problems
 from pliant.ops.paired import Paired
 from pliant.ops.reduce import reduce_max
 from pliant.ops.region import of_parts, read_with, vmap_steps
-from pliant.ops.select import Find, is_zero, select, support
+from pliant.ops.select import Find, is_zero, select
 from pliant.ops.shape import Permute, broadcast, permute
 from pliant.ops.step_cut import WIDE, step_cut
 from pliant.ops.update import AddSlice
@@ -230,13 +230,11 @@ class Loop(LoopForm):
         start, kind = starts.get(value.index), self.outs[value.index]
         if kind not in ("sum", "total", "stack") and (start is None or not is_zero(start)):
             return None
-        with scope():
-            rows = zip(self.body.params[1:], value.args, self.ins, strict=True)
-            given = [p for p, x, kind in rows if kind != "carry" and x.type.is_float and find(x) is not None]
-            known = {p: not_zero(p) for p in given}
-            terms = added(self.body.results[value.index])
-            is_idle = any([support(term, known=known) is not None for term in terms])
-        return not_zero(value) if is_idle else None
+        if "count" in self.ins:  # there may be no step
+            return not_zero(value)
+        rows = zip(self.body.params[1:], value.args, self.ins, strict=True)
+        given = [(p, x) for p, x, kind in rows if kind != "carry"]
+        return not_zero_of_made(value, find, given, added(self.body.results[value.index]))
 
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         if any([b and kind == "count" for b, kind in zip(batched, self.ins, strict=True)]):

@@ -8,8 +8,10 @@ from typing import cast, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
+from pliant.ops.compare import not_zero_of_made
 from pliant.ops.custom import Wrapper, lifted, require, types_of
 from pliant.ops.guarded import guarded
+from pliant.ops.select import Find
 from pliant.transforms.jvp import instantiate
 from pliant.transforms.vmap import vmap
 
@@ -41,6 +43,11 @@ class Paired(Wrapper):
         cts = instantiate(self.forward.results, ct if isinstance(ct, tuple) else (ct,))
         back = Paired(self.backward, self.forward, self.residuals).apply(*known, *cts)
         return *((None,) * len(known)), *[b if w else None for b, w in zip(back, wanted, strict=True)]
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where a result is not zero, if the function knows that it may be."""
+        given = zip(self.forward.params, value.args, strict=True)
+        return not_zero_of_made(value, find, given, (self.forward.results[value.index],))
 
     def under(self, guard: Value, batched: Sequence[bool], *xs: Value) -> Values:
         """The results, in a batch where what is read without the guard must exist."""

@@ -14,6 +14,7 @@ from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.bits import bitwise_and
+from pliant.ops.compare import not_zero
 from pliant.ops.cond import BOOL
 from pliant.ops.custom import Holder, Wrapper, lifted, pick, present, require, spread, texts, types_of
 from pliant.ops.early_reads import read_whole, with_early_reads
@@ -25,6 +26,7 @@ from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, vmap_steps
 from pliant.ops.retrace import Retrace
+from pliant.ops.select import Find
 from pliant.ops.tape import Kind
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
@@ -288,6 +290,13 @@ class WhilePull(Wrapper):
         _, tangents = self.loop.jvp(cast("Values", args[:m]), spread(cts, self.active))
         moved = [self.active[c] for c, _ in self.loop.carries]
         return *((None,) * m), *pick(tangents, moved)
+
+    def support_of(self, value: Value, find: Find) -> Value | None:
+        """Where what the steps add up is not zero: a loop may take no step, or none of those that add something."""
+        cts = iter(value.args[len(self.ins) :])
+        starts = [next(cts) if c else None for c in pick(self.loop.are_carries, self.active)]
+        start = starts[value.index]
+        return not_zero(value) if start is None or find(start) is not None else None
 
     def batch(self, n: int, batched: tuple[bool, ...], *args: Value) -> Values:
         m = len(self.ins)

@@ -145,12 +145,99 @@ def where_in_a_loop(x: Any) -> Any:
     return y[0] + 3 * y[1]
 
 
+def while_it_lasts(x: Any) -> Any:
+    n, y, t = np.sqrt(x[0]), x[1], x[1]
+    while t < 5:
+        if n > t:
+            y = y + n
+        t = t + 1
+    return y
+
+
+def in_no_step(x: Any) -> Any:
+    n, y, t = np.sqrt(x[0]), x[1], x[1]
+    while t > 100:
+        y, t = y * n, t / 2
+    return y
+
+
+def in_a_number_of_steps_that_is_zero(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for _ in range(int(x[0])):
+        y = y + n
+    return y
+
+
+def until_broken_off(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(60):
+        if y + i > 40:
+            break
+        if n > i:
+            y = y + n
+    return y
+
+
+def whiles_in_a_loop(x: Any) -> Any:
+    n, y = np.sqrt(x[0]), x[1]
+    for i in range(30):
+        t = x[1]
+        while t < 4:
+            if n > i:
+                y = y + n
+            t = t + 1
+    return y
+
+
+def whiles_in_a_while(x: Any) -> Any:
+    y, s = x[1], x[1]
+    while s < 3:
+        n, t = np.sqrt(x[0] * s), x[1]
+        while t < 4:
+            if n > t:
+                y = y + n
+            t = t + 1
+        s = s + 1
+    return y
+
+
+def while_in_a_branch(x: Any) -> Any:
+    n, y, t = np.sqrt(x[0]), x[1], x[1]
+    if x[1] < 100:
+        while t < 3:
+            if n > t:
+                y = y * (1 + n)
+            t = t + 1
+    return y
+
+
+def carried_while_it_lasts(x: Any) -> Any:
+    n, y, t = np.sqrt(x[0]), x[1], x[1]
+    while t < 50:
+        if n > t:
+            y = y * (1 + n)
+        n, t = n * 0.5, t + 1
+    return y
+
+
+def from_what_a_step_makes(x: Any) -> Any:
+    y = x[1] * 1.0
+    for i in range(40):
+        n = np.sqrt(x[0] * i)
+        t = n
+        while t > 1:
+            y, t = y + n, t * 0.5
+    return y
+
+
 PROGRAMS: list[tuple[Program, list[float]]] = [
     (normalised, [1, 2]), (chosen, [0, 1]), (only_reader, [0, 1]), (otherwise, [0, 3]), (in_two_conditions, [0, 2]),
     (in_one_after_the_other, [0, 1]), (of_rows, [2, 6]), (times_nan, [1, 1]), (times_infinity_where, [1, 1]),
     (in_a_loop, [0, 1]), (in_nested_loops, [0, 1]), (in_steps_that_are_written_out, [0, 1]), (of_elements_in_a_loop, [0, 1]),
     (of_one_element_in_a_loop, [1, 1]), (products_in_a_loop, [0, 1]), (greatest_in_a_loop, [0, 61]),
-    (where_in_a_loop, [1, 3]),
+    (where_in_a_loop, [1, 3]), (while_it_lasts, [0, 1]), (in_no_step, [0, 1]), (in_a_number_of_steps_that_is_zero, [0, 1]),
+    (until_broken_off, [0, 1]), (whiles_in_a_loop, [0, 1]), (whiles_in_a_while, [0, 1]), (while_in_a_branch, [0, 1]),
+    (carried_while_it_lasts, [0, 1]), (from_what_a_step_makes, [0, 1]),
 ]  # fmt: skip
 ZEROS = np.zeros(2)
 
