@@ -358,6 +358,18 @@ def carried_on(x: Any, w: Any) -> Any:
     return np.sum(total * w)
 
 
+def one_by_one(x: Any, w: Any) -> Any:
+    """Steps of which each is a problem of its own: the way back reads none of their results."""
+    total, k = 0.0, 0.0
+    while k < np.sum(w):
+        y = x + k
+        while np.sum(y) > 0.3:
+            y = y * np.cos(w)
+        total = total + np.sum(y * w)
+        k += 0.3
+    return total
+
+
 INSIDE: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
@@ -370,6 +382,7 @@ INSIDE: dict[str, Callable[..., Any]] = {
         deep,
         carried_on,
         nested,
+        one_by_one,
     )
 }
 

@@ -39,6 +39,7 @@ from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out
 from pliant.ops.loop_rules import loop_without_idle_operands
+from pliant.ops.region import read_by
 from pliant.ops.retrace import Retrace
 from pliant.ops.tape import TAPE, Kind, Record
 from pliant.ops.while_loop import WhileLoop
@@ -96,42 +97,43 @@ def _opened(fn: Function) -> Function:
 
 
 def _linked_inside(fn: Function) -> Function:
-    """`fn` with loops and their ways back linked, those inside others first."""
-    if not _holds_retrace(fn):
-        return fn
-
-    def inside(node: Node, args: Values) -> Values | None:
-        if not any(map(_holds_retrace, _held(node))):
-            return None
-        if isinstance(node.op, Retrace):
-            linked = _linked_ways(node.op)
-            linked = replace(linked, back=simplify(eliminate_dead(linked.back), IDLE))
-            # what only loops inside read again need not be on the tape
-            return cast("Values", linked.prune((True,) * len(node.values), args))
-        return changed_inside(node, args, _linked_inside)
-
-    fn = replaced(fn, inside)
-    while True:
+    """`fn` with loops and their ways back linked, those inside others last: so these are linked in what has become of
+    the others."""
+    while _holds_retrace(fn):
         order = fn.nodes
         link = next(_links(order, order, {v: v for node in order for v in node.values}), None)
         if link is None:
-            return fn
+            return replaced(fn, _inside)
         fn = _joined(fn, link)
+    return fn
+
+
+def _inside(node: Node, args: Values) -> Values | None:
+    """A node with loops and their ways back linked in the functions it holds; None if there are none."""
+    if not any(map(_holds_retrace, _held(node))):
+        return None
+    if isinstance(node.op, Retrace):
+        return cast("Values", _linked_ways(node.op).prune((True,) * len(node.values), args))
+    return changed_inside(node, args, _linked_inside)
 
 
 def _linked_ways(op: Retrace) -> Retrace:
     """A loop and its way back with the loops in their steps linked."""
-    ahead, back = _linked_inside(op.ahead), _linked_inside(op.back)
-    first, params = len(op.carries), op.saved + len(op.reads)
+    if not _holds_retrace(op.ahead) and not _holds_retrace(op.back):
+        return op
+    first, width = len(op.carries), op.saved + len(op.reads)
     places: list[Place] = [("result", first + n) for n in range(op.saved)]
     places.extend([("param", n) for n in op.reads])
-    found = _linked(ahead, back, [*places, *[None] * (len(back.params) - params)])
-    if found is None:
-        return replace(op, ahead=ahead, back=back)
-    ahead, back, count = found
+    places.extend([None] * (len(op.back.params) - width))
+    ahead, back, count = _linked(op.ahead, op.back, places) or (op.ahead, op.back, 0)
+    back = simplify(eliminate_dead(_linked_inside(back)), IDLE)
     old, new = back.params[: len(back.params) - count], back.params[len(back.params) - count :]
-    params = (*old[: op.saved], *new, *old[op.saved :])
-    return replace(op, ahead=ahead, back=replace(back, params=params))
+    order = (*old[: op.saved], *new, *old[op.saved :])
+    # what only loops inside read again need not be on the tape
+    read = [*read_by(back.results, old[: op.saved]), *[True] * (len(order) - op.saved)]
+    results = pick(ahead.results, [*[True] * first, *read[: op.saved + count]])
+    ahead = _linked_inside(replace(ahead, results=results))
+    return replace(op, ahead=ahead, back=replace(back, params=pick(order, read)))
 
 
 # --- where a loop was run before
@@ -188,10 +190,14 @@ def _link_of_ways(first: Node, later: Node, op: Retrace, args: Sequence[Value | 
         results = (*carried, *pick(made[: len(is_new)], is_new), *made[len(is_new) :])
         test = substitute(loop.test.results, dict(zip(loop.test.params, params, strict=False)))
     ins = (*loop.ins, *pick(op.ins, [not h for h in has]))
-    record = Record(Function(loop.test.name, params, test), Function(loop.body.name, params, results), ins)
+    numbers = {n: len(loop.ins) + k for k, n in enumerate([n for n, h in enumerate(has) if not h])}
+    reads = tuple([numbers.get(n, places[n] or 0) for n in op.reads])
+    ahead = Function(loop.body.name, params, results)
+    both_ways = _linked_ways(Retrace(Function(loop.test.name, params, test), ahead, op.back, ins, reads))
+    record = Record(both_ways.test, both_ways.ahead, ins)
     kept = (*[True] * len(loop.carries), *[False] * sum(is_new))
     operands = (*first.args, *pick(given, [not h for h in has]))
-    return Link(first, record, operands, kept, later, op.rewind, 1)
+    return Link(first, record, operands, kept, later, both_ways.rewind, 1)
 
 
 def _same_places(pairs: Sequence[tuple[Value, Kind]], others: Sequence[tuple[Value | None, Kind]]) -> list[int | None]:
