@@ -37,6 +37,23 @@ def test_pads_are_numpys_and_so_are_their_gradients(mode: Any, width: Any) -> No
     np.testing.assert_allclose(gradient.ravel(), np.bincount(places, weights.ravel(), X.size))
 
 
+def test_constants_around_are_numpys_and_one_array_is_made() -> None:
+    width, fills = ((1, 2), (3, 0), (0, 4)), np.arange(6.0).reshape(3, 2)
+
+    def f(x: Any, fills: Any) -> Any:
+        return np.pad(x, width, constant_values=fills)
+
+    made = pliant.jit(f)(X, fills)
+    np.testing.assert_array_equal(made, f(X, fills))
+    weights = np.arange(float(made.size)).reshape(made.shape)
+    gradients = pliant.grad(lambda x, fills: np.sum(f(x, fills) * weights), argnums=(0, 1))(X, fills)
+    np.testing.assert_array_equal(gradients[0], weights[1:-2, 3:, :-4])
+    of_fills = [np.sum(weights[f(0 * X, np.arange(6).reshape(3, 2) == n) == 1]) for n in range(6)]
+    np.testing.assert_array_equal(gradients[1].ravel(), of_fills)
+    known = ((1, 2), (3, 4), (5, 6))
+    assert "0 of them in use" in str(pliant.explain(lambda x: np.pad(x, width, constant_values=known), X))
+
+
 @pytest.mark.parametrize(
     ("shift", "axis"),
     [((3, 5), (0, 1)), ((-1, 2, 1), (0, 1, 2)), ((1, 1), (1, 1)), (2, (0, 2)), ((0, 7), (0, 1)), (9, None), (-3, -1)],

@@ -17,6 +17,7 @@ from pliant.frontend.functions.join import along, concatenate
 from pliant.frontend.functions.pieces import put_together, runs_of
 from pliant.frontend.functions.shape import flip, sliced
 from pliant.ops import update
+from pliant.ops.shape import broadcast
 
 Ends = tuple[Any, Any]  # what is put before and after an axis, or says how
 Mode = Callable[[TracedArray, int, Ends, Any], TracedArray]  # (x, axis, widths, option) → the longer array
@@ -152,14 +153,20 @@ def _constant(x: TracedArray, widths: list[tuple[int, int]], fill: Any) -> Value
             number = const(filler.concrete.reshape(-1)[0].astype(x.dtype).item(), x.type.dtype)
         return update.pad(x.value, low, high, number)
     fills = xp.broadcast_to(filler, (x.ndim, 2))
-    value = x.value
-    for axis, (before, after) in enumerate(widths):
-        for side, width in ((0, before), (1, after)):
-            low = [width if a == axis and side == 0 else 0 for a in range(x.ndim)]
-            high = [width if a == axis and side == 1 else 0 for a in range(x.ndim)]
-            if width:
-                value = update.pad(value, low, high, value_of(fills[axis, side], x.type.dtype))
-    return value
+    shape = tuple([before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)])
+    # One array, written where it lies: x first, then the sides of one axis after the other.
+    sides = [(axis, side) for axis, pair in enumerate(widths) for side in (0, 1) if pair[side]]
+    numbers = [value_of(fills[at], x.type.dtype) for at in sides]
+    whole = broadcast(numbers[-1] if numbers else const(0, x.type.dtype), shape, ())
+    whole = update.update_slice(whole, x.value, [before for before, _ in widths])
+    for (axis, side), number in zip(sides, numbers, strict=True):
+        inside = [*zip((before for before, _ in widths), x.shape, strict=True)]
+        inside[:axis] = [(0, n) for n in shape[:axis]]
+        width = widths[axis][side]
+        inside[axis] = (0 if side == 0 else shape[axis] - width, width)
+        starts, lengths = zip(*inside, strict=True)
+        whole = update.update_slice(whole, broadcast(number, lengths, ()), starts)
+    return whole
 
 
 def _per_axis(widths: Any, rank: int) -> Any:
