@@ -20,7 +20,7 @@ from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
 from pliant.frontend.out import run_into
-from pliant.frontend.placing import Pairs, filled, packed, targets, written_over
+from pliant.frontend.placing import Pairs, filled, packed, row_major, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import (
     Layouts,
@@ -88,6 +88,13 @@ class Entry:
     codes: dict[Pairs, Any] = field(default_factory=dict[Pairs, Any])
     donation: Donation | None = None
     native: Any = None  # the backend, if it makes code that answers calls
+    another: Callable[[Program], Entry] | None = None  # for the same arguments
+
+    @functools.cached_property
+    def row_major(self) -> Entry:
+        """The same for calls with `out=`: arrays are what the program makes, and no views of that in another order."""
+        program = row_major(self.program)
+        return self.another(program) if self.another and program is not self.program else self
 
     @property
     def run(self) -> Any:
@@ -202,6 +209,7 @@ class Compiled:
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
         entry = self.entry(leaves, structure, tree, orders)
+        entry = entry if out is None else entry.row_major
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
@@ -286,7 +294,11 @@ class Compiled:
         free = tuple(donation.params.values()) if donation else ()
         native = compiler if hasattr(compiler, "entry") and not donation else None
         entry = Entry(
-            program, lambda pairs: compiler.compile(fn, pinned=pairs, free=free), donation=donation, native=native
+            program,
+            lambda pairs: compiler.compile(fn, pinned=pairs, free=free),
+            donation=donation,
+            native=native,
+            another=lambda program: self._made(program, backend, names),
         )
         entry.code(())
         return entry

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
+from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import DynamicLens, Lens, PermuteLens, SliceLens, is_static, look
 from pliant.ops.shape import permute
+
+Axes: TypeAlias = "tuple[int, ...]"
 
 
 @final
@@ -194,7 +197,7 @@ class _Returned:
             return Output("static", _without_arrays(m))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
-            return Output(kind, self.result(m.value), (), m.type)
+            return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
         return self.either(m) if isinstance(cast("Any", m.storage), Either) else self.view(m)
 
     def is_shared(self, x: TracedArray) -> bool:
@@ -229,9 +232,12 @@ class _Returned:
         """The result that is a whole allocation, in the order of its memory, and the view of that."""
         order = axes_by_stride(storage)
         if id(storage) not in self.bases:
-            self.bases[id(storage)] = self.result(storage.value if order is None else permute(storage.value, order))
-        laid_out = () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
-        return self.bases[id(storage)], (*laid_out, *lenses)
+            self.bases[id(storage)] = self.laid_out(storage.value, order)[0]
+        return self.bases[id(storage)], (*turned_back(order), *lenses)
+
+    def laid_out(self, value: Value, order: Axes | None) -> tuple[int, tuple[Lens, ...]]:
+        """A new result whose axes lie in some order, and the view of it that has them in their own."""
+        return self.result(value if order is None else permute(value, order)), turned_back(order)
 
     def pack(self, storage: Storage) -> int:
         """The vector that is a whole allocation, and made of several results."""
@@ -283,12 +289,31 @@ def _alternatives(either: Either, lenses: tuple[Lens, ...]) -> tuple[TracedArray
     return one, other
 
 
-def axes_by_stride(storage: Storage) -> tuple[int, ...] | None:
+def axes_by_stride(storage: Storage) -> Axes | None:
     """The axes from the longest stride to the shortest, of a storage that is not row-major; else None."""
     settle(storage)
     if storage.strides is None or storage.strides is UNSURE:
         return None
-    return tuple(sorted(range(len(storage.strides)), key=lambda axis: -abs(storage.strides[axis])))
+    return _by_stride(storage.strides)
+
+
+def axes_of(m: TracedArray) -> Axes | None:
+    """The axes of an array from the longest stride in NumPy's to the shortest; None if they descend, or if NumPy would
+    have to be asked."""
+    found = layout(m) if has_strides(m) and len(m.shape) > 1 else None
+    if found is None or 0 in (*found[0], *found[1]):
+        return None
+    order = _by_stride([s if n > 1 else 0 for n, s in zip(*found, strict=True)])
+    return None if order == tuple(range(len(order))) else order
+
+
+def _by_stride(strides: Sequence[int]) -> Axes:
+    return tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+
+
+def turned_back(order: Axes | None) -> tuple[Lens, ...]:
+    """The view of an array whose axes lie in some order that has them in their own."""
+    return () if order is None else (PermuteLens(tuple(np.argsort(order).tolist())),)
 
 
 @final

@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from pliant.core.ir import Function, Value
+from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.frontend.outputs import Output
 from pliant.frontend.program import Program
+from pliant.frontend.view import PermuteLens
+from pliant.ops.shape import permute
+from pliant.transforms.replace import copied
 
 Pairs: TypeAlias = "tuple[tuple[int, int], ...]"
+
+
+def row_major(program: Program) -> Program:
+    """The program with results in the order of their axes, as arrays of the caller's mostly are; itself if all are."""
+    changed = program.changed.outputs if program.changed else ()
+    uses = Counter([o.place for o in (*program.outputs, *changed) if o.is_result])
+    turned = [o for o in program.outputs if is_turned(o) and uses[o.place] == 1]
+    if not turned:
+        return program
+    fn = program.fn
+    with scope():
+        results: list[Value] = [*copied(fn.results, {p: p for p in fn.params})]
+        for o in turned:
+            (lens,) = o.lenses
+            assert isinstance(lens, PermuteLens)
+            number: int = o.place
+            results[number] = permute(results[number], lens.order)
+        fn = Function(fn.name, fn.params, tuple(results))
+    outputs = tuple([replace(o, lenses=()) if o in turned else o for o in program.outputs])
+    return replace(program, fn=fn, outputs=outputs)
+
+
+def is_turned(output: Output) -> bool:
+    """Whether an array is a result with its axes in another order."""
+    return output.kind == "array" and len(output.lenses) == 1 and isinstance(output.lenses[0], PermuteLens)
 
 
 def written_over(program: Program, arguments: Sequence[Any], outs: Sequence[Any]) -> Pairs:

@@ -246,10 +246,15 @@ def later_order(made: Any, call: Callable[..., Any], args: Sequence[Any], kwargs
     are."""
     olds = [a.storage for a in _arrays([*args, *(kwargs or {}).values()])]
     for number, m in enumerate(made if is_sequence(made) else (made,)):
-        if type(m) is TracedArray and len(m.shape) > 1 and not m.lenses and not any(m.storage is s for s in olds):
+        if type(m) is TracedArray and _has_axes(m) and not m.lenses and not any(m.storage is s for s in olds):
             place = number if is_sequence(made) else None
             m.storage.strides = Later(settled, call, args, kwargs or {}, place)
     return made
+
+
+def _has_axes(m: TracedArray) -> bool:
+    """Whether an array has several axes, which may come in another order: those of one element lie anywhere."""
+    return sum([n != 1 for n in m.shape]) > 1
 
 
 def _arrays(args: Sequence[Any]) -> list[TracedArray]:
