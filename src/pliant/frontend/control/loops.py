@@ -25,7 +25,7 @@ from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, RETURN, Signal, possible_of, without
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on
-from pliant.frontend.needs import needing
+from pliant.frontend.needs import can_be_known, needing
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
@@ -59,6 +59,7 @@ class Site:
     where: Origin
     code: CodeType  # by which it is known
     is_part: bool = False  # of a loop, to which it leaves what a `break` means
+    reason: str = ""  # why it could not be captured at first
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
@@ -180,7 +181,7 @@ def _counted(site: Site, elements: Any) -> Signal | None:
     if steps.ended is not None:
         return site.finished(_chained(site, (replace(steps, ended=None), Ending(steps.ended))))
     if not steps.is_static:
-        return site.finished(_dynamic(site, steps))
+        return _dynamic(site, steps)
     return _static(site, steps, 0, 0)
 
 
@@ -251,7 +252,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     def step(index: Value, j: int) -> Signal | None:
         return site.body(steps.at(offset(index, plan.period, done + j)))
 
-    count = steps.count - done if isinstance(steps.count, int) else steps.count
+    count = steps.count - done if done else steps.count
     ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
     return plan
@@ -269,23 +270,44 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
     return site.finished(None)
 
 
-def _dynamic(site: Site, steps: Steps) -> Signal | None:
-    """A loop whose number of steps is known only at run time."""
-    with needing(steps.count.value):
-        found = _required(_plan(site, steps, 0), site)
-    report(site.code, Report(site.where, "loop of unknown length", None, "", len(found.carries)), depth())
-    high = size_of(steps.count).range[1]
+def _dynamic(site: Site, steps: Steps, done: int = 0) -> Signal | None:
+    """The steps from `done` on of a loop whose number of steps is known only at run time."""
+    holds = steps.count > done
+    found = _required(_plan(site, steps, done), site, holds, done)
+    if found is None:
+        first = partial(site.body, steps.at(done))
+        return _one_first(site, holds, first, lambda: _dynamic(site, steps, done + 1))
+    report(site.code, Report(site.where, "loop of unknown length", None, "", len(found.carries), peeled=done), depth())
+    count = steps.count - done if done else steps.count
+    high = size_of(count).range[1]
     if high is None or possible_of(found.signal) & {BREAK, RETURN}:
-        return repeated(found, steps.count)
-    counted(found, max(high, 1), value_of(steps.count, "i64"))
-    return None
+        return site.finished(repeated(found, count))
+    counted(found, max(high, 1), value_of(count, "i64"))
+    return site.finished(None)
+
+
+def _one_first(site: Site, holds: Any, first: Block, rest: Block) -> Signal | None:
+    """A step, if there is one, and the loop that follows: what is a Python number before the first step may be one of
+    NumPy's after it."""
+
+    def run() -> Signal | None:
+        settle_if(site.cells, holds)
+        signal = without(first(), CONTINUE)
+        return rest() if signal is None else site.left(signal, rest)
+
+    return joined(holds, run, lambda: site.finished(None), site.all_cells)
 
 
 def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
     """`while test(): body()`. asked: the names that the test binds."""
     site = Site.of(body, orelse, names)
     site.cells = cells_of(names[0], test, body)
-    done = 0
+    return _repeat(site, test, asked, 0)
+
+
+def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signal | None:
+    """A `while` after `peeled` steps, each under its condition."""
+    done = peeled
     is_tried = False
     while True:
         holds = test()
@@ -294,13 +316,15 @@ def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None,
         is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
         settle_if(site.cells, holds)
         if is_open(holds) or (is_worth and not is_tried):
-            found = _conditional(site, test, asked, holds, is_first=not done)
+            found = _conditional(site, test, asked, holds, peeled, is_first=not done)
             if found is not None:
                 return site.finished(repeated(found, None, holds))
             is_tried = True
+        if is_open(holds):
+            return _one_first(site, holds, site.body, partial(_repeat, site, test, asked, peeled + 1))
         if done > LIMIT:
             raise _too_long(site, done)
-        signal = without(body(), CONTINUE)
+        signal = without(site.body(), CONTINUE)
         done += 1
         if signal is not None and not signal.is_known:
             raise _unending(site, failed_before(site.code, depth()))
@@ -308,7 +332,9 @@ def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None,
             return site.finished(signal)
 
 
-def _conditional(site: Site, test: Block, asked: Sequence[str], holds: Any, *, is_first: bool) -> Captured | None:
+def _conditional(
+    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, *, is_first: bool
+) -> Captured | None:
     """A `while` as a loop of the program: the body, and then the condition for the next step."""
 
     def going(signal: Signal | None) -> Any:
@@ -328,7 +354,7 @@ def _conditional(site: Site, test: Block, asked: Sequence[str], holds: Any, *, i
     plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True
     try:
-        found = _needed(plan, site, holds) if is_required else captured(plan)
+        found = _required(plan, site, holds, peeled) if is_required else captured(plan)
     except NotInductive as error:
         report(site.code, Report(site.where, "unrolled", None, error.reason), depth())
         return None
@@ -337,7 +363,8 @@ def _conditional(site: Site, test: Block, asked: Sequence[str], holds: Any, *, i
             raise
         report(site.code, Report(site.where, "unrolled", None, _reason(error)), depth())
         return None
-    report(site.code, Report(site.where, "while", None, "", len(found.carries)), depth())
+    if found is not None:
+        report(site.code, Report(site.where, "while", None, "", len(found.carries)), depth())
     return found
 
 
@@ -345,18 +372,16 @@ def _as_bool(holds: Any) -> Any:
     return holds if is_open(holds) else bool(holds)
 
 
-def _needed(plan: Plan, site: Site, holds: Any) -> Captured:
-    """The step of a `while` whose condition is open."""
-    with needing(holds.value):
-        return _required(plan, site)
-
-
-def _required(plan: Plan, site: Site) -> Captured:
-    """The step of a loop that cannot be unrolled."""
+def _required(plan: Plan, site: Site, holds: Any, peeled: int) -> Captured | None:
+    """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it."""
     try:
-        return captured(plan)
+        with needing(holds.value):
+            return captured(plan)
     except NotInductive as error:
-        raise _unending(site, error.reason) from None
+        site.reason = site.reason or error.reason
+        if error.is_late and peeled < PEELED and not can_be_known(holds.value):
+            return None
+        raise _unending(site, site.reason) from None
 
 
 def _unending(site: Site, reason: str) -> UnsupportedError:
