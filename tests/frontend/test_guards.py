@@ -54,3 +54,18 @@ def test_a_list_that_every_call_appends_to_is_no_reason_to_trace_again() -> None
     for _ in range(4):
         compiled(np.ones(2))
     assert count[0] <= 4
+
+
+@pytest.mark.parametrize(("one", "other"), [(np.exp, np.log), (np.sum, np.mean), (np, math), (np.sin, lambda x: x + 1)])
+def test_a_name_that_holds_a_function_or_module_of_numpy_is_read_again(one: Any, other: Any) -> None:
+    outside = one
+
+    def f(x: float) -> Any:
+        return (outside.cos if outside in (np, math) else outside)(x)
+
+    compiled = pliant.jit(f)
+    for _ in range(4):
+        np.testing.assert_allclose(compiled(2.0), f(2.0))
+    outside = other
+    for _ in range(4):
+        np.testing.assert_allclose(compiled(2.0), f(2.0))

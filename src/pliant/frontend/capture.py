@@ -385,16 +385,11 @@ def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
 
 def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
     """What the traced function gets for a name: its value, or a traced stand-in."""
-    namespace = namespace_of(value)
-    if namespace is not None:
-        return namespace
     if isinstance(value, np.ndarray):
         trace.roots[id(owner), name] = (owner, name, value)
         return TracedArray(*trace.enter(value))
-    if isinstance(value, types.ModuleType) and is_librarys(value):
-        return value
-    maker = made_by(value)
-    if maker is not None:
-        return maker
     trace.roots.setdefault((id(owner), name), (owner, name, value))
+    known = namespace_of(value) or made_by(value)
+    if known is not None:
+        return known
     return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)
