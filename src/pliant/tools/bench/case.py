@@ -51,3 +51,9 @@ def leaves(tree: Any) -> list[Any]:
 def moved(case: Case, result: Any) -> int:
     """Bytes that a call has to read and write at least: its arguments and its result, once each."""
     return sum([a.nbytes for a in (*leaves(case.args), *leaves(result))])
+
+
+def copy_of(size: int) -> Callable[[], object]:
+    """A call that moves so many bytes: it reads one half, and writes the other."""
+    source, target = np.ones(size // 2, np.uint8), np.empty(size // 2, np.uint8)
+    return lambda: np.copyto(target, source)
