@@ -12,6 +12,7 @@ from typing import Any, Final, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import Origin, here
+from pliant.core.scope import current_scope
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, both, choose, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
@@ -30,6 +31,7 @@ from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
+HEAVY: Final = 200  # operations of a step of which no two are to be compiled
 PEELED: Final = 2  # steps that may come before the state has a form
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
 LIMIT: Final = 10_000  # copies of a body
@@ -200,8 +202,10 @@ def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Sig
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
     is_tried = bool(failed_before(site.code, depth()))
+    is_heavy = False
     while done < steps.count:
-        if not is_tried and steps.count - done > FEW and peeled <= PEELED:
+        left = steps.count - done
+        if not is_tried and (left > FEW or (is_heavy and left > 1)) and peeled <= PEELED:
             found = _captured(site, steps, done)
             if type(found) is Captured:
                 return _run_static(site, steps, done, found)
@@ -209,13 +213,21 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
             peeled += 1
         if done > LIMIT:
             raise _too_long(site, steps.count)
+        before = operations()
         signal = without(site.body(steps.at(done)), CONTINUE)
+        is_heavy = operations() - before > HEAVY
         done += 1
         if signal is not None:
             if not signal.is_known and done > NESTED:
                 raise _too_long(site, steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     return site.finished(None)
+
+
+def operations() -> int:
+    """How many operations the trace has so far."""
+    current = current_scope()
+    return len(current.table) if current else 0
 
 
 def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:

@@ -1,0 +1,59 @@
+"""Loops of few steps with many operations each: compiled once, as loops of many steps are, but for the first step."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.backends.llvm.kept import all_nodes
+from pliant.testing import check_gradient
+
+X = np.linspace(0.1, 1.0, 7)
+
+
+def heavy(x: Any, steps: int) -> Any:
+    """Many operations in each step, by inner loops that are no loops of the program; names made in it are used later."""
+    total, k, n = 0.0, 0, 0
+    for k in range(steps):
+        for n in range(4):
+            for m in range(4):
+                x = x + np.sin(x[::-1] * (n + 0.5)) * 0.1 + np.cos(x + m) * 0.01
+        for n in range(4):
+            x[n] = x[n] * 0.5 + k
+            for m in range(4):
+                x[n : n + 2] += 0.01 * np.tanh(x[m : m + 2] - n)
+        total = total + x @ x
+    return total + k + x[n]
+
+
+def of_other_shapes(x: Any, steps: int) -> Any:
+    """Steps that no loop of the program can have, as each one adds an element."""
+    for _ in range(steps):
+        for n in range(4):
+            for m in range(4):
+                x = x * 0.9 + 0.02 * np.sin(x[::-1] * (n + 0.5)) + 0.01 * np.cos(x + m) * np.tanh(x - n) + 0.01 * x[2]
+        x = np.append(x, x.mean())
+    return x @ x
+
+
+def size(f: Any, steps: int) -> int:
+    return len([*all_nodes(pliant.trace(partial(f, steps=steps), X))])
+
+
+def test_a_heavy_step_is_there_twice_at_most():
+    once = size(heavy, 1)
+    assert once > 200
+    assert size(heavy, 4) < 2.2 * once
+
+
+@pytest.mark.parametrize("f", [heavy, of_other_shapes])
+@pytest.mark.parametrize("steps", [2, 3, 4])
+def test_values_and_gradients(f: Any, steps: int):
+    run = partial(f, steps=steps)
+    assert_allclose(pliant.jit(run)(X.copy()), run(X.copy()), rtol=1e-12)
+    check_gradient(run, X.copy(), rtol=1e-5)
