@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from itertools import accumulate
 from typing import TypeAlias, final
 
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
@@ -23,15 +22,15 @@ from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
+from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once
 from pliant.kernel.record import fill_of, identity_of
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
 from pliant.ops.contract import Dot
-from pliant.ops.elementwise import Add, Neg, Sub
-from pliant.ops.index import Gather, Scatter
+from pliant.ops.index import Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
-from pliant.ops.shape import Concatenate, Permute, Reshape, Slice
+from pliant.ops.shape import Concatenate, Permute, Reshape
 from pliant.ops.sort import Sort
 from pliant.ops.update import Window
 
@@ -184,7 +183,7 @@ class Fusion:
         else:  # made for this alone
             base = Buffer(x.type, x)
             alone = Root(x, None, base)
-            self.place(alone, self.reach(alone))
+            self.place(alone, reach(alone, self.buffers))
         leaves = self.reached(node.args)
         root = Root(node.values[0], None, Buffer(node.types[0], node.values[0]), base, leaves=frozenset(leaves))
         assert root.buffer
@@ -292,39 +291,13 @@ class Fusion:
             if not root.fold:
                 root.owns = True
                 self.pointwise[value] = root
-            self.made_at[value] = self.place(root, self.reach(root))
+            self.made_at[value] = self.place(root, reach(root, self.buffers))
             self.buffers[value] = buffer
         return buffer
 
-    def reach(self, root: Root) -> dict[Value, bool]:
-        """Values in memory that a root reads, and whether only at the point it is computed for."""
-        node = root.value.node
-        aligned = root.fold.aligned if root.fold else ()
-        if root.value in self.buffers or isinstance(node.op, Const):
-            return {root.value: True} if root.value in self.buffers else {}
-        if root.fold:
-            todo = [(a, n in aligned) for n, a in enumerate(node.args)]
-        else:
-            todo = [(root.value, True)]
-        space = root.fold.space if root.fold else root.value.shape
-        found: dict[Value, bool] = {}
-        seen: set[tuple[Value, bool]] = set()
-        while todo:
-            item = todo.pop()
-            value, straight = item
-            if item in seen:
-                continue
-            seen.add(item)
-            if value in self.buffers:
-                found[value] = found.get(value, True) and straight and value.shape == space
-                continue
-            straight = straight and isinstance(value.op, Elementwise) and value.shape == space
-            todo.extend([(a, straight) for a in value.args])
-        return found
-
     def reached(self, values: Iterable[Value]) -> set[Value]:
         """Values in memory that some values are computed from."""
-        return {leaf for v in values for leaf in self.reach(Root(v))}
+        return {leaf for v in values for leaf in reach(Root(v), self.buffers)}
 
     def place(self, root: Root, leaves: dict[Value, bool]) -> int:
         """Put a root into a nest over its space, or into a new one; the nest's place."""
@@ -386,7 +359,7 @@ class Fusion:
             self.outside.add(value)
             return self.buffers[value]
         root = Root(value, None, Buffer(value.type, value))
-        self.place(root, self.reach(root))
+        self.place(root, reach(root, self.buffers))
         assert root.buffer
         return root.buffer
 
@@ -395,35 +368,6 @@ class Fusion:
         for value, root in self.pointwise.items():
             if value not in self.outside:
                 root.buffer = None
-
-
-def reads_once(user: Node, value: Value) -> bool:
-    """Whether a node reads each element of an operand once."""
-    if isinstance(user.op, Scatter):
-        return value not in user.args[:-1]
-    if isinstance(user.op, Gather):
-        return value is not user.args[0] and user.types[0].size <= value.type.size
-    if isinstance(user.op, Dot):
-        _, m, n, _ = user.op.sizes(*user.args)
-        return (n if value is user.args[0] else m) == 1
-    return isinstance(user.op, Elementwise | Window | BlockWrite | Concatenate)
-
-
-def is_merged(value: Value) -> bool:
-    """Whether a value is another one with several of its axes as one."""
-    if not isinstance(value.op, Reshape):
-        return False
-    ends, before = [set(accumulate([n for n in v.shape if n > 1], int.__mul__)) for v in (value, *value.args)]
-    return not before <= ends
-
-
-def elements_read(user: Node, value: Value) -> int:
-    """How many elements of an operand a node reads, one read several times counted as often: of borders of a plane,
-    their own. The parts of a row are put together again, as np.roll does, which is quicker from memory."""
-    size = user.types[0].size
-    if isinstance(user.op, Concatenate):
-        return value.type.size * user.args.count(value)
-    return size if isinstance(user.op, Slice) and value.type.rank > 1 else max(size, value.type.size)
 
 
 def same(buffer: Buffer) -> Buffer:
@@ -442,12 +386,6 @@ def _with_seen(values: Iterable[Value]) -> Iterable[tuple[Value, bool]]:
     for v in values:
         yield v, v in seen
         seen.add(v)
-
-
-def is_place(value: Value) -> bool:
-    """Whether a number is a sum of whole numbers, as bounds and indices are: computed where it is used, so
-    that it is seen how far apart two places are."""
-    return value.dtype == "i64" and not value.shape and isinstance(value.op, Add | Sub | Neg)
 
 
 # Note [the order of steps]
