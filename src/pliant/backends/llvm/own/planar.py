@@ -64,23 +64,23 @@ def sqrt(b: Body, x: Num, y: Num) -> Parts:
 
 def sinh(b: Body, x: Num, y: Num) -> Parts:
     """The hyperbolic sine: sinh x·cos y + i·cosh x·sin y."""
-    return by_libm_unless(b, are_finite(b, x, y), "csinh", (x, y), sinh_of_parts(b, x, y))
+    return by_libm_unless(b, are_finite(b, x, y), "csinh", (x, y), sinh_cosh_of_parts(b, x, y)[0])
 
 
 def cosh(b: Body, x: Num, y: Num) -> Parts:
     """The hyperbolic cosine: cosh x·cos y + i·sinh x·sin y."""
-    return by_libm_unless(b, are_finite(b, x, y), "ccosh", (x, y), cosh_of_parts(b, x, y))
+    return by_libm_unless(b, are_finite(b, x, y), "ccosh", (x, y), sinh_cosh_of_parts(b, x, y)[1])
 
 
 def sin(b: Body, x: Num, y: Num) -> Parts:
     """The sine, -i·sinh(iz)."""
-    imag, real = sinh_of_parts(b, y, x)
+    imag, real = sinh_cosh_of_parts(b, y, x)[0]
     return by_libm_unless(b, are_finite(b, y, x), "csin", (x, y), (real, imag))
 
 
 def cos(b: Body, x: Num, y: Num) -> Parts:
     """The cosine, cosh(iz)."""
-    real, imag = cosh_of_parts(b, y, x)
+    real, imag = sinh_cosh_of_parts(b, y, x)[1]
     return by_libm_unless(b, are_finite(b, y, x), "ccos", (x, y), (real, -imag))
 
 
@@ -105,16 +105,10 @@ def are_squared(b: Body, x: Num, y: Num) -> Flag:
     return is_small(b, y) & (abs(x) < 0.5 * longest(b))
 
 
-def sinh_of_parts(b: Body, x: Num, y: Num) -> Parts:
-    """The hyperbolic sine of what is not too large."""
+def sinh_cosh_of_parts(b: Body, x: Num, y: Num) -> tuple[Parts, Parts]:
+    """The hyperbolic sine and cosine of what is not too large."""
     (s, c), (sine, cosine) = sinh_cosh(b, x), sine_cosine(b, y)
-    return s * cosine, c * sine
-
-
-def cosh_of_parts(b: Body, x: Num, y: Num) -> Parts:
-    """The hyperbolic cosine of what is not too large."""
-    (s, c), (sine, cosine) = sinh_cosh(b, x), sine_cosine(b, y)
-    return c * cosine, s * sine
+    return (s * cosine, c * sine), (c * cosine, s * sine)
 
 
 def tanh_of_parts(b: Body, x: Num, y: Num) -> Parts:
