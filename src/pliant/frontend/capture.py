@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant.core.origin import CodeOrigin, at
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control import lists
+from pliant.frontend.control import lists, methods
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.effects import changes, changing, taken_back
@@ -125,7 +125,7 @@ class Reader:
 
     def born(self, container: Any) -> Any:
         """What may be a list or dict that the function makes."""
-        return CALLS["born"](container) if _is(container, list | dict | set) else container
+        return CALLS["born"](lists.gathered(container)) if _is(container, list | dict | set) else container
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
@@ -141,8 +141,7 @@ class Reader:
             if _is(found, types.MemberDescriptorType):
                 return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
-        method = lists.method(holder, name)
-        if method is not None:
+        if (method := methods.method(holder, name)) is not None:
             return method
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
@@ -303,7 +302,8 @@ class Reader:
                     made = instrument(found, self.trace)(holder, other)
                     if made is not NotImplemented:
                         return made
-        made = getattr(operator, _OPERATORS.get(name, name))(x, y)
+        made = lists.combined(name, x, y) if name in _JOINING else None
+        made = getattr(operator, _OPERATORS.get(name, name))(x, y) if made is None else made
         return self.born(made) if name in _JOINING else made  # of lists, dicts and sets, a new one
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:

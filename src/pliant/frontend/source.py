@@ -229,13 +229,29 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
-        if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):
-            node.value = _call("each", node.value, node.value)
+        tuples = [t for t in node.targets if isinstance(t, ast.Tuple | ast.List)]
+        if tuples and not isinstance(node.value, ast.Tuple):
+            value = _call("each", node.value, node.value)
+            node.value = _call("unpacked", node.value, value, *_counts(tuples[0])) if len(node.targets) == 1 else value
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
             return ast.copy_location(ast.Expr(self.stored(node.value, node.targets[0])), node)
         after: list[ast.stmt] = []
         node.targets = [self.named(t, after) for t in node.targets]
         return [node, *after]
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        self.generic_visit(node)
+        return [ast.copy_location(self.gone(target), node) for target in node.targets]
+
+    def gone(self, target: ast.expr) -> ast.stmt:
+        """What deletes something."""
+        match target:
+            case ast.Subscript(holder, key):
+                return ast.Expr(_call("deleted", target, holder, _index(key)))
+            case ast.Attribute(holder, name):
+                return ast.Expr(_call("undone", target, holder, ast.Constant(self.mangled(name))))
+            case _:
+                return ast.Delete([target])
 
     def named(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
         """A target with names in place of items, attributes and what follows them; statements that store these."""
@@ -298,6 +314,13 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
         return ast.copy_location(ast.Expr(self.stored(made, node.target)), node)
+
+
+def _counts(target: ast.Tuple | ast.List) -> list[ast.expr]:
+    """How many names there are before the one that takes the rest, and after it; and whether there is such a one."""
+    stars = [n for n, x in enumerate(target.elts) if isinstance(x, ast.Starred)]
+    before = stars[0] if stars else len(target.elts)
+    return [ast.Constant(n) for n in (before, len(target.elts) - before - len(stars), bool(stars))]
 
 
 def _received(node: ast.FunctionDef) -> list[ast.stmt]:

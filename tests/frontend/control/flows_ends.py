@@ -104,13 +104,7 @@ def gone_over_forth_and_back(x: Any, n: int) -> Any:
     return s, np.array(ys[::-1] + ys), np.stack(ys[::-2])
 
 
-ENDS = (
-    put_in_front, arrays_put_in_front_of_none, two_in_front, read_after_it_is_put_in_front_of_none, pairs_in_front,
-    gone_over_while_it_grows_in_front, back_and_forth, there_and_back_by_tuples, gone_over_forth_and_back,
-)  # fmt: skip
-
-
-# --- copies of the body: these do not add to one end
+# --- these do not add to one end: all elements are carried
 
 
 def put_behind_the_first(x: Any, n: int) -> Any:
@@ -159,19 +153,30 @@ def put_at_both_ends(x: Any, n: int) -> Any:
     return np.array(ys)
 
 
-def the_second_is_written(x: Any, n: int) -> Any:
-    ys = [x[0]]
-    for v in x:
-        ys.append(v)
-        ys[1] = v * 2
-    return np.array(ys)
-
-
 def the_first_is_taken(x: Any, n: int) -> Any:
     ys = [x[0], x[1]]
     for v in x:
         ys.append(v)
         ys.append(v * ys.pop(0))
+    return np.array(ys)
+
+
+ENDS = (
+    put_in_front, arrays_put_in_front_of_none, two_in_front, read_after_it_is_put_in_front_of_none, pairs_in_front,
+    put_behind_the_first, put_before_the_last, put_into_a_slice, turned_around, appended_and_turned_around,
+    put_at_both_ends, the_first_is_taken, gone_over_while_it_grows_in_front, back_and_forth, there_and_back_by_tuples,
+    gone_over_forth_and_back,
+)  # fmt: skip
+
+
+# --- copies of the body: an element is written
+
+
+def the_second_is_written(x: Any, n: int) -> Any:
+    ys = [x[0]]
+    for v in x:
+        ys.append(v)
+        ys[1] = v * 2
     return np.array(ys)
 
 
@@ -184,8 +189,4 @@ def elements_are_written_while_it_is_gone_over(x: Any, n: int) -> Any:
     return np.array(ys)
 
 
-UNROLLED = (
-    put_behind_the_first, put_before_the_last, put_into_a_slice, turned_around, appended_and_turned_around,
-    put_at_both_ends, the_second_is_written, the_first_is_taken,
-    elements_are_written_while_it_is_gone_over,
-)  # fmt: skip
+UNROLLED = (the_second_is_written, elements_are_written_while_it_is_gone_over)

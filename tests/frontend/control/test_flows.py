@@ -18,6 +18,7 @@ from tests.frontend.control import (
     flows_lists,
     flows_names,
     flows_rebound,
+    flows_sections,
     flows_tables,
 )
 from tests.frontend.control.flows import FLOWS
@@ -33,11 +34,11 @@ from tests.frontend.control.flows_walrus import WALRUSES
 STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
     *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_rebound.REBOUND, *flows_rebound.READ, *flows_ends.ENDS,
-    *flows_ends.UNROLLED, *flows_names.UNROLLED,
+    *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
 ]  # fmt: skip
 UNROLLED = (
     *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED, *flows_rebound.READ,
-    *flows_ends.UNROLLED, *flows_names.UNROLLED,
+    *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.UNROLLED,
 )  # fmt: skip
 PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)

@@ -1,4 +1,4 @@
-"""`bisect` in lists and arrays: where a number belongs among sorted ones, as Python finds it."""
+"""`bisect` in lists and arrays: where a number belongs among sorted ones, as Python finds it, and putting it there."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.branch import choose, negated
 from pliant.frontend.control.comprehension import precedes
-from pliant.frontend.control.effects import store
+from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.growth import Prefix
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.lists import length
 from pliant.frontend.control.loops import repeat
+from pliant.frontend.control.methods import method
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
 from pliant.frontend.convert import value_of
@@ -67,5 +68,19 @@ def _bisection(plain: Any, *, is_right: bool) -> Callable[..., Any]:
     return bisected
 
 
+def _insertion(bisected: Callable[..., Any]) -> Callable[..., None]:
+    """A function of `bisect` that puts an element where it belongs."""
+
+    def inserted(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Callable[[Any], Any] | None = None) -> None:
+        place = bisected(a, x if key is None else key(x), lo, hi, key=key)
+        changing(a, "insert")
+        own = method(a, "insert")
+        (a.insert if own is None else own)(place, x)
+
+    return inserted
+
+
 left: Final = _bisection(bisect.bisect_left, is_right=False)
 right: Final = _bisection(bisect.bisect_right, is_right=True)
+insort_left: Final = _insertion(left)
+insort_right: Final = _insertion(right)

@@ -11,12 +11,14 @@ from typing import Any, Final, TypeVar, cast, final
 
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.fronts import array_of_list, front_of
+from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
+from pliant.frontend.control.lists import asked
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
+from pliant.frontend.control.sections import are_equal
 from pliant.frontend.control.signals import FELL, Signal, before_the_end
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
@@ -256,9 +258,34 @@ def _is_in(x: Any, container: Any) -> Any:
     return found
 
 
+def _same(x: Any, y: Any) -> Any:
+    """`x == y`: lists and tuples of traced numbers are equal if their elements are."""
+    kind = cast("Any", type(x))
+    if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
+        return x == y
+    one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
+    front = first_front(one, two)
+    if front is None:
+        found: Any = len(one) == len(two)
+        for a, b in zip(one, two, strict=False):
+            found = both(found, lambda a=a, b=b: _same(a, b))
+        return found
+    if not one or not two:
+        return negated(asked(one or two))
+    made = are_equal(one, two)
+    if made is None:
+        raise front.refused("a comparison")
+    return made
+
+
+def _differs(x: Any, y: Any) -> Any:
+    """`x != y`."""
+    return negated(_same(x, y)) if type(x) in (list, tuple) else x != y
+
+
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
-    "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
+    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": _same,
+    "NotEq": _differs, "Is": operator.is_, "IsNot": operator.is_not,
     "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
 }  # fmt: skip
 

@@ -233,6 +233,8 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     itertools.accumulate: _accumulated,
     bisect.bisect_left: bisection.left,
     bisect.bisect_right: bisection.right,
+    bisect.insort_left: bisection.insort_left,
+    bisect.insort_right: bisection.insort_right,
     builtins.next: advanced,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,

@@ -11,23 +11,25 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import CodeType
 from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import fresh
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import both, branch, choose, either, is_open, negated, only_if
 from pliant.frontend.control.effects import changing, store
-from pliant.frontend.control.items import Mapped, steps_of
+from pliant.frontend.control.fronts import front_of
+from pliant.frontend.control.items import Made, Mapped, steps_of
 from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
 from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.failures import failing_while
+from pliant.frontend.sizes import Size
 from pliant.frontend.tracing import is_tracing
 
 Clause: TypeAlias = Callable[[Any], Iterable[tuple[Any, Callable[[], Any]]]]
@@ -92,12 +94,17 @@ def is_open_ended(elements: Any) -> bool:
 
 def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:
     """A list comprehension of so many clauses."""
-    is_short = isinstance(elements, list | tuple) and len(cast("list[Any]", elements)) <= FEW
-    if not is_tracing() or not (is_short or has_steps(elements)):
+    is_walked = isinstance(elements, list | tuple) and _are_few_or_traced(cast("list[Any]", elements))
+    if not is_tracing() or not (is_walked or has_steps(elements)):
         return born(list(generated(depth, elements, clause)))
     out = born(list[Any]())
     walk(depth, elements, clause, partial(_append, out))
     return out
+
+
+def _are_few_or_traced(elements: Sequence[Any]) -> bool:
+    """Whether conditions on elements may be known only at run time, or there are so few that nothing is lost."""
+    return len(elements) <= FEW or any([type(x) is TracedArray for x in elements])
 
 
 def generated(depth: int, elements: Any, clause: Clause | Scope) -> Iterator[Any]:
@@ -149,7 +156,10 @@ def best(
 ) -> Any:
     """`max` or `min` of a generator, by a key; where conditions leave no element, the default."""
     less = operator.gt if function is max else operator.lt
-    state: dict[str, Any] = born({VALUE: None, KEY: None, FOUND: False})
+    # a loop that may have no step must know what the best one is: as the default, whatever it is taken for
+    start = default["default"] if default and is_open_ended(elements) else None
+    by = start if start is None or key is None else key(start)
+    state: dict[str, Any] = born({VALUE: start, KEY: by, FOUND: False})
 
     def keyed(made: Callable[[], Any]) -> tuple[Any, Any]:
         x = made()
@@ -251,6 +261,9 @@ def reduction(function: Callable[[Any, Any], Any], elements: Any, *start: Any) -
 def accumulated(elements: Any, function: Any = None, *, initial: Any = None) -> Any:
     """`itertools.accumulate`, at once where that is a loop."""
     add = function or operator.add
+    front = front_of(elements)
+    if front is not None:
+        return _accumulated_front(elements, add, front.read(Size(0)) if initial is None else initial, initial is None)
     rest = elements if initial is not None else part(elements, 1, None)
     if rest is None or not is_long(rest):
         return itertools.accumulate(elements, add, initial=initial)
@@ -264,6 +277,21 @@ def accumulated(elements: Any, function: Any = None, *, initial: Any = None) -> 
     over(rest)(use)
     kind = number_kind(out)
     return out if kind is None else born(numbers(fresh(held(out, kind), is_array=True), kind))
+
+
+def _accumulated_front(elements: list[Any], add: Callable[[Any, Any], Any], first: Any, is_own: bool) -> list[Any]:
+    """The same of a list of which it is known only at run time how many elements it has. is_own: whether what it
+    starts from is the first of them."""
+    state, out = born({VALUE: first}), born([] if is_own else [first])
+
+    def use(row: tuple[Any, Any]) -> None:
+        k, x = row
+        old = state[VALUE]
+        store(choose(k == 0, lambda: x, lambda: add(old, x)) if is_own else add(old, x), state, VALUE)
+        _append(out, state[VALUE])
+
+    over(Made(enumerate, (elements,)))(use)
+    return out
 
 
 def truth(x: Any) -> Any:

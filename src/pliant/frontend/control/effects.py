@@ -41,13 +41,10 @@ def store(value: Any, holder: Any, key: Any) -> None:
     kind = cast("Any", type(holder))
     if kind is list and is_tracing() and current().outermost.rows:
         row = row_of(holder)
-        if row is not None and not _is_slice(key) and write(row, key, value):
+        if row is not None and not lists.is_slice(key) and write(row, key, value):
             return
         written_apart(holder)
-    front = front_of(holder)
-    if front is not None:
-        seen_too(holder, is_item=False)
-        lists.put(holder, front, key, value)
+    if kind is list and is_tracing() and lists.put(holder, key, value):
         return
     lists.checked(holder, key)
     if kind is list and type(key) is TracedArray and key.concrete is None and not key.shape:
@@ -107,10 +104,6 @@ def _item(holder: Any, key: Any) -> Place:
     return place_of("item", holder, key if isinstance(holder, dict) else key % max(len(holder), 1))
 
 
-def _is_slice(key: Any) -> bool:
-    return isinstance(key, slice)
-
-
 def assign(value: Any, holder: Any, name: str) -> None:
     """`holder.name = value`."""
     kind = cast("Any", type(holder))
@@ -133,6 +126,22 @@ def changing(holder: Any, name: str) -> None:
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         seen_too(holder, is_item=False)
         note(place_of("whole", holder))
+
+
+def deleted(holder: Any, key: Any) -> None:
+    """`del holder[key]`."""
+    changing(holder, "pop")
+    if type(holder) is list and is_tracing():
+        lists.remove(cast("list[Any]", holder), key)
+        return
+    del holder[key]
+
+
+def undone(holder: Any, name: str) -> None:
+    """`del holder.name`."""
+    if is_tracing() and hasattr(holder, "__dict__"):
+        note(place_of("attribute", holder, name))
+    delattr(holder, name)
 
 
 def changes(function: Any) -> bool:
@@ -172,8 +181,10 @@ def extended(x: Any, y: Any) -> Any:
     """`x += y`."""
     if type(x) is list:
         changing(cast("Any", x), "extend")
-    x += y
-    return x
+        lists.extend(cast("Any", x), y)
+    else:
+        x += y
+    return cast("Any", x)
 
 
 def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:

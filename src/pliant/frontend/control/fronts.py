@@ -94,8 +94,8 @@ class Front:
 
     def without_last(self) -> Front:
         """All elements but the last one, which there must be."""
-        form = replace(self.form, low=self.form.low - 1 if self.form.low.is_at_least(1) else Size(0))
-        return form.front([*self.columns, add(self.count, const(-1, "i64"))])
+        low, high = [end - 1 if end.is_at_least(1) else Size(0) for end in (self.form.low, self.form.high)]
+        return replace(self.form, low=low, high=high).front([*self.columns, add(self.count, const(-1, "i64"))])
 
     def returned(self) -> UnsupportedError:
         """The error of a result."""
@@ -207,6 +207,11 @@ def front_of(x: Any) -> Front | None:
     if form is None:
         raise front.refused("a list of different elements: this use")
     return form.front(form.values(elements))
+
+
+def first_front(*lists: Any) -> Front | None:
+    """The front of the first of some objects that has one; None if there is none."""
+    return next((front for x in lists if (front := front_of(x)) is not None), None)
 
 
 def array_of_list(x: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any, cast, final
 
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control import lists
-from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import item as plain_item
 from pliant.frontend.control.perhaps import begin
 from pliant.frontend.control.region import born, note, place_of
@@ -37,9 +36,9 @@ def item(holder: Any, key: Any) -> Any:
     row = row_of(holder)
     if row is not None and cast("Any", type(key)) is not slice:
         return element(row, key)
-    front = front_of(holder)
-    if front is not None:
-        return lists.item(holder, front, key)
+    made = lists.item(holder, key) if cast("Any", type(holder)) in (list, tuple) else None
+    if made is not None:
+        return made
     is_open = type(key) is TracedArray and key.concrete is None and not key.shape
     found = row_at(holder, key) if is_open and cast("Any", type(holder)) is list else None
     return plain_item(holder, key) if found is None else found

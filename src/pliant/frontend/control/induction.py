@@ -133,6 +133,9 @@ class Round:
                 continue
             if self.fills(place, content) or self.grows(place, content) or self.changes(place, content):
                 continue
+            if place.kind == "whole" and type(place.holder) is list and not plan.fills:
+                plan.fills = True
+                return True
             if place.kind in ("whole", "rows") or content is MISSING:
                 raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
             self.heads.bound[place] = self.entry[place] = content
@@ -220,11 +223,9 @@ class Round:
         if table is None and not is_grid and self.is_better_unrolled(content, now):
             return False
         element = nested(now, before) if is_grid else like([*now, *before])
-        if element is None:
-            return False
-        if table is None or table.element != element:
+        if element is not None and (table is None or table.element != element):
             self.plan.tables[place] = Table(place, before, element)
-        return True
+        return element is not None
 
     def before(self, place: Place, content: list[Any]) -> list[Any]:
         """What a list holds before the loop whose `content` was noted when some of its items were written already, or
@@ -273,8 +274,7 @@ class Round:
         None for one that the step made."""
         found: dict[Storage, Storage | None] = {}
         for place in self.plan.plans:
-            rows = zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False)
-            for old, new in rows:
+            for old, new in zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False):
                 if type(old) is TracedArray and type(new) is TracedArray and is_mutable(old) and old is not new:
                     found[old.storage] = None if self.region.owns(new.storage) else new.storage
         return found
@@ -314,10 +314,9 @@ class Round:
             raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
         if kind is None and type(new) is type(old) and not isinstance(new, TracedArray | np.ndarray) and new == old:
             return None
-        if type(first) is int and self.plan.count is not None and not self.plan.ends:
-            step = growth(old, new)
-            if step is not None and kind is None:
-                return Counter(step)
+        may_count = kind is None and type(first) is int and self.plan.count is not None and not self.plan.ends
+        if may_count and (step := growth(old, new)) is not None:
+            return Counter(step)
         x = as_traced(new)
         if is_mutable(x):
             before = as_traced(old)

@@ -20,6 +20,7 @@ from pliant.frontend.convert import as_traced, result_dtype, short, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranges import are_integers
+from pliant.frontend.sizes import Size, larger, run_of, size_of, traced
 
 
 @final
@@ -165,18 +166,19 @@ def _joined(parts: Any) -> Any:
 
 def _pairwise(elements: Any) -> Any:
     steps = steps_of(elements)
-    if steps is None or not steps.is_static:
+    if steps is None:
         return None
-    return Steps(max(steps.count - 1, 0), lambda k: (steps.at(k), steps.at(k + 1)))
+    count = larger(size_of(steps.count) - 1, Size(0))
+    return Steps(traced(count), lambda k: (steps.at(k), steps.at(k + 1)), steps.ended)
 
 
 def part(elements: Any, *bounds: Any) -> Any:
     """`islice`; None where it is no part of counted elements."""
     steps = steps_of(elements)
-    if steps is None or not steps.is_static or not all([b is None or isinstance(b, int) for b in bounds]):
+    if steps is None or not all([b is None or isinstance(b, int) for b in bounds]):
         return None
-    taken = range(steps.count)[slice(*bounds)]
-    return Steps(len(taken), lambda k: steps.at(scaled(k, taken.start, taken.step)))
+    run = run_of(slice(*bounds), size_of(steps.count))
+    return Steps(traced(run.count), lambda k: steps.at(scaled(k, traced(run.start), run.step)))
 
 
 def _indices(*shape: Any) -> Any:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from pliant.core.ir import const
-from pliant.frontend.control.fronts import Front, front_of
-from pliant.frontend.control.growth import Growth, growth_of
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.copies import seen_too
+from pliant.frontend.control.fronts import Front, first_front, front_of
+from pliant.frontend.control.growth import growth_of
+from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note, place_of
+from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
-from pliant.frontend.sizes import Size, traced
+from pliant.frontend.sizes import Size, run_of, size_of, traced
 from pliant.ops.compare import equal, less
 
-PLAIN: Final = frozenset(("append", "extend", "clear", "copy"))
-"""Methods that need not know how many elements there are."""
+T = TypeVar("T")
 
 ASKING: Final = frozenset((
     id, isinstance, type, callable, hasattr, getattr, super, locals, globals, vars, dir, eval, exec,
@@ -42,8 +46,8 @@ def length(x: Any) -> Any:
         return x.count
     whole(x)
     front, growth = front_of(x), growth_of(x)
-    found = growth if front is None else front
-    return len(x) if found is None else traced(found.length)
+    counted = growth if front is None else front
+    return len(x) if counted is None else traced(counted.length)
 
 
 def first_of(elements: Any, name: str) -> tuple[Any, ...]:
@@ -56,37 +60,151 @@ def first_of(elements: Any, name: str) -> tuple[Any, ...]:
     return () if growth is None or not growth.before else (growth.item(0),)
 
 
-def item(holder: Any, front: Front, key: Any) -> Any:
-    """`holder[key]`: what was appended last is known."""
+def item(holder: Any, key: Any) -> Any:
+    """`holder[key]` of a list or tuple that has a front, or where a bound of a slice is traced; None for others. What
+    was appended last is known."""
+    front = front_of(holder)
+    if is_slice(key):
+        if front is None and not _is_open_key(key):
+            return None
+        return _like(holder, found(holder, "a slice", part(holder, key)))
+    if front is None:
+        return None
     is_last = isinstance(key, int) and -len(holder) < key < 0
     return holder[key] if is_last else front.item(key)
 
 
-def put(holder: Any, front: Front, key: Any, x: Any) -> None:
-    """`holder[key] = x`."""
-    note(place_of("whole", holder))
-    holder[:] = [front.put(key, x)]
+def put(holder: Any, key: Any, x: Any) -> bool:
+    """`holder[key] = x`, where a list has a front or a bound of a slice is traced; whether it is one."""
+    front = front_of(holder)
+    if is_slice(key):
+        is_plain = first_front(holder, x) is None and not is_open(key.start, key.stop)
+        if is_plain or growth_of(holder) is not None:
+            return False
+        change(holder, "a slice", _replaced(holder, key, x))
+        return True
+    if front is not None:
+        change(holder, "an item", [front.put(key, x)])
+    return front is not None
 
 
-def method(holder: Any, name: str) -> Callable[..., Any] | None:
-    """A method of a list that has a front; None for anything else."""
-    front, growth = (front_of(holder), growth_of(holder)) if type(holder) is list else (None, None)
-    if growth is not None and name not in PLAIN and not name.startswith("__"):
-        return partial(_of_ends, holder, growth, name)
-    if front is None or name in PLAIN or name == "sort" or name.startswith("__"):
+def remove(holder: Any, key: Any) -> None:
+    """`del holder[key]`."""
+    checked(holder, key)
+    if front_of(holder) is None and not _is_open_key(key):
+        del holder[key]
+    elif is_slice(key):
+        put(holder, key, [])
+    else:
+        error = IndexError("list assignment index out of range")
+        change(holder, "an item", without(holder, key, error))
+
+
+def combined(name: str, x: Any, y: Any) -> Any:
+    """`x + y` or `x * y` of lists or tuples of which one has a front; None for others."""
+    front = first_front(x, y)
+    if front is None or name not in ("add", "mul"):
         return None
-    if name != "pop":
-        raise front.refused(f".{name}")
-    return partial(_pop, holder)
+    if name == "mul":
+        elements, count = (y, x) if isinstance(x, int) else (x, y)
+        made = joined(*[elements] * count) if isinstance(count, int) else None
+        return _like(elements, found(elements, "a multiple", made))
+    if type(x) is not type(y):
+        return None
+    return _like(x, found(x, "a sum", joined(x, y)))
 
 
-def _of_ends(holder: list[Any], growth: Growth, name: str, *args: Any) -> Any:
-    """A method of a list that grows in a loop: elements may be put in front, and those be taken from an end that the
-    step has put there."""
-    key = args[0] if args else -1
-    if (name == "insert" and type(key) is int and not key) or (name == "pop" and growth.has_new(key)):
-        return getattr(holder, name)(*args)
-    raise growth.refused()
+def extend(holder: list[Any], elements: Any) -> None:
+    """`holder.extend(elements)`."""
+    if front_of(elements) is None:
+        holder.extend(elements)
+        return
+    growth = growth_of(holder)
+    if growth is not None:
+        raise growth.refused()
+    change(holder, ".extend", joined(holder, elements))
+
+
+def gathered(x: Any) -> Any:
+    """A list that was written down, in which `*a` has put a front at another place than the first; others as it is."""
+    elements: list[Any] = x if cast("Any", type(x)) is list else []
+    if not any([type(x) is Front for x in elements[1:]]):
+        return x
+    places = [n for n, x in enumerate(elements) if type(x) is Front and n]
+    parts = [elements[i:j] for i, j in zip([0, *places], [*places, len(elements)], strict=True)]
+    made = joined(*parts)
+    if made is None:
+        raise elements[places[0]].refused("a list of different elements: this use")
+    return made
+
+
+def unpacked(elements: Any, before: int, after: int, has_rest: bool) -> Any:
+    """What `a, *b, c = elements` takes apart: so many names before and after the rest, if there is one."""
+    front = front_of(elements)
+    if front is None:
+        return elements
+    least = before + after
+    if not front.form.low.is_at_least(least):
+        text = f"not enough values to unpack (expected {'at least ' if has_rest else ''}{least})"
+        fail_if(less(front.count, const(least, "i64")), ValueError(text))
+    if not has_rest and not Size(least).is_at_least(front.form.high):
+        fail_if(less(const(least, "i64"), front.count), ValueError(f"too many values to unpack (expected {least})"))
+    rest = found(elements, "unpacking", part(elements, slice(before, -after or None))) if has_rest else []
+    return [*(front.item(n) for n in range(before)), *rest, *(front.item(n - after) for n in range(after))]
+
+
+def is_slice(key: Any) -> bool:
+    """Whether a key asks for a part."""
+    return isinstance(key, slice)
+
+
+def _is_open_key(key: Any) -> bool:
+    """Whether an index or a bound of a slice is known only at run time."""
+    return is_open(key.start, key.stop) if is_slice(key) else is_open(key)
+
+
+def is_open(*args: Any) -> bool:
+    """Whether something is a number that is known only at run time, or holds one."""
+    return any([type(leaf) is TracedArray and leaf.concrete is None for leaf in flatten(args)[0]])
+
+
+def found(elements: Any, what: str, made: T | None) -> T:
+    """What was made of a list; an error if that is nothing."""
+    if made is not None:
+        return made
+    front = front_of(elements)
+    if front is not None:
+        raise front.refused(what)
+    raise UnsupportedError(
+        f"{what} of a list of different elements, at a place that is known only at run time",
+        hint="keep elements of one type and shape, or use an array",
+    ).at(("here", here()))
+
+
+def change(holder: list[Any], what: str, made: list[Any] | None) -> None:
+    """Put what was made of a list into it."""
+    elements = found(holder, what, made)
+    seen_too(holder, is_item=False)
+    note(place_of("whole", holder))
+    holder[:] = elements
+
+
+def _replaced(holder: list[Any], key: slice, x: Any) -> list[Any] | None:
+    """The elements after `holder[key] = x`."""
+    if key.step not in (None, 1):
+        return None
+    elements = [*x] if front_of(x) is None else x
+    n = length(holder)
+    start = 0 if key.start is None else key.start
+    first = part(holder, slice(0, start))
+    run = run_of(slice(start, key.stop), size_of(n))
+    last = part(holder, slice(traced(run.start + run.count), None))
+    return None if first is None or last is None else joined(first, elements, last)
+
+
+def _like(x: Any, made: list[Any]) -> Any:
+    """A list or tuple, as x is one."""
+    return tuple(made) if isinstance(x, tuple) else made
 
 
 def checked(holder: Any, key: Any) -> None:
@@ -94,20 +212,6 @@ def checked(holder: Any, key: Any) -> None:
     growth = growth_of(holder)
     if growth is not None and not growth.has_new(key):
         raise growth.refused()
-
-
-def _pop(holder: list[Any], key: int = -1) -> Any:
-    """`holder.pop()`."""
-    front = front_of(holder)
-    assert front is not None
-    if key != -1:
-        raise front.refused(".pop of another element than the last")
-    if not front.form.low.is_at_least(1):
-        fail_if(equal(front.count, const(0, "i64")), IndexError("pop from empty list"))
-    made = item(holder, front, -1)
-    note(place_of("whole", holder))
-    holder[:] = holder[:-1] if len(holder) > 1 else [front.without_last()]
-    return made
 
 
 def knowing(function: Callable[..., Any]) -> Callable[..., Any]:

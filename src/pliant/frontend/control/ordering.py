@@ -16,6 +16,7 @@ from pliant.frontend.control.growth import element_of
 from pliant.frontend.control.items import INDEX, Mapped
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
+from pliant.frontend.control.sections import places_of
 from pliant.frontend.control.tables import columns, rows, share
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import with_kind
@@ -52,7 +53,7 @@ def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None
         raise front.refused("sorting")
     if keys.columns[0].shape[0] != room:
         raise front.refused("sorting")
-    inside = FUNCTIONS.arange(room) < with_kind(front.length.value, INDEX)
+    inside = places_of(room) < with_kind(front.length.value, INDEX)
     by = [inside if is_reversed else ~inside, *[fresh(column, is_array=True) for column in keys.columns]]
     order = _order(by, is_reversed=is_reversed)
     made = [FUNCTIONS.take(fresh(column, is_array=True), order, axis=0).value for column in front.columns]

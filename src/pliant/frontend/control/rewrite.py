@@ -25,6 +25,7 @@ from pliant.frontend.control.syntax import (
     calling,
     definition,
     made_local,
+    may_be_lists,
     may_wait,
     placed,
     raising,
@@ -39,7 +40,7 @@ RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
     "born", "extended", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds", "raised",
-    "handled", "caught",
+    "handled", "caught", "deleted", "undone", "unpacked",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -345,7 +346,7 @@ class _Expressions(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
-        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn)
+        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn) and not may_be_lists(node)
         if is_single or not all(map(may_wait, node.comparators)):
             return node
         kinds = strings([type(op).__name__ for op in node.ops], node)

@@ -8,10 +8,10 @@ from pliant.frontend.control.branch import both, branch, choose, compare, either
 from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
-from pliant.frontend.control.effects import assign, extended, rebinds, store
+from pliant.frontend.control.effects import assign, deleted, extended, rebinds, store, undone
 from pliant.frontend.control.handlers import attempted, caught, handled
 from pliant.frontend.control.iterators import iterated
-from pliant.frontend.control.lists import asked
+from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop, repeat
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.region import born
@@ -24,5 +24,5 @@ CALLS: Final[dict[str, Any]] = {
     "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
     "born": born, "asked": asked, "extended": extended, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
-    "caught": caught,
+    "caught": caught, "deleted": deleted, "undone": undone, "unpacked": unpacked,
 }  # fmt: skip

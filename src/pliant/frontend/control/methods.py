@@ -1,0 +1,85 @@
+"""The methods of lists that a loop extends, or that conditions do, and of lists at places known only at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from pliant.core.ir import const
+from pliant.frontend.control.fronts import front_of
+from pliant.frontend.control.growth import Growth, growth_of
+from pliant.frontend.control.growth import item as plain_item
+from pliant.frontend.control.items import INDEX
+from pliant.frontend.control.lists import change, extend, found, is_open, item
+from pliant.frontend.control.sections import are_equal_to, part, place_in, with_new, without
+from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if
+from pliant.frontend.number import with_kind
+from pliant.frontend.tracing import is_tracing
+from pliant.ops.compare import equal
+
+PLAIN: Final = frozenset(("append", "extend", "clear", "copy"))
+"""Methods that need not know how many elements there are."""
+
+OWN: Final = ("pop", "insert", "remove", "index", "count", "reverse", "extend")
+
+
+def method(holder: Any, name: str) -> Callable[..., Any] | None:
+    """A method of a list that has a front, or whose arguments or elements may be traced; None for anything else."""
+    if type(holder) is not list or not is_tracing():
+        return None
+    front, growth = front_of(holder), growth_of(holder)
+    if growth is not None and name not in PLAIN and not name.startswith("__"):
+        return partial(_of_ends, holder, growth, name)
+    if name in OWN and (front is not None or name != "reverse"):
+        return partial(_method, holder, name)
+    if front is None or name in PLAIN or name == "sort" or name.startswith("__"):
+        return None
+    raise front.refused(f".{name}")
+
+
+def _method(holder: list[Any], name: str, *args: Any) -> Any:
+    """`holder.name(*args)`."""
+    if name == "extend":
+        return extend(holder, *args)
+    known = args[:1] if name in ("pop", "insert") else (*args, *holder)  # what decides which elements are meant
+    if front_of(holder) is None and not is_open(*known):
+        return getattr(holder, name)(*args)
+    if name == "pop":
+        return _pop(holder, *args)
+    if name == "insert":
+        key, x = args
+        return change(holder, ".insert", with_new(holder, key, x))
+    if name == "reverse":
+        return change(holder, ".reverse", part(holder, slice(None, None, -1)))
+    (x,) = args
+    equals = found(holder, f".{name}", are_equal_to(holder, x))
+    if name == "count":
+        return with_kind(value_of(equals.sum(), "i64"), INDEX)
+    place = place_in(equals, ValueError(f"list.{name}(x): x not in list"))
+    return place if name == "index" else change(holder, ".remove", without(holder, place, IndexError()))
+
+
+def _of_ends(holder: list[Any], growth: Growth, name: str, *args: Any) -> Any:
+    """A method of a list that grows in a loop: elements may be put in front, and those be taken from an end that the
+    step has put there."""
+    key = args[0] if args else -1
+    if (name == "insert" and type(key) is int and not key) or (name == "pop" and growth.has_new(key)):
+        return getattr(holder, name)(*args)
+    raise growth.refused()
+
+
+def _pop(holder: list[Any], key: Any = -1) -> Any:
+    """`holder.pop(key)`."""
+    front = front_of(holder)
+    if front is not None and isinstance(key, int) and key == -1:
+        if not front.form.low.is_at_least(1):
+            fail_if(equal(front.count, const(0, "i64")), IndexError("pop from empty list"))
+        made = item(holder, -1)
+        change(holder, ".pop", holder[:-1] if len(holder) > 1 else [front.without_last()])
+        return made
+    after = found(holder, ".pop", without(holder, key, IndexError("pop index out of range")))
+    made = plain_item(holder, key) if front is None else front.item(key)
+    change(holder, ".pop", after)
+    return made
