@@ -57,6 +57,7 @@ from pliant.ops import (
     stable,
     strided,
     tape,
+    ties,
     transcendental,
     triangular,
     update,
@@ -66,8 +67,9 @@ from pliant.ops import (
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
-    elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, shape,
-    shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts, windows,
+    elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, ties,
+    shape, shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts,
+    windows,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,

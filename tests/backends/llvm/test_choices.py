@@ -42,13 +42,8 @@ def chosen(form: str, arms: str, type: str) -> str:
     return "\n  ".join(lines) + "\n}\n"
 
 
-@pytest.mark.parametrize("type", TYPES)
-@pytest.mark.parametrize("arms", ARMS)
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_chosen_has_the_bits_of_what_was_chosen(form: str, arms: str, type: str) -> None:
-    before = chosen(form, arms, type)
-    after = without_branches(before)
-    assert f"select i1 %c, {type}" not in after
+def assert_same_bits(before: str, after: str, type: str) -> None:
+    """Two functions of two numbers and a byte return the same."""
     kind: Any = ctypes.c_double if type == "double" else ctypes.c_float
     codes = [Code(text, 0, keep=False) for text in (before, after)]
     first, second = (ctypes.CFUNCTYPE(kind, kind, kind, ctypes.c_void_p)(code.address("f")) for code in codes)
@@ -58,6 +53,16 @@ def test_what_is_chosen_has_the_bits_of_what_was_chosen(form: str, arms: str, ty
                 byte = ctypes.c_uint8(held)
                 got, want = (TYPES[type](f(x, y, ctypes.addressof(byte))) for f in (second, first))
                 assert got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_chosen_has_the_bits_of_what_was_chosen(form: str, arms: str, type: str) -> None:
+    before = chosen(form, arms, type)
+    after = without_branches(before)
+    assert f"select i1 %c, {type}" not in after
+    assert_same_bits(before, after, type)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,17 @@ def test_what_is_one_instruction_or_kept_nowhere_stays(lines: list[str]) -> None
     head, tail = "define double @f(double %x, double %y, ptr %p) {", ["%r = select i1 %c, double %x, double %y"]
     text = "\n  ".join([head, *lines, *tail, "ret double %r"]) + "\n}\n"
     assert without_branches(text) is text or without_branches(text) == text
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_parts_of_one_cotangent_are_masks(type: str) -> None:
+    """A comparison decides which of two numbers has it, and has nothing."""
+    lines = ["%c = fcmp olt {t} %x, %y", "%a = select i1 %c, {t} %x, {t} 0.000000e+00"]
+    lines += ["%b = select i1 %c, {t} 0.000000e+00, {t} %y", "%r = fsub {t} %a, %b", "ret {t} %r"]
+    before = "\n  ".join(["define {t} @f({t} %x, {t} %y, ptr %p) {{", *lines]).format(t=type) + "\n}\n"
+    after = without_branches(before)
+    assert "select i1" not in after
+    assert_same_bits(before, after, type)
 
 
 def table(s: Any, gap: Any) -> Any:
@@ -106,7 +122,20 @@ def table_of_extrema(s: Any, gap: Any) -> Any:
     return f[n, m]
 
 
-@pytest.mark.parametrize("f", [table, table_of_branches, table_of_extrema], ids=lambda f: f.__name__)
+def table_of_costs(c: Any, gap: Any) -> Any:
+    """Whose comparisons the way back makes again, of what the table holds."""
+    n, m = c.shape
+    f = np.full((n + 1, m + 1), gap)
+    for i in range(n):
+        for j in range(m):
+            f[i + 1, j + 1] = c[i, j] + np.minimum(np.minimum(f[i, j], f[i, j + 1]), f[i + 1, j])
+    return f[n, m] + gap * f[n, 1]
+
+
+TABLES = [table, table_of_branches, table_of_extrema, table_of_costs]
+
+
+@pytest.mark.parametrize("f", TABLES, ids=lambda f: f.__name__)
 def test_gradients_of_tables_agree_with_differences(f: Program) -> None:
     s = np.random.default_rng(0).normal(size=(7, 9))
     check_gradient(f, s, 0.3)
@@ -116,7 +145,7 @@ def test_gradients_of_tables_agree_with_differences(f: Program) -> None:
 
 
 @pytest.mark.skipif(not are_branches(host_target().has), reason="this processor moves floats by conditions")
-@pytest.mark.parametrize("f", [table, table_of_branches, table_of_extrema], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", TABLES, ids=lambda f: f.__name__)
 def test_gradients_of_tables_have_no_branches_that_a_tape_decides(f: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     made = list[str]()
 
@@ -133,4 +162,6 @@ def test_gradients_of_tables_have_no_branches_that_a_tape_decides(f: Program, mo
         held = set(re.findall(r"(%[\w.]+) = icmp (?:eq|ne) i8 ", text))
         assert not [c for c in re.findall(r"select i1 (%[\w.]+), double", text) if c in held]
         compared = set(re.findall(r"(%[\w.]+) = fcmp ", text))
+        chosen = re.findall(r"select i1 (%[\w.]+), double ([^,\n]+), double ([^,\n]+)$", text, re.MULTILINE)
+        assert not [c for c, *operands in chosen if c in compared and "0.000000e+00" in operands]
         assert not [c for c in re.findall(r"br i1 (%[\w.]+),", text) if c in held | compared]

@@ -2,8 +2,9 @@
 
 x86 before AVX-512 has no conditional move of floats: LLVM makes a branch of `select`, unless a comparison of floats
 that nothing else reads decides. The way back of `max` and of short branches chooses which operand has the cotangent by
-what a tape says, which no processor can predict; and the way forward compares both to choose and to keep. Vectors
-choose by masks. Where nothing is kept, LLVM's choice stays: a branch that is predicted makes nothing wait.
+what a tape says, or what a comparison of what is held still, which no processor can predict; and the way forward
+compares both to choose and to keep. Vectors choose by masks. Where nothing is kept, LLVM's choice stays: a branch that
+is predicted makes nothing wait.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ HELD: Final = re.compile(rf"icmp (eq|ne) i8 ({NAME}), 0$")
 STORED: Final = re.compile(rf"zext i1 ({NAME}) to i8$")
 VECTORS: Final = {"double": ("<2 x double>", "i64", "<2 x i64>"), "float": ("<4 x float>", "i32", "<4 x i32>")}
 MASKS: Final = {"double": "<2 x i1>", "float": "<4 x i1>"}
+ZERO: Final = "0.000000e+00"
 DEEPEST: Final = 8  # conditions made of conditions
 
 Made: TypeAlias = Mapping[str, str]
@@ -42,12 +44,12 @@ def without_branches(text: str) -> str:
 
 def _in_function(text: str) -> str:
     made = dict(MADE.findall(text))
-    stored = {match[1] for how in made.values() if (match := STORED.match(how))}
+    decisive = {match[1] for how in made.values() if (match := STORED.match(how))} | _parting(text)
 
     def choice(match: re.Match[str]) -> str:
         name, condition, type, *operands = match.groups()
         compared = COMPARED.match(made.get(condition, ""))
-        is_compared = compared is not None and condition in stored and type in made[condition]
+        is_compared = compared is not None and condition in decisive and type in made[condition]
         lines = _Lines(name, type)
         if compared and is_compared and not _is_extremum(compared, operands):
             lines.choose(lines.compared(*compared.groups()), operands)
@@ -56,6 +58,14 @@ def _in_function(text: str) -> str:
         return "\n".join(lines.lines) or match[0]
 
     return CHOICE.sub(choice, text)
+
+
+def _parting(text: str) -> set[str]:
+    """The conditions that decide for several floats which are zero: parts of one cotangent."""
+    found: dict[str, list[bool]] = {}
+    for _, condition, _, *operands in CHOICE.findall(text):
+        found.setdefault(condition, []).append(ZERO in operands)
+    return {condition for condition, are_zeros in found.items() if len(are_zeros) > 1 and any(are_zeros)}
 
 
 def _is_extremum(compared: re.Match[str], operands: list[str]) -> bool:
@@ -114,6 +124,6 @@ class _Lines:
 
     def bits(self, x: str) -> str:
         """The bits of a float, in a vector that begins with them."""
-        if x == "0.000000e+00":
+        if x == ZERO:
             return "zeroinitializer"
         return self.op(f"bitcast {self.vector} {self.first(x)} to {self.wholes}")

@@ -164,7 +164,7 @@ def _module(given: Text, machine: Any, context: Any, effort: int) -> Any:
         optimise_written(module, machine)
         return module
     optimise(module, machine, effort)
-    if are_branches(host_target().has) and "load i8, ptr" in given.text:
+    if are_branches(host_target().has) and ("load i8, ptr" in given.text or "fcmp" in given.text):
         made = without_branches(before := str(module))
         module = module if made is before else llvm.parse_assembly(made, context)
     return module
