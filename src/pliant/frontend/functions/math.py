@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from pliant.frontend.functions.common import (
     xp,
 )
 from pliant.frontend.functions.reduce import truth_of
-from pliant.ops import bits, compare, elementwise, rounding, transcendental
+from pliant.ops import bits, compare, elementwise, power, rounding, transcendental
 from pliant.ops.complex import Complex, imag, real
 from pliant.ops.reduce import reduce_and
 from pliant.ops.select import select
@@ -175,32 +175,35 @@ def sinc(x: Any) -> Any:
 def i0(x: Any) -> Any:
     """np.i0: the modified Bessel function of order 0, (1/π)·∫ exp(x·cos t) dt over [0, π].
 
-    The trapezoidal rule on a smooth periodic function converges geometrically: 64 nodes give full
-    precision to |x| = 30; beyond, the asymptotic series does.
+    Near 0 its series Σ (x²/4)ᵏ/k!², whose terms have one sign; further away exp(x)/√(2πx) times the asymptotic one.
     """
     given = real_only("i0", inexact(as_traced(x)))
-    size = elementwise.absolute(elementwise.convert(given, "f64") if given.dtype != "f64" else given)
-    near = compare.minimum(size, const(30.0, "f64"))
-    total = None
-    count = 64
-    for k in range(count + 1):
-        weight = (0.5 if k in (0, count) else 1.0) / count
-        term = elementwise.mul(transcendental.exp(elementwise.mul(near, math.cos(math.pi * k / count))), weight)
-        total = term if total is None else elementwise.add(total, term)
-    assert total is not None
-    far = compare.maximum(size, const(30.0, "f64"))
-    u = elementwise.div(const(0.125, "f64"), far)
-    factor, terms = 1.0, [1.0]
-    for k in range(1, 16):
-        factor *= (2 * k - 1) ** 2 / k
-        terms.append(factor)
-    series = const(terms[-1], "f64")
-    for term in reversed(terms[:-1]):
-        series = elementwise.add(elementwise.mul(series, u), const(term, "f64"))
-    size_far = elementwise.mul(far, const(2 * math.pi, "f64"))
-    root = transcendental.exp(elementwise.sub(far, elementwise.mul(0.5, transcendental.log(size_far))))
-    y = select(compare.less(size, const(30.0, "f64")), total, elementwise.mul(root, series))
+    dtype = given.dtype if given.dtype in I0_TERMS else "f64"
+    size = elementwise.absolute(elementwise.convert(given, dtype) if given.dtype != dtype else given)
+    bound, many, few = I0_TERMS[dtype]
+    end = const(bound, dtype)
+    is_near = compare.less(size, end)
+    near, far = select(is_near, size, end), select(is_near, end, size)
+    eighth = elementwise.mul(near, const(0.125, dtype))  # the coefficients of its powers are no tiny numbers
+    close = _polynomial(elementwise.mul(eighth, eighth), [16**k / math.factorial(k) ** 2 for k in range(many + 1)])
+    rates = [math.prod([(2 * j - 1) ** 2 / j for j in range(1, k + 1)]) for k in range(few + 1)]
+    series = _polynomial(elementwise.div(const(0.125, dtype), far), rates)
+    half = transcendental.exp(elementwise.mul(far, const(0.5, dtype)))  # its square may be beyond all numbers
+    scale = elementwise.div(half, power.sqrt(elementwise.mul(far, const(2 * math.pi, dtype))))
+    y = select(is_near, close, elementwise.mul(elementwise.mul(scale, series), half))
     return fresh(cast_value(y, given.dtype), is_array=True)
+
+
+I0_TERMS: Final = {"f32": (9.0, 16, 13), "f64": (20.0, 35, 26)}
+"""Dtype → from where on the asymptotic series is better, and the last terms of both: the next are lost in rounding."""
+
+
+def _polynomial(x: Value, coefficients: Sequence[float]) -> Value:
+    """Σ cₖ·xᵏ by Horner's rule."""
+    *rest, y = [const(c, x.dtype) for c in coefficients]
+    for c in reversed(rest):
+        y = elementwise.add(elementwise.mul(y, x), c)
+    return y
 
 
 def real_if_close(a: Any, tol: Any = 100) -> Any:
