@@ -24,7 +24,7 @@ DTYPES: Final = ("f32", "f64", "i32", "i64", "u32", "u64")
 COMPARISONS: Final = {
     "f": ("fcmp olt", "fcmp ole"), "i": ("icmp slt", "icmp sle"), "u": ("icmp ult", "icmp ule")
 }  # fmt: skip
-FEWEST: Final = 1024
+FEWEST: Final = 512
 """Elements that are sorted as quickly."""
 WIDEST: Final = 8
 """Rows with more wanted places than this share of them are sorted as quickly."""
