@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
@@ -12,8 +12,9 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import sum_of
 from pliant.ops.complex import conj
-from pliant.ops.elementwise import Mul
-from pliant.ops.shape import permute
+from pliant.ops.elementwise import Add, Mul
+from pliant.ops.shape import Permute, permute
+from pliant.rewrite.rule import rewrite
 
 Axes: TypeAlias = "tuple[int, ...]"
 
@@ -129,4 +130,36 @@ def dot_general(x: Value, y: Value, contract: tuple[Axes, Axes], batch: tuple[Ax
     return Dot(contract, batch)(x, y)
 
 
-RULES = ()
+LEAST: Final = 8  # columns, of which a product takes longer than a sum of two matrices
+
+
+@rewrite(Add, level="stable", reads=(Dot, Permute))
+def sum_of_both_ways(value: Value) -> Value | None:
+    """w·x + wᵀ·x → (w + wᵀ)·x: a gradient of x·xᵀ is one product instead of two."""
+    x, y = value.args
+    if not isinstance(x.op, Permute) or x.op != y.op:
+        return _both_ways(x, y)
+    made = _both_ways(x.args[0], y.args[0])
+    return None if made is None else permute(made, x.op.order)
+
+
+def _both_ways(x: Value, y: Value) -> Value | None:
+    """The sum of two products of a matrix and another one, along one of its axes and along the other."""
+    one, other = x.op, y.op
+    if not isinstance(one, Dot) or not isinstance(other, Dot) or x.args[0] is not y.args[0] or x.dtype == "bool":
+        return None
+    if any([a.type.rank != 2 for a in (*x.args, *y.args)]) or {one.contract[0], other.contract[0]} != {(0,), (1,)}:
+        return None
+    (w, of), (_, again) = x.args, y.args
+    (array, axis), (same, at) = _lying(of, one.contract[1]), _lying(again, other.contract[1])
+    if array is not same or axis != at or x.shape[1] < LEAST:
+        return None
+    return one(w + permute(w, (1, 0)), of)
+
+
+def _lying(x: Value, axes: Axes) -> tuple[Value, int]:
+    """The array of which x shows the axes in some order, and the one that the first of some axes is there."""
+    return (x.args[0], x.op.order[axes[0]]) if isinstance(x.op, Permute) else (x, axes[0])
+
+
+RULES = (sum_of_both_ways,)
