@@ -28,6 +28,7 @@ from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
 from pliant.ops.contract import Dot
+from pliant.ops.fft import Fft
 from pliant.ops.index import Scatter
 from pliant.ops.reduce import ArgExtremum, Reduction
 from pliant.ops.shape import Concatenate, Permute, Reshape
@@ -107,7 +108,7 @@ class Fusion:
         elif computer := self.calls(op, types):
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
-            self.append(Routine(node, args, outs, computer, is_update=isinstance(op, Sort)), node, outs, args)
+            self.append(Routine(node, args, outs, computer, is_update=self.is_in_place(node)), node, outs, args)
         elif not self.can(op, types) or len(node.types) != 1:
             args = tuple([self.materialise(a) for a in node.args])
             outs = tuple([Buffer(v.type, v) for v in node.values])
@@ -118,6 +119,15 @@ class Fusion:
             self.fill(node)
         else:
             self.pull(node)
+
+    def is_in_place(self, node: Node) -> bool:
+        """Whether a routine makes its result where its operand lies: one that sorts, or that transforms complex numbers
+        which nobody else has."""
+        if isinstance(node.op, Sort):
+            return True
+        x = node.args[0]
+        is_own = not isinstance(x.op, Param) and self.uses[x] == [node] and x not in self.results
+        return is_own and isinstance(node.op, Fft) and node.types[0] == x.type
 
     def accumulate(self, node: Node, part: Sum) -> None:
         """A product that is added to an array."""

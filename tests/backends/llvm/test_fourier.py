@@ -39,6 +39,15 @@ def test_transforms_in_a_loop_and_their_gradients():
     assert_allclose(pliant.grad(lambda x: (filtered(x) ** 2).sum())(x), 2 * 1.875**2 * x, rtol=1e-12, atol=1e-12)
 
 
+def test_complex_numbers_that_nobody_else_has_are_transformed_where_they_lie():
+    x = numbers("complex128", 60, 8)
+    report = str(pliant.explain(lambda x: np.fft.fft(x, axis=0), x))
+    assert f"{x.nbytes:,} of them in use at the peak" in report
+    f = pliant.jit(lambda x: (y := x.T * 2, np.fft.fft(y), np.fft.ifft(y)))
+    for made, wanted in zip(f(x), (2 * x.T, np.fft.fft(2 * x.T), np.fft.ifft(2 * x.T)), strict=True):
+        assert_allclose(made, wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_python_is_called_where_numpys_loops_are_not_found(monkeypatch):
     monkeypatch.setattr(fourier, "function_named", lambda name: "")
     x = numbers("complex128", 3, 8)
