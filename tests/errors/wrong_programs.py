@@ -311,9 +311,9 @@ def list_without_a_bound(x: Any) -> Any:
     return sum(ys)
 
 
-def list_that_is_reversed_by_a_condition(x: Any) -> Any:
+def list_that_gets_elements_in_between(x: Any) -> Any:
     ys = [v for v in x if v > 0]
-    ys.reverse()
+    ys[::2] = [x[0]]
     return ys[0]
 
 
@@ -361,7 +361,7 @@ CONTROL: dict[str, Any] = {
         different_objects_by_branch, exception_under_a_condition, try_in_a_loop, list_by_a_number_of_run_time,
         return_out_of_a_finally, drawn_in_a_while, repeated_list,
         list_that_grows_by_a_condition, list_of_things_that_are_not_alike, list_without_a_bound,
-        list_that_is_reversed_by_a_condition, list_in_a_function_of_python, exception_that_a_handler_would_hide,
+        list_that_gets_elements_in_between, list_in_a_function_of_python, exception_that_a_handler_would_hide,
         iterator_in_a_branch, branch_in_a_generator, branch_without_source,
     )
 }  # fmt: skip

@@ -368,7 +368,7 @@ ERRORS = [
     (lambda x, y, k: x[:k] + y, ShapeError, "do not fit together"),
     (lambda x, y, k: np.sum(x[:k] * y[k + 1 :]), ShapeError, "known only at run time, differ"),
     (lambda x, y, k: x[:k], UnsupportedError, "cannot be a result"),
-    (lambda x, y, k: len(x[:k]), TracedValueError, "len"),
+    (lambda x, y, k: bool(x[:k]), TracedValueError, "a bool"),
     (lambda x, y, k: iter(x[:k]), TracedValueError, "iteration"),
     (lambda x, y, k: [v for v in x[:k]], UnsupportedError, "a list cannot be a result"),
     (lambda x, y, k: np.sort(x[:k]), UnsupportedError, "np.sort"),

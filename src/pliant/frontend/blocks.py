@@ -10,7 +10,8 @@ from pliant.core.origin import here
 from pliant.errors import IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import as_tuple, is_sequence
-from pliant.frontend.sizes import Run, Size, bound_of, inside, run_of, size_of, taken_apart, wrapped
+from pliant.frontend.runs import Run, bound_of, run_of
+from pliant.frontend.sizes import Size, inside, size_of, taken_apart, wrapped
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, ReshapeLens
 
 Extent: TypeAlias = "int | Size"  # of one axis: a number, or known only at run time

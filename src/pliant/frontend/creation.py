@@ -16,20 +16,17 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.core.types import DTYPES
 from pliant.errors import DomainError, UnsupportedError
 from pliant.frontend import ranges
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.convert import (
     as_traced,
     broadcast_value,
     cast_value,
     extents_of,
-    result_dtype,
-    shape_of,
     short,
     value_of,
 )
@@ -114,29 +111,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """np.full."""
     x = as_traced(fill_value)
     value = value_of(x, short(dtype) if dtype is not None else None)
-    made = fresh(broadcast_value(value, extents_of(shape)), is_array=True)
+    most, extents = ranges.extents_of(shape, "np.full")
+    made = fresh(broadcast_value(value, extents_of(most)), is_array=True)
     if options.get("order") == "F":
         made.storage.strides = contiguous(made.shape[::-1])[::-1]
-    return made
-
-
-def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
-) -> Any:
-    """np.linspace between traced ends."""
-    if num < 0:
-        raise DomainError(f"np.linspace: the number of samples must not be negative, got {num}").at(("here", here()))
-    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0  # differences of unsigned numbers would wrap
-    wide = np.dtype(DTYPES[result_dtype(a, b, float(num))])
-    parts = max(num - 1 if endpoint else num, 1)
-    t = fresh_concrete((np.arange(num, dtype=wide) / wide.type(parts)).reshape(-1, *(1,) * max(a.ndim, b.ndim)))
-    y = a + (b - a) * t
-    if endpoint and num > 1:
-        y[-1] = b  # not off by a rounding
-    y = y if axis == 0 else cast("Any", np.moveaxis)(y, 0, axis)
-    if dtype is not None:
-        y = (cast("Any", np.floor)(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
-    return (y, (b - a) / parts) if retstep else y
+    return bounded(made, extents)
 
 
 def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, **options: Any) -> Any:
@@ -164,11 +143,12 @@ def isscalar(element: Any) -> bool:
     return element.is_scalar or element.is_weak
 
 
-def of_known_shape(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A maker like np.zeros, whose shape must be known while tracing."""
+def of_shape(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A maker like np.zeros, of extents that are known while tracing or have bounds."""
 
     def made(shape: Any, *args: Any, **options: Any) -> Any:
-        return fresh_concrete(make(shape_of(shape), *args, **options))
+        most, extents = ranges.extents_of(shape, f"np.{make.__name__}")
+        return bounded(fresh_concrete(make(most, *args, **options)), extents)
 
     return made
 
@@ -220,7 +200,7 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 """The same for arrays whose extents are known only at run time, as of lists of which that is so."""
 
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
-    **{make: of_known_shape(make) for make in (np.zeros, np.ones, np.empty)},
+    **{make: of_shape(make) for make in (np.zeros, np.ones, np.empty)},
     **{make: of_known_extents(make) for make in (np.eye, np.identity, np.tri, np.hanning, np.hamming)},
     np.arange: arange,
     np.array: array,
@@ -231,7 +211,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.ascontiguousarray: ascontiguousarray,
     np.asfortranarray: asfortranarray,
     np.full: full,
-    np.linspace: linspace,
+    np.linspace: ranges.linspace,
     np.isscalar: isscalar,
     np.lib.stride_tricks.as_strided: as_strided,
 }

@@ -1,21 +1,32 @@
-"""`np.arange` between bounds known only at run time: as many numbers as there are at most, and how many there are."""
+"""`np.arange`, `np.linspace`, `np.zeros` of extents known only at run time: as many elements as there are at most, and
+how many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from pliant.frontend.array import fresh
+import numpy as np
+
+from pliant.core.ir import const
+from pliant.core.origin import here
+from pliant.core.types import DTYPES
+from pliant.errors import DomainError, TracedValueError, UnsupportedError
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import bounded
-from pliant.frontend.convert import as_traced, cast_value, result_dtype, short
+from pliant.frontend.convert import as_traced, cast_value, integer_of, result_dtype, short
+from pliant.frontend.failures import fail_if
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import Size, divided, larger, size_of, traced
+from pliant.ops.compare import less
 from pliant.ops.shape import iota
 
 T = TypeVar("T")
 
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
-    """The integers from start to stop; None where no extent bounds how many there are, or they are no integers."""
+    """The integers from start to stop; None where they are no integers."""
     parts = [as_traced(a) for a in args]
     if not are_integers(args):
         return None
@@ -27,10 +38,46 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) 
     count = larger(divided(away + (abs(step) - 1), abs(step)), Size(0))
     most = count.range[1]
     if most is None:
-        return None
+        raise unbounded("np.arange", count)
     numbers = fresh(iota(most), is_array=True) * step + traced(start)
     to = short(dtype) if dtype is not None else result_dtype(*parts)
     return bounded(fresh(cast_value(numbers.value, to), is_array=True), (count,))
+
+
+def extents_of(shape: Any, name: str) -> tuple[tuple[int, ...], tuple[Extent, ...]]:
+    """The shape that an array needs at most, and its extents; an error if nothing bounds one of them. name: of the
+    function."""
+    most, extents = list[int](), list[Extent]()
+    for n in as_tuple(list(shape) if isinstance(shape, range) else shape):
+        if not is_open(n):
+            most.append(integer_of(n))
+            extents.append(most[-1])
+            continue
+        size = size_of(n)
+        high = size.range[1]
+        if high is None:
+            raise unbounded(name, size)
+        if not size.is_at_least(0):
+            fail_if(less(size.value, const(0, "i64")), ValueError("negative dimensions are not allowed"))
+            size = larger(size, Size(0))
+        most.append(max(high, 0))
+        extents.append(size)
+    return tuple(most), tuple(extents)
+
+
+def is_open(n: Any) -> bool:
+    """Whether a number is known only at run time."""
+    return type(n) is TracedArray and n.concrete is None
+
+
+def unbounded(name: str, size: Size) -> TracedValueError:
+    """The error of an array of as many elements as nothing bounds."""
+    error = TracedValueError(
+        f"{name}: how many elements there are is known only at run time, and nothing bounds it",
+        hint="say how many there are at most, as in min(k, 100); take a part of a larger array, as in np.zeros(100)[:k]"
+        "; or pass it as a Python integer",
+    )
+    return error.at(("here", here()), *(("made here", atom.origin) for atom in size.atoms)).needing(*size.atoms)
 
 
 def bounds_of(args: Sequence[T], zero: T, one: T) -> tuple[T, T, T]:
@@ -43,3 +90,44 @@ def are_integers(args: Sequence[Any]) -> bool:
     """Whether arguments may be those of a range of integers."""
     parts = [as_traced(a) for a in args]
     return 1 <= len(parts) <= 3 and not any([p.shape or p.type.kind not in "iu" for p in parts])
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
+    """np.linspace between traced ends."""
+    if is_open(num):
+        return _linspace_of_unknown_number(start, stop, num, endpoint, (retstep, axis), dtype)
+    if num < 0:
+        raise DomainError(f"np.linspace: the number of samples must not be negative, got {num}").at(("here", here()))
+    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0  # differences of unsigned numbers would wrap
+    wide = np.dtype(DTYPES[result_dtype(a, b, float(num))])
+    parts = max(num - 1 if endpoint else num, 1)
+    t = fresh_concrete((np.arange(num, dtype=wide) / wide.type(parts)).reshape(-1, *(1,) * max(a.ndim, b.ndim)))
+    y = a + (b - a) * t
+    if endpoint and num > 1:
+        y[-1] = b  # not off by a rounding
+    y = y if axis == 0 else cast("Any", np.moveaxis)(y, 0, axis)
+    if dtype is not None:
+        y = (cast("Any", np.floor)(y) if np.issubdtype(dtype, np.integer) else y).astype(dtype)
+    return (y, (b - a) / parts) if retstep else y
+
+
+def _linspace_of_unknown_number(
+    start: Any, stop: Any, num: Any, endpoint: bool, others: tuple[Any, Any], dtype: Any
+) -> Any:
+    """np.linspace of so many samples as is known only at run time, between numbers."""
+    xp: Any = np
+    a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0
+    if a.shape or b.shape or others != (False, 0):
+        raise UnsupportedError(
+            "np.linspace of arrays, or with retstep= or axis=, of a number of samples that is known only at run time",
+            hint="start + (stop - start) * np.arange(num) / (num - 1), with [:, None] where the ends are arrays",
+        ).at(("here", here()))
+    (most,), (count,) = extents_of(num, "np.linspace")
+    places = fresh_concrete(np.arange(most, dtype=np.float64))
+    parts = xp.maximum(num - 1 if endpoint else num, 1)
+    y = a + (b - a) * (places / parts)
+    if endpoint:  # the last is not off by a rounding
+        y = xp.where((places == parts) & (num > 1), b, y)
+    return bounded(y if dtype is None else y.astype(dtype), (count,))

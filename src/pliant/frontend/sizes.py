@@ -7,6 +7,7 @@ large an array must be to hold every length, and that a bound needs no clamping.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,16 +16,19 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, Values, const
 from pliant.core.origin import here
-from pliant.errors import DTypeError, UnsupportedError
+from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.limits import most_of, ordered
 from pliant.frontend.tracing import current
 from pliant.ops import compare
 from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
-from pliant.ops.rounding import Remainder, floor_divide
+from pliant.ops.reduce import Argmax, Argmin, ReduceSum
+from pliant.ops.rounding import FloorDivide, Remainder, floor_divide
 from pliant.ops.select import Select, select
+from pliant.ops.sort import Searchsorted
 
 Range: TypeAlias = "tuple[int | None, int | None]"
 
@@ -261,11 +265,7 @@ def _range_of(value: Value) -> Range:
                 return min(lows) if len(lows) == 2 else None, min(highs, default=None)
             return max(lows, default=None), max(highs) if len(highs) == 2 else None
         case Select():
-            (a, b), (c, d) = (taken_apart(x).range for x in args[1:])
-            return (
-                None if a is None or c is None else min(a, c),
-                None if b is None or d is None else max(b, d),
-            )
+            return range_of_either(*(range_if(args[0], x, holds=n == 0) for n, x in enumerate(args[1:])))
         case Agree():
             (a, b), (c, d) = (taken_apart(x).range for x in args)
             lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
@@ -273,11 +273,41 @@ def _range_of(value: Value) -> Range:
         case Remainder():
             limit = taken_apart(args[1]).known or 0
             return (0, limit - 1) if limit > 0 else (None, None)
+        case FloorDivide():
+            low, high, divisor = *taken_apart(args[0]).range, taken_apart(args[1]).known or 0
+            ends = [None if end is None or divisor <= 0 else end // divisor for end in (low, high)]
+            return ends[0], ends[1]
+        case Argmax() | Argmin() | Searchsorted():
+            return 0, args[0].type.size
+        case ReduceSum() if isinstance(args[0].op, Convert) and args[0].args[0].dtype == "bool":
+            return 0, args[0].type.size
         case Convert():
-            unsigned = args[0].dtype[0] in "bu"
-            return (0 if unsigned else None), None
+            if args[0].dtype == "bool":
+                return 0, 1
+            most = most_of(args[0])
+            return 0 if args[0].dtype[0] == "u" else None, None if most is None else math.floor(most)
         case _:
             return None, None
+
+
+def range_if(condition: Value, x: Value, *, holds: bool) -> Range:
+    """The range of an i64 value where a condition holds, or where it does not."""
+    low, high = taken_apart(x).range
+    pair = ordered(condition, holds=holds)
+    if pair is None or pair[0].dtype != INT:
+        return low, high
+    least, most = (taken_apart(end).range for end in pair[:2])
+    if x is pair[0] and most[1] is not None:
+        high = most[1] - pair[2] if high is None else min(high, most[1] - pair[2])
+    if x is pair[1] and least[0] is not None:
+        low = least[0] + pair[2] if low is None else max(low, least[0] + pair[2])
+    return low, high
+
+
+def range_of_either(one: Range, other: Range) -> Range:
+    """The range of what is in one of two."""
+    (a, b), (c, d) = one, other
+    return None if a is None or c is None else min(a, c), None if b is None or d is None else max(b, d)
 
 
 def smaller(a: Size, b: Size) -> Size:
@@ -341,58 +371,3 @@ def traced(size: Size) -> Any:
     if size.known is not None:
         return size.known
     return TracedArray(fresh(size.value).storage, is_scalar=True, is_weak=True)
-
-
-@final
-@frozen
-class Run:
-    """Positions start, start + step, …, `count` of them, along one axis."""
-
-    start: Size
-    count: Size
-    step: int = 1
-
-
-def run_of(key: slice, n: Size) -> Run:
-    """The positions that a slice names on an axis of extent n, as Python counts them."""
-    stride = Size(1) if key.step is None else size_of(key.step)
-    step = stride.known
-    if not step:
-        error = UnsupportedError("the step of a slice is known only at run time", hint="use a mask")
-        raise error.at(("here", here())).needing(*stride.atoms)
-    given = [None if p is None else size_of(p) for p in (key.start, key.stop)]
-    window = _window(given, n, step)
-    if window is not None:
-        return window
-    least, most = (Size(0), n) if step > 0 else (Size(-1), n - 1)
-    start, stop = (None if p is None else smaller(larger(wrapped(p, n), least), most) for p in given)
-    if start is None:
-        start = least if step > 0 else most
-    if stop is None:
-        stop = most if step > 0 else least
-    away = stop - start if step > 0 else start - stop
-    return Run(start, larger(divided(away + (abs(step) - 1), abs(step)), Size(0)), step)
-
-
-def _window(given: list[Size | None], n: Size, step: int) -> Run | None:
-    """`x[k:k+m]` with a known m > 0 has m elements: that they all exist is checked at run time. None if it is known
-    that they do not at some step of a loop, where the slice is shorter."""
-    start, stop = given
-    if start is None or stop is None or n.known is None or not start.terms:
-        return None
-    m = (stop - start).known
-    if step != 1 or m is None or not 0 < m <= n.known or _leaves(start, m, n.known):
-        return None
-    return Run(start + n if (start * -1).is_at_least(1) and (stop * -1).is_at_least(0) else start, Size(m))
-
-
-def _leaves(start: Size, m: int, n: int) -> bool:
-    """Whether m elements from a start that indices of loops make lie outside of n at some step."""
-    low, high = start.range
-    return (low is not None and low < 0 <= (high or 0)) or (high is not None and high + m > n)
-
-
-def bound_of(size: Size, limit: int) -> int:
-    """The greatest number a size can be, at most `limit`."""
-    high = size.range[1]
-    return limit if high is None else max(min(high, limit), 0)

@@ -43,7 +43,7 @@ from pliant.frontend.control.comprehension import (
 from pliant.frontend.control.effects import advanced, store
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
-from pliant.frontend.control.items import Mapped
+from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, first_of, length
 from pliant.frontend.control.numbers import NUMBERS
@@ -51,6 +51,7 @@ from pliant.frontend.control.ordering import ordered
 from pliant.frontend.control.region import born
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.tracing import is_tracing
 
 
@@ -144,7 +145,11 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
         return plain(list(made) if function in (any, all) else made, *more, **options)
     if function in (builtins.max, builtins.min):
         return best(function, depth, elements, clause, **options)
-    return folded(function, partial(walk, depth, elements, clause), *more, is_lazy=False)
+    made = folded(function, partial(walk, depth, elements, clause), *more, is_lazy=False)
+    steps = steps_of(elements) if function is len and depth == 1 and is_open(made) else None
+    if steps is not None:  # there are not more than it goes over
+        note_range(made, 0, size_of(steps.count).range[1])
+    return made
 
 
 def searched(function: Any, depth: int, elements: Any, clause: Clause, is_binding: bool) -> Any:

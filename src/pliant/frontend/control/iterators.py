@@ -20,7 +20,8 @@ from pliant.frontend.convert import as_traced, result_dtype, short, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranges import are_integers
-from pliant.frontend.sizes import Size, larger, run_of, size_of, traced
+from pliant.frontend.runs import run_of
+from pliant.frontend.sizes import Size, larger, size_of, traced
 
 
 @final

@@ -16,6 +16,7 @@ from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
+from pliant.frontend.control.joinednumbers import number_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.partly import is_void, value_if, value_in, ways_of
@@ -150,8 +151,7 @@ class Join:
         kind = kind_of(x).joined(kind_of(y))
         if kind is None:
             return self.differs(x, y, what)(())
-        n = self.slot(*self.converted(x, y, kind))
-        return lambda results: with_kind(results[n], kind)
+        return number_of_two(self, x, y, kind, self.slot(*self.converted(x, y, kind)))
 
     def converted(self, x: TracedArray, y: TracedArray, kind: Kind) -> tuple[Value, Value]:
         """The values of both, as one dtype, each made in its block."""

@@ -9,6 +9,7 @@ from pliant.core.ir import const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import seen_too
 from pliant.frontend.control.fronts import Front, first_front, front_of
 from pliant.frontend.control.growth import growth_of
@@ -19,8 +20,9 @@ from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
+from pliant.frontend.runs import run_of
 from pliant.frontend.selection import Selection
-from pliant.frontend.sizes import Size, run_of, size_of, traced
+from pliant.frontend.sizes import Size, size_of, traced
 from pliant.ops.compare import equal, less
 
 T = TypeVar("T")
@@ -44,6 +46,8 @@ def length(x: Any) -> Any:
     """`len`."""
     if type(x) is Selection and not x.axis:
         return x.count
+    if type(x) is Bounded and x.extents:
+        return x.shape[0]
     whole(x)
     front, growth = front_of(x), growth_of(x)
     counted = growth if front is None else front

@@ -32,7 +32,8 @@ from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.functions.common import NO_VALUE, only, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.places import taken
-from pliant.frontend.sizes import Size, bound_of, size_of, traced
+from pliant.frontend.runs import bound_of
+from pliant.frontend.sizes import Size, size_of, traced
 from pliant.frontend.view import BlockLens
 from pliant.ops.compare import equal
 from pliant.ops.folds import start_of

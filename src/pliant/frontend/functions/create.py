@@ -11,8 +11,8 @@ import numpy as np
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, short, value_of
-from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import known, refuse, xp
+from pliant.frontend.ranges import linspace
 from pliant.frontend.view import is_static, look
 
 

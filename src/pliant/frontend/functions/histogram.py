@@ -13,11 +13,11 @@ from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, integer_of, value_of
-from pliant.frontend.creation import linspace
 from pliant.frontend.functions.common import array_of, known, real_only, solid, unsupported, xp
 from pliant.frontend.functions.order import searchsorted
 from pliant.frontend.functions.shape import ravel
 from pliant.frontend.kinds import is_sequence, is_traced
+from pliant.frontend.ranges import linspace
 from pliant.ops import bits, compare, elementwise
 from pliant.ops.base import fit
 from pliant.ops.index import scatter_add
