@@ -9,7 +9,6 @@ program is used again: a rebound name or attribute is never missed.
 from __future__ import annotations
 
 import functools
-import operator
 import random
 import types
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
+from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
@@ -104,6 +104,7 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
     """What rewritten code reads objects with; see `source`."""
     if not trace.readers:
         reader = Reader(trace)
+        trace.see = functools.partial(instrument, trace=trace)
         calls = CALLS | {r: getattr(reader, r) for r in READERS if hasattr(reader, r)}
         trace.readers.update({reader_name(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
@@ -196,10 +197,8 @@ class Reader:
                 made = _of_element(value, self.trace)
                 return self.born(made) if _is(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
-        kind = _kind_of(holder)
-        method = getattr(kind, "__getitem__", None)
-        value = instrument(method, self.trace)(holder, key) if _is(method, types.FunctionType) else holder[key]
-        return self.known(value, None, key)
+        method = special(holder, "__getitem__")
+        return self.known(holder[key] if method is None else method(key), None, key)
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
@@ -223,10 +222,13 @@ class Reader:
             return _of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
         return seen(value, owner, name, self.trace)
 
-    def each(self, elements: Any) -> Any:
-        """What is iterated over, with its elements as the trace sees them."""
+    def each(self, elements: Any, is_walked: bool = False) -> Any:
+        """What is iterated over, with its elements as the trace sees them. is_walked: now, and by the trace."""
         if not is_tracing() or isinstance(elements, TracedArray | str | range):
             return elements
+        made = special(elements, "__iter__") if is_walked else None
+        if made is not None:
+            return self.each(made())
         if _is(elements, dict):
             whole(elements)
             self.counted(elements)
@@ -270,7 +272,7 @@ class Reader:
 
     def loop(self, elements: Any, *rest: Any) -> Any:
         """A `for` statement."""
-        return CALLS["loop"](self.each(elements), *rest)
+        return CALLS["loop"](self.each(elements, is_walked=True), *rest)
 
     def callee(self, fn: Any) -> Any:
         """A function to be called, instrumented."""
@@ -294,28 +296,20 @@ class Reader:
         return making(fn, telling(lists.knowing(fn), self.counted)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
-        """`x op y`, by the instrumented methods of objects of the user."""
-        if type(x) is not TracedArray and (is_plain(_kind_of(x)) or is_plain(_kind_of(y))):
-            for holder, other, method in ((x, y, f"__{name}__"), (y, x, f"__r{name}__")):
-                found = getattr(_kind_of(holder), method, None)
-                if _is(found, types.FunctionType):
-                    made = instrument(found, self.trace)(holder, other)
-                    if made is not NotImplemented:
-                        return made
+        """`x op y`."""
         made = lists.combined(name, x, y) if name in _JOINING else None
-        made = getattr(operator, _OPERATORS.get(name, name))(x, y) if made is None else made
+        made = binary(name, x, y) if made is None else made
         return self.born(made) if name in _JOINING else made  # of lists, dicts and sets, a new one
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
-        made = getattr(operator, name)(before, y)
+        made = updated(name, before, y)
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made
         return made.source if type(made) is Ref and made.source is not None else made
 
 
-_OPERATORS: Final = {"and": "and_", "or": "or_"}
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")
 
 

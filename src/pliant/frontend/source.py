@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
-from pliant.frontend.control.syntax import THUNK, is_pure
+from pliant.frontend.control.syntax import COMPARISONS, THUNK, is_pure
 from pliant.frontend.definitions import codes_in, definition_of
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
@@ -41,11 +41,10 @@ _OVER_ELEMENTS: Final = {
     "map",
     "enumerate",
     "filter",
-    "len",
 }
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
 _TRACED: Final = frozenset(
-    "min max any all len sum float int bool complex round next list tuple sorted isinstance type".split()
+    "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type".split()
 )
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
@@ -53,6 +52,7 @@ _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
     ast.LShift: "ilshift", ast.RShift: "irshift",
 }  # fmt: skip
+_UNARY: Final[dict[type[ast.unaryop], str]] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
 def reader_name(reader: str) -> str:
@@ -211,6 +211,16 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return _call("binary", node, ast.Constant(_INPLACE[type(node.op)].removeprefix("i")), node.left, node.right)
 
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        name = COMPARISONS.get(type(node.ops[0]).__name__) if len(node.ops) == 1 else None
+        return node if name is None else _call("binary", node, ast.Constant(name), node.left, node.comparators[0])
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        name = _UNARY.get(type(node.op)) if not isinstance(node.operand, ast.Constant) else None
+        return node if name is None else _call("unary", node, ast.Constant(name), node.operand)
+
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
@@ -219,12 +229,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
-        node.iter = _call("each", node.iter, node.iter)
+        node.iter = _call("each", node.iter, node.iter, ast.Constant(True))
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         self.generic_visit(node)
-        node.iter = _call("each", node.iter, node.iter)
+        node.iter = _call("each", node.iter, node.iter, ast.Constant(True))
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -277,12 +287,12 @@ class _Rewriter(ast.NodeTransformer):
             return _call("store", target, value, target.value, _index(target.slice))
         return _call("assign", target, value, target.value, ast.Constant(self.mangled(target.attr)))
 
-    def extended(self, node: ast.AugAssign) -> ast.stmt:
-        """`name += y`, which changes a list in place."""
+    def augmented(self, node: ast.AugAssign) -> ast.stmt:
+        """`name += y` and its like."""
         self.generic_visit(node)
         target = cast("ast.Name", node.target)
         before = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-        made = _call("extended", node, before, node.value)
+        made = _call("augmented", node, ast.Constant(_INPLACE[type(node.op)]), before, node.value)
         return ast.copy_location(ast.Assign([target], made), node)
 
     def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> ast.stmt:
@@ -301,11 +311,8 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Expr(self.stored(made, ast.copy_location(again, target))), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
-            return self.extended(node)
         if isinstance(node.target, ast.Name):
-            self.generic_visit(node)
-            return node
+            return self.augmented(node)
         if not is_pure(node.target):
             return self.updated(node, node.target)
         before: Any = ast.parse(ast.unparse(node.target), mode="eval").body  # a copy, to be loaded

@@ -114,6 +114,7 @@ class Trace:
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     readers: dict[str, Any] = field(default_factory=dict[str, Any])
+    see: Any = None  # what makes a function of the user one that the trace sees; see `capture`
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`

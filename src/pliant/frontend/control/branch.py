@@ -20,6 +20,8 @@ from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.sections import are_equal
 from pliant.frontend.control.signals import FELL, Signal, before_the_end
+from pliant.frontend.control.specials import binary, special, told
+from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
 from pliant.frontend.needs import needing
@@ -240,6 +242,10 @@ def negated(x: Any) -> Any:
 
 def _is_in(x: Any, container: Any) -> Any:
     """`x in container`."""
+    contains = special(container, "__contains__")
+    if contains is not None:
+        found = told(contains(x))
+        return found if is_open(found) else bool(found)
     if type(container) is TracedArray and container.concrete is None:
         return (container == x).any()
     if front_of(container) is not None:
@@ -262,7 +268,7 @@ def _same(x: Any, y: Any) -> Any:
     """`x == y`: lists and tuples of traced numbers are equal if their elements are."""
     kind = cast("Any", type(x))
     if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
-        return x == y
+        return binary("eq", x, y)
     one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
     front = first_front(one, two)
     if front is None:
@@ -280,12 +286,12 @@ def _same(x: Any, y: Any) -> Any:
 
 def _differs(x: Any, y: Any) -> Any:
     """`x != y`."""
-    return negated(_same(x, y)) if type(x) in (list, tuple) else x != y
+    return negated(_same(x, y)) if type(x) in (list, tuple) else binary("ne", x, y)
 
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": _same,
-    "NotEq": _differs, "Is": operator.is_, "IsNot": operator.is_not,
+    **{kind: partial(binary, name) for kind, name in COMPARISONS.items()},
+    "Eq": _same, "NotEq": _differs, "Is": operator.is_, "IsNot": operator.is_not,
     "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
 }  # fmt: skip
 

@@ -7,7 +7,6 @@ import builtins
 import contextlib
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType
@@ -49,6 +48,7 @@ from pliant.frontend.control.lists import asked, first_of, length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import ordered
 from pliant.frontend.control.region import born
+from pliant.frontend.control.specials import binary, special, unary
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import note_range, size_of
@@ -57,12 +57,12 @@ from pliant.frontend.tracing import is_tracing
 
 def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """`min`: the first of the smallest."""
-    return _chosen(builtins.min, operator.lt, args, key, default)
+    return _chosen(builtins.min, partial(binary, "lt"), args, key, default)
 
 
 def greatest(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
     """`max`: the first of the largest."""
-    return _chosen(builtins.max, operator.gt, args, key, default)
+    return _chosen(builtins.max, partial(binary, "gt"), args, key, default)
 
 
 def _chosen(
@@ -82,7 +82,8 @@ def _chosen(
         return reduction(lambda b, x: _better(precedes(x[1], b[1], less), x, b), pairs, (first, key(first)))[0]
     items = list(args[0]) if len(args) == 1 else list(args)
     keys = items if key is None else [key(item) for item in items]
-    if not any([type(part) is TracedArray for k in keys for part in as_tuple(k)]):
+    parts = [part for k in keys for part in as_tuple(k)]
+    if not any([type(x) is TracedArray or special(x, "__lt__") or special(x, "__gt__") for x in parts]):
         return plain(items, key=key, **default)
     chosen = items[0], keys[0]
     for found in zip(items[1:], keys[1:], strict=True):
@@ -127,7 +128,11 @@ def every(items: Iterable[Any]) -> Any:
 
 def total(items: Iterable[Any], start: Any = 0) -> Any:
     """`sum`."""
-    return folded(sum, over(items), start) if is_long(items) else builtins.sum(items, start)
+    if is_long(items):
+        return folded(sum, over(items), start)
+    found = list(items)
+    is_of_objects = any([special(x, "__add__") or special(x, "__radd__") for x in found])
+    return functools.reduce(partial(binary, "add"), found, start) if is_of_objects else builtins.sum(found, start)
 
 
 def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any, **options: Any) -> Any:
@@ -228,6 +233,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.any: some,
     builtins.all: every,
     builtins.len: length,
+    builtins.abs: partial(unary, "abs"),
     builtins.sum: total,
     builtins.isinstance: is_instance,
     builtins.type: class_of,

@@ -27,6 +27,7 @@ from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
+from pliant.frontend.control.specials import told
 from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.failures import failing_while
 from pliant.frontend.sizes import Size
@@ -296,6 +297,7 @@ def _accumulated_front(elements: list[Any], add: Callable[[Any, Any], Any], firs
 
 def truth(x: Any) -> Any:
     """`bool(x)`."""
+    x = told(x)
     return x != 0 if is_open(x) else bool(x)
 
 

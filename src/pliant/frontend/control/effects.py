@@ -19,6 +19,7 @@ from pliant.frontend.control.keyed import is_asked, new_key, place_among
 from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
+from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.tracing import Storage, current, is_tracing
 
@@ -39,6 +40,10 @@ _PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
     kind = cast("Any", type(holder))
+    method = special(holder, "__setitem__")
+    if method is not None:
+        method(key, value)
+        return
     if kind is list and is_tracing() and current().outermost.rows:
         row = row_of(holder)
         if row is not None and not lists.is_slice(key) and write(row, key, value):
@@ -177,14 +182,14 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
     return next(iterator, *default)
 
 
-def extended(x: Any, y: Any) -> Any:
-    """`x += y`."""
+def augmented(name: str, x: Any, y: Any) -> Any:
+    """`x += y` and its like, of a name."""
     if type(x) is list:
         changing(cast("Any", x), "extend")
-        lists.extend(cast("Any", x), y)
-    else:
-        x += y
-    return cast("Any", x)
+        if name == "iadd":
+            lists.extend(cast("Any", x), y)
+            return cast("Any", x)
+    return updated(name, x, y)
 
 
 def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:

@@ -18,6 +18,7 @@ from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
+from pliant.frontend.control.specials import special, told
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
@@ -34,11 +35,11 @@ ASKING: Final = frozenset((
 
 
 def asked(x: Any) -> Any:
-    """What is asked for its truth: of a list, whether it has elements."""
+    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says."""
     whole(x)
     front = front_of(x)
     if front is None:
-        return x
+        return told(x)
     return True if front.form.low.is_at_least(1) else with_kind(less(const(0, "i64"), front.count), TRUTH)
 
 
@@ -46,6 +47,9 @@ def length(x: Any) -> Any:
     """`len`."""
     if type(x) is Selection and not x.axis:
         return x.count
+    count = special(x, "__len__")
+    if count is not None:
+        return count()
     if type(x) is Bounded and x.extents:
         return x.shape[0]
     whole(x)

@@ -16,6 +16,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
+from pliant.frontend.control.specials import special, told
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
 
@@ -36,13 +37,16 @@ def _converter(kind: Any, dtype: str) -> Callable[..., Any]:
     """`float(x)` and its like."""
 
     def made(*args: Any, **options: Any) -> Any:
-        return number(args[0], dtype) if len(args) == 1 and is_open(args[0]) else kind(*args, **options)
+        method = special(args[0], f"__{kind.__name__}__") if len(args) == 1 else None
+        given = args if method is None else (method(),)
+        return number(given[0], dtype) if len(given) == 1 and is_open(given[0]) else kind(*given, **options)
 
     return made
 
 
 def _bool(x: Any = False) -> Any:
     """`bool(x)`."""
+    x = told(x)
     return number(x != 0, "bool") if is_open(x) else builtins.bool(x)
 
 

@@ -39,8 +39,8 @@ from pliant.frontend.control.walrus import binds
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "extended", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds", "raised",
-    "handled", "caught", "deleted", "undone", "unpacked",
+    "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds",
+    "raised", "handled", "caught", "deleted", "undone", "unpacked",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -369,7 +369,8 @@ class _Expressions(ast.NodeTransformer):
             pair = placed(ast.Tuple([test, thunk(made)], ast.Load()), node)
             item = placed(ast.Name(ITEM, ast.Load()), node)
             each = placed(ast.GeneratorExp(pair, [ast.comprehension(clause.target, item, [], 0)]), node)
-            whole = calling("each", node, self.outer.iterated(clause.iter)), thunk(each, ITEM)
+            walked = calling("each", node, self.outer.iterated(clause.iter), ast.Constant(True))
+            whole = walked, thunk(each, ITEM)
             made = placed(ast.Tuple([*whole], ast.Load()), node)
         return placed(ast.Constant(len(node.generators)), node), *whole
 

@@ -8,7 +8,7 @@ from pliant.frontend.control.branch import both, branch, choose, compare, either
 from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
-from pliant.frontend.control.effects import assign, deleted, extended, rebinds, store, undone
+from pliant.frontend.control.effects import assign, augmented, deleted, rebinds, store, undone
 from pliant.frontend.control.handlers import attempted, caught, handled
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, unpacked
@@ -16,13 +16,14 @@ from pliant.frontend.control.loops import loop, repeat
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
+from pliant.frontend.control.specials import unary
 from pliant.frontend.failures import raised
 
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
-    "born": born, "asked": asked, "extended": extended, "listed": listed, "reduced": reduced, "searched": searched,
+    "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
-    "caught": caught, "deleted": deleted, "undone": undone, "unpacked": unpacked,
+    "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
 }  # fmt: skip

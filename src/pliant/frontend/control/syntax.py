@@ -7,6 +7,9 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+COMPARISONS: Final = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
+"""The operators of objects, by the names that Python's syntax trees have for them."""
+
 THUNK: Final = "__pliant_thunk__"  # a default argument that marks the lambdas made here
 
 
@@ -56,7 +59,7 @@ def asking(node: ast.expr) -> ast.expr:
     match node:
         case ast.BoolOp():
             node.values = [asking(value) for value in node.values]
-        case ast.Name() | ast.Attribute() | ast.Subscript():
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
             return calling("asked", node, node)
         case _:
             pass

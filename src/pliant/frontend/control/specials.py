@@ -1,0 +1,102 @@
+"""Special methods of the user's classes, where Python itself would call them: their conditions and loops are those of
+the program too, and they may return what is traced.
+
+v + w, -v, v < w, v[i] = x        as the methods that the classes of v and w define, or inherit from the user's
+if stack: …, len(stack), x in s   by `__bool__`, `__len__` and `__contains__`
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, cast
+
+import numpy as np
+
+from pliant.core.types import Type
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import value_of
+from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.tracing import thread
+from pliant.frontend.whose import is_plain
+
+FUNCTIONS: Final[Any] = np
+
+_OPERATORS: Final = {"and": "and_", "or": "or_"}
+_REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+_PYTHONS: Final = {"b": "bool", "i": "i64", "u": "i64", "f": "f64", "c": "c128"}
+
+
+def special(x: Any, name: str) -> Callable[..., Any] | None:
+    """A special method of an object of the user's, as the trace sees it; None if there is none."""
+    kind = cast("Any", type(x))
+    if kind is TracedArray or thread.trace is None or not is_plain(kind):
+        return None
+    found = getattr(kind, name, None)
+    see = thread.trace.outermost.see
+    return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
+
+
+def told(x: Any) -> Any:
+    """What is asked for its truth in place of an object whose class says what that is."""
+    test = special(x, "__bool__")
+    if test is not None:
+        return test()
+    count = special(x, "__len__")
+    return x if count is None else count() != 0
+
+
+def binary(name: str, x: Any, y: Any) -> Any:
+    """`x op y`."""
+    if is_plain(cast("Any", type(x))) or is_plain(cast("Any", type(y))):
+        made = _by_methods(name, x, y)
+        if made is not NotImplemented:
+            return made
+    return getattr(operator, _OPERATORS.get(name, name))(x, y)
+
+
+def unary(name: str, x: Any) -> Any:
+    """`op x`."""
+    method = special(x, f"__{name}__")
+    return getattr(operator, name)(x) if method is None else method()
+
+
+def updated(name: str, x: Any, y: Any) -> Any:
+    """`x op= y`, by the name of the method: what x is bound to after it."""
+    if not is_plain(cast("Any", type(x))) and not is_plain(cast("Any", type(y))):
+        return getattr(operator, name)(x, y)
+    method = special(x, f"__{name}__")
+    made = NotImplemented if method is None else method(y)
+    return binary(name.removeprefix("i"), x, y) if made is NotImplemented else made
+
+
+def _by_methods(name: str, x: Any, y: Any) -> Any:
+    """`x op y` by the methods of objects; NotImplemented if they have none."""
+    reflected = f"__{_REFLECTED.get(name, f'r{name}')}__"
+    pairs = ((x, y, f"__{name}__"), (y, x, reflected))
+    for holder, other, method in pairs:
+        found = special(holder, method)
+        given = _given(other, holder) if holder is y else other
+        if found is not None and given is not NotImplemented:
+            made = found(given)
+            if made is not NotImplemented:
+                return made
+    if name != "ne":
+        return NotImplemented
+    equal = _by_methods("eq", x, y)
+    if equal is NotImplemented:
+        return equal
+    return FUNCTIONS.logical_not(equal) if type(equal) is TracedArray else not equal
+
+
+def _given(x: Any, y: Any) -> Any:
+    """What the reflected method of y gets for x: NumPy hands its scalars on as Python's numbers; what it does with an
+    array, or a sequence, and an object is no number."""
+    if type(x) is not TracedArray or x.is_weak:
+        return x
+    if not x.is_scalar or any([hasattr(y, name) for name in ("__len__", "__array__", "__array_ufunc__")]):
+        return NotImplemented
+    dtype = _PYTHONS[x.type.kind]
+    return with_kind(value_of(x, dtype), Kind(Type(dtype), is_scalar=True, is_weak=True))

@@ -1,0 +1,254 @@
+"""Special methods of classes, with conditions and loops that depend on data: what they do is what they do in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.testing import check_gradient
+
+
+class Box:
+    """Three numbers, and every special method under a condition."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __bool__(self) -> bool:
+        found = False
+        if self.x[0] > 0 and self.x[1] > -5:
+            found = True
+        return found
+
+    def __len__(self) -> int:
+        count = 0
+        for v in self.x:
+            if v > 0:
+                count += 1
+        return count
+
+    def __getitem__(self, i: int) -> Any:
+        return self.x[i] if self.x[i] > 0 else 0.0
+
+    def __setitem__(self, i: int, v: Any) -> None:
+        if v > 0:
+            self.x[i] = v
+
+    def __contains__(self, v: Any) -> bool:
+        found = False
+        for w in self.x:
+            if w == v:
+                found = True
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([abs(v) for v in self.x])
+
+    def __call__(self, y: Any) -> Any:
+        if y > 0:
+            return y
+        return -y
+
+    def __neg__(self) -> Box:
+        return Box(-self.x if self.x[0] > 0 else self.x)
+
+    def __abs__(self) -> Box:
+        return Box(np.abs(self.x) if self.x[0] < 3 else self.x)
+
+    def __invert__(self) -> Box:
+        return Box(self.x * 2 if self.x[0] > 0 else self.x)
+
+    def __float__(self) -> float:
+        return float(self.x[0] if self.x[1] > 0 else self.x[2])
+
+    def __lt__(self, other: Box) -> bool:
+        found = self.x[1] > other.x[1]
+        if self.x[0] < other.x[0]:
+            found = True
+        return bool(found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Box) and bool(self.x[0] == other.x[0])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Box) -> Box:
+        if other.x[0] > 0:
+            return Box(self.x + other.x)
+        return Box(self.x)
+
+    def __radd__(self, k: Any) -> Box:
+        return Box(self.x + k if self.x[0] > 0 else self.x)
+
+    def __iadd__(self, other: Box) -> Box:
+        if other.x[0] > 0:
+            self.x = self.x + other.x
+        return self
+
+    def __pow__(self, k: int) -> Box:
+        return Box(self.x**k if self.x[0] > 0 else self.x)
+
+
+class Vector:
+    """A vector of the plane, as people write it."""
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, k: Any) -> Vector:
+        return Vector(self.x * k, self.y * k)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Vector:
+        return Vector(-self.x, -self.y)
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + -other
+
+
+class Stack:
+    """Numbers in an array, and how many there are."""
+
+    def __init__(self, room: int) -> None:
+        self.numbers, self.count = np.zeros(room), 0
+
+    def push(self, v: Any) -> None:
+        self.numbers[self.count] = v
+        self.count += 1
+
+    def pop(self) -> Any:
+        self.count -= 1
+        return self.numbers[self.count]
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def truth_of_a_branch(x: Any) -> Any:
+    if Box(x):
+        return x.sum()
+    return 1.0 if not Box(x[::-1]) else x.min()
+
+
+def truth_in_expressions(x: Any) -> Any:
+    b = Box(x)
+    return x * bool(b) + (x[0] if b and x[1] > 0 else x[1]) + any(Box(x * k) for k in (1, -1))
+
+
+def truth_of_a_loop(x: Any) -> Any:
+    b, k = Box(x), 0
+    while b:
+        b.x = b.x - 1
+        k += 1
+    return b.x * k
+
+
+def lengths(x: Any) -> Any:
+    return x * len(Box(x))
+
+
+def items(x: Any) -> Any:
+    b, total = Box(x.copy()), 0.0
+    for i in range(3):
+        total += b[i]
+        b[i] = x[2 - i]
+    return b.x * total
+
+
+def membership(x: Any) -> Any:
+    return x * 2 if x[2] in Box(x) and x[2] not in Box(x - 1) else x
+
+
+def elements(x: Any) -> Any:
+    total = 0.0
+    for v in Box(x):
+        total += v * x[0]
+    return total
+
+
+def calls(x: Any) -> Any:
+    return Box(x)(x[0]) * x
+
+
+def one_operand(x: Any) -> Any:
+    return (-Box(x)).x + abs(Box(x)).x * (~Box(x)).x + float(Box(x))
+
+
+def comparisons(x: Any) -> Any:
+    a, b = Box(x), Box(x[::-1])
+    found = 1.0 if a < b else 2.0
+    found += 4.0 if a > b else 8.0
+    found += 16.0 if a == b else 32.0
+    found += 64.0 if a != b else 128.0
+    return found * x + min([a, b, Box(x * 2)]).x + max(a, b).x
+
+
+def sums(x: Any) -> Any:
+    b = Box(x) + Box(x * 2)
+    b += Box(-x)
+    return (2.0 + b).x + (Box(x) ** 2).x + sum([Box(x), Box(x[::-1])], Box(x)).x
+
+
+def numbers_before_vectors(x: Any) -> Any:
+    v = Vector(x[0], x[1])
+    w = x[2] * v + 2.0 * v - v * x[1]
+    w -= v
+    w *= x[0]
+    w += v
+    return w.x, w.y
+
+
+def a_stack(x: Any) -> Any:
+    stack, total = Stack(4), 0.0
+    for v in x:
+        if v > 0:
+            stack.push(v * v)
+        elif stack:
+            total += stack.pop() * v
+    return total, len(stack), 1.0 if len(stack) > 1 else 0.0
+
+
+PROGRAMS: tuple[Callable[..., Any], ...] = (
+    truth_of_a_branch, truth_in_expressions, truth_of_a_loop, lengths, items, membership, elements, calls, one_operand, comparisons, sums,
+    numbers_before_vectors, a_stack,
+)  # fmt: skip
+INPUTS = (np.array([1.5, -2.0, 3.0]), np.array([-1.0, 2.5, 3.5]), np.array([0.5, 1.0, -0.25]))
+
+
+def parts_of(found: Any) -> list[Any]:
+    return [*found] if type(found) is tuple else [found]
+
+
+def flat(found: Any) -> Any:
+    return np.concatenate([np.ravel(part) for part in parts_of(found)])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_are_pythons(program: Callable[..., Any]) -> None:
+    for x in INPUTS:
+        np.testing.assert_allclose(flat(pliant.jit(program)(x.copy())), flat(program(x.copy())), rtol=1e-12)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_batches_are_those_of_a_loop(program: Callable[..., Any]) -> None:
+    got = pliant.vmap(program)(np.stack(INPUTS))
+    for n, x in enumerate(INPUTS):
+        row = np.concatenate([np.ravel(part[n]) for part in parts_of(got)])
+        np.testing.assert_allclose(row, flat(program(x.copy())), rtol=1e-12)
+
+
+@pytest.mark.parametrize("program", [truth_of_a_branch, items, one_operand, comparisons, sums, a_stack])
+def test_gradients_are_those_of_differences(program: Callable[..., Any]) -> None:
+    def total(x: Any) -> Any:
+        return np.sum(parts_of(program(x))[0])
+
+    for x in INPUTS:
+        check_gradient(total, x)
