@@ -126,6 +126,27 @@ def test_an_exception_that_a_handler_may_catch_is_refused() -> None:
         pliant.jit(f)(GOOD)
 
 
+def test_the_hint_is_that_of_a_handler_whatever_raises() -> None:
+    def popped(x: Any) -> Any:
+        try:
+            return [v for v in x if v > 5].pop()
+        except IndexError:
+            return x[0]
+
+    def checked_first(x: Any) -> Any:
+        try:
+            if x[0] <= 0:
+                raise ValueError("negative")
+        except ValueError:
+            return x[1]
+        return x[0]
+
+    for f in (popped, checked_first):
+        with pytest.raises(pliant.PliantError, match="is raised under a condition") as info:
+            pliant.jit(f)(GOOD)
+        assert "write if and else in place of try" in str(info.value)
+
+
 def test_nothing_is_raised_for_elements_that_python_does_not_ask_for() -> None:
     def checked(v: Any) -> Any:
         if v < 0:

@@ -37,6 +37,7 @@ from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by,
 from pliant.frontend.definitions import stored_globals
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.functions.scipys import written_anew
+from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names, telling
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
@@ -63,7 +64,7 @@ def instrument(fn: Any, trace: Trace) -> Any:
     known = top.instrumented.get(id(fn))
     if known is None:
         code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
-        names = TracedGlobals(fn.__globals__, top)
+        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top))
         stored = stored_globals(fn.__code__)
         if stored:  # it must have the real ones
             names = top.cells[id(fn.__globals__)] = fn.__globals__
@@ -83,21 +84,6 @@ def instrument(fn: Any, trace: Trace) -> Any:
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
     return known[0]
-
-
-@final
-class TracedGlobals(dict[str, Any]):
-    """Globals that show arrays as traced ones. Python looks names up through `__getitem__`
-    because this is no plain dict."""
-
-    __slots__ = ("real", "trace")
-
-    def __init__(self, real: dict[str, Any], trace: Trace) -> None:
-        super().__init__({"__builtins__": real.get("__builtins__", __builtins__), "__name__": real.get("__name__")})
-        self.real, self.trace = real, trace
-
-    def __getitem__(self, name: str) -> Any:
-        return seen(self.real[name], self.real, name, self.trace)
 
 
 def _readers(trace: Trace) -> dict[str, types.CellType]:

@@ -57,7 +57,7 @@ def is_unhandled() -> bool:
 def fail_if(condition: Value, error: BaseException) -> None:
     """Note that the function raises where a condition holds."""
     if not is_unhandled():
-        raise refused(error, "return a value that says so, or check it before the call") from error
+        raise refused(error) from error
     if current_scope() is not current().scope:
         raise inside(error, here())
     failures = current().outermost.failures
@@ -74,8 +74,11 @@ def inside(error: BaseException, place: Any) -> UnsupportedError:
     ).at(("here", place))
 
 
-def refused(error: BaseException, hint: str) -> UnsupportedError:
+def refused(error: BaseException, hint: str = "") -> UnsupportedError:
     """The error for an exception under a condition that a handler may catch, or that is none of the user's."""
+    if is_unhandled():
+        hint = hint or "return a value that says so, or check it before the call"
+    hint = hint or "a handler cannot be chosen at run time: write if and else in place of try"
     said = f": {error}" if str(error) else ""
     text = f"{type(error).__name__} is raised under a condition that is known only at run time{said}"
     return UnsupportedError(text, hint=hint).at(("here", here()))

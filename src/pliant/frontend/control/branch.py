@@ -143,12 +143,8 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     except Exception as error:
         if is_raised(error):
             return Raised(error)
-        if isinstance(error, RecursionError):
-            hint = "a function may call itself as often as is known while tracing; write a while loop"
-        elif is_unhandled():
-            hint = "return a value that says so, or check it before the call"
-        else:
-            hint = "a handler cannot be chosen at run time: write if and else in place of try"
+        is_deep = isinstance(error, RecursionError)
+        hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
         raise refused(error, hint) from error
 
 

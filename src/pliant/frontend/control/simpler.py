@@ -2,6 +2,7 @@
 
 (ups if c else downs).append(x)        if c: ups.append(x)
                                        else: downs.append(x)
+eval("a * x")                          a * x
 """
 
 from __future__ import annotations
@@ -12,14 +13,51 @@ from typing import final
 
 from pliant.frontend.control.matching import Matches
 from pliant.frontend.control.names import Function
+from pliant.frontend.control.syntax import may_wait
 from pliant.frontend.control.walrus import Walruses
 
 
 def simplify(node: Function) -> None:
     """Replace the statements of a function."""
+    if not _binds_eval(node):
+        Texts().visit(node)
     Receivers().visit(node)
     Matches().visit(node)
     Walruses().visit(node)
+
+
+def _binds_eval(node: Function) -> bool:
+    """Whether a function gives `eval` another meaning."""
+    named = [getattr(n, "name", None) or getattr(n, "arg", None) for n in ast.walk(node)]
+    stored = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    return "eval" in (*named, *stored)
+
+
+@final
+class Texts(ast.NodeTransformer):
+    """Expressions that are written as text, and bind no names: what Python makes of them."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """A call of `eval` with a text."""
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="eval"), args=[ast.Constant(value=str() as text)], keywords=[]):
+                made = _parsed(text)
+            case _:
+                return node
+        if made is None or not may_wait(made):
+            return node
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
+        return made
+
+
+def _parsed(text: str) -> ast.expr | None:
+    """The expression that a text is; None if it is none, which is an error where it is evaluated."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return None
 
 
 @final

@@ -1,0 +1,34 @@
+"""Global names as a traced function sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+
+@final
+class TracedGlobals(dict[str, Any]):
+    """Globals that show arrays as traced ones: `show(value, globals, name)` makes what is seen. Python looks names up
+    through `__getitem__` because this is no plain dict."""
+
+    __slots__ = ("real", "show")
+
+    def __init__(self, real: dict[str, Any], show: Callable[[Any, Any, str], Any]) -> None:
+        super().__init__({"__builtins__": real.get("__builtins__", __builtins__), "__name__": real.get("__name__")})
+        self.real, self.show = real, show
+
+    def __getitem__(self, name: str) -> Any:
+        return self.show(self.real[name], self.real, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.real
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.real)
+
+    def __len__(self) -> int:
+        return len(self.real)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """`globals().get(name)`."""
+        return self[name] if name in self.real else default
