@@ -82,3 +82,27 @@ def test_vectors_that_nobody_reads_are_not_computed():
     assert isinstance(eigh.results[0].op, Eigvalsh)
     assert isinstance(eig.results[0].op, Eigvals)
     assert isinstance(svd.results[0].op, SingularValues)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_eigenvalues_are_numpys_to_the_bit_with_its_loop_and_without(dtype, monkeypatch):
+    a = np.random.default_rng(0).normal(size=(6, 5, 5)).astype(dtype)
+    wanted = np.linalg.eigvals(a)
+    out = np.empty(wanted.shape, np.result_type(dtype, np.complex64))
+    Eigvals().into(np, out, a)
+    np.testing.assert_array_equal(out, wanted)
+    out[...] = 0
+    monkeypatch.setattr(np.linalg, "_umath_linalg", None)
+    monkeypatch.setattr(np.linalg, "eigvals", lambda a: wanted)
+    Eigvals().into(np, out, a)
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_eigenvalues_that_are_no_numbers_are_errors(monkeypatch):
+    out = np.empty(2, complex)
+    with pytest.raises(np.linalg.LinAlgError, match="infs or NaNs"):
+        Eigvals().into(np, out, np.full((2, 2), np.nan))
+    loop = type("Loops", (), {"eigvals": staticmethod(lambda a, out, signature: out.fill(np.nan))})
+    monkeypatch.setattr(np.linalg, "_umath_linalg", loop)
+    with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+        Eigvals().into(np, out, np.eye(2))

@@ -129,6 +129,8 @@ class Eig(Matrices):
 class Eigvals(Matrices):
     """The eigenvalues of `Eig` alone: `t[…, n, n] → complex t[…, n]`."""
 
+    failure: ClassVar[str] = "Eigenvalues did not converge"
+
     def infer(self, a: Type) -> Type:
         return Eig().infer(a)[0]
 
@@ -137,6 +139,17 @@ class Eigvals(Matrices):
 
     def numpy(self, np: Namespace, a: Any) -> Any:
         return np.asarray(np.linalg.eigvals(a), np.result_type(a.dtype, np.complex64))
+
+    def into(self, np: Namespace, out: Any, a: Any) -> None:
+        """The result, in an array that is given, by the loop of NumPy's function if it is found, in double precision as
+        there: the function takes longer than the loop to find out what a small matrix is."""
+        loop = getattr(getattr(np.linalg, "_umath_linalg", None), "eigvals", None)
+        if loop is None or not np.isfinite(a).all():
+            out[...] = self.numpy(np, a)
+            return
+        loop(a, out=out, signature="D->D" if a.dtype.kind == "c" else "d->D")
+        if np.isnan(out).any():
+            raise np.linalg.LinAlgError(self.failure)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         _, dys = Eig().jvp(xs, dxs)
