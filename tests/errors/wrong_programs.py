@@ -543,3 +543,10 @@ def written_by_one_of_two_names(x: Any) -> Any:
 
 for _wrong in (tuples_of_two_lengths, dicts_of_other_keys, written_by_one_of_two_names):
     WRONG[_wrong.__name__] = (pliant.jit(_wrong), (X,))
+
+
+def truth_of_nothing(x: Any) -> Any:
+    return x if x[3:] else -x
+
+
+WRONG["truth_of_nothing"] = (pliant.jit(truth_of_nothing), (X,))

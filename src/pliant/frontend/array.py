@@ -199,9 +199,13 @@ class TracedArray:
 
     def __bool__(self) -> bool:
         if self.size > 1:
-            raise TracedValueError(
+            raise ShapeError(
                 "the truth value of an array with more than one element is ambiguous", hint="use x.any() or x.all()"
             ).at(("here", here()))
+        if self.size == 0 and self.concrete is None:
+            raise ShapeError("the truth value of an empty array is ambiguous", hint="use x.size > 0").at(
+                ("here", here())
+            )
         hint = (
             "write the condition itself after if, while, and, or, not, in a plain function with source; or use np.where"
         )
