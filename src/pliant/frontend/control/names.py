@@ -220,9 +220,13 @@ def is_generator(node: Function) -> bool:
     """Whether a function is a generator or a coroutine."""
     if isinstance(node, ast.AsyncFunctionDef):
         return True
-    body = node.body if isinstance(node.body, list) else [node.body]
+    return has_yield(node.body if isinstance(node.body, list) else [node.body])
+
+
+def has_yield(nodes: Sequence[ast.AST]) -> bool:
+    """Whether statements hand on a value, or wait, before they end."""
     return any(
-        isinstance(part, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith) for part in own(body)
+        isinstance(part, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith) for part in own(nodes)
     )
 
 

@@ -69,7 +69,8 @@ class _Statements:
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
         self.loads, self.live = names.loads(body), Live(body, self.locals)
-        self.is_plain = names.is_generator(node) or bool(_BLIND & self.loads.keys())
+        self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
+        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & self.loads.keys())
         self.first = node.args.args[0].arg if node.args.args else outer.first if outer else ""
         self.declared: set[str] = set()  # names that blocks bind
         self.definitions: list[ast.stmt] = []  # of the blocks of the statement at hand
@@ -148,6 +149,8 @@ class _Statements:
     def is_taken(self, node: ast.stmt, loop: str | None) -> bool:
         """Whether a statement becomes a call: not if it binds global names, or leaves a loop that is none."""
         if names.bound([node]) & self.globals:
+            return False
+        if self.is_generator and (names.has_jump([node]) or names.has_yield([node])):
             return False
         return loop != "plain" or not names.has_jump([node]) or isinstance(node, ast.For | ast.While)
 
@@ -263,7 +266,7 @@ class _Statements:
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
             return self.statement(placed(plain, node), in_block, loop)
         guard: list[ast.stmt] = []
-        if isinstance(node, ast.Try) and not all(map(_is_arithmetic, node.handlers)):
+        if isinstance(node, ast.Try) and not self.is_generator and not all(map(_is_arithmetic, node.handlers)):
             guard = [placed(ast.Expr(calling("attempted", node)), node)]
             node.finalbody.insert(0, placed(ast.Expr(calling("handled", node)), node))
             for handler in node.handlers:
