@@ -52,6 +52,14 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "full column-major": lambda x: np.full(x.shape, x[0, 0], order="F"),
     "empty_like, a sum": lambda x: np.empty_like(x) * 0 + x,
     "reshape column-major": lambda x: x.copy().reshape(2, 6, order="F"),
+    "cross": lambda x: np.cross(x, x[::-1], axis=0),
+    "cross, its axis first": lambda x: np.linalg.cross(x.T, x.T[::-1], axis=1) * 1,
+    "delete": lambda x: np.delete(x, np.array([True, False, True, False]), axis=1),
+    "nanquantile": lambda x: np.nanquantile(np.stack([x, x + 1]), [0.1, 0.5], axis=1),
+    "histogram2d": lambda x: np.histogram2d(x[0], x[1], bins=3)[0],
+    "ufunc column-major": lambda x: np.add(x, x, order="F"),
+    "matmul along other axes": lambda x: np.matmul(x, x, axes=[(1, 0), (0, 1), (1, 0)]),
+    "vecdot along the first": lambda x: np.vecdot(np.stack([x, x]), np.stack([x, x]), axis=0),
     "linalg.inv": lambda x: np.linalg.inv(x @ x.T + np.eye(x.shape[0])),
 }
 
@@ -83,6 +91,28 @@ def test_a_reshape_is_a_view_where_it_is_numpys(make: Callable[[Any], Any], layo
     for i in range(3):
         assert [np.shares_memory(made[i], m) for m in made] == [np.shares_memory(wanted[i], w) for w in wanted]
     assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=[*LAYOUTS])
+def test_elements_come_in_the_order_of_memory(layout: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        parts = (x, x.T, x[::-1], x[:, ::2], x[1:, ::-1].T, x[:, None], np.stack([x, x]).transpose(1, 2, 0), x + x)
+        first = np.ravel(x[:, 1:], "K")
+        return (first, *[np.ravel(p, "K") for p in parts], *[p.flatten("K") for p in parts])
+
+    ours, theirs = (layout(np.arange(12.0).reshape(3, 4)) for _ in range(2))
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    for m, w in zip(made, wanted, strict=True):
+        assert_array_equal(m, w)
+        assert np.shares_memory(m, ours) == np.shares_memory(w, theirs)
+
+
+def test_the_derivative_of_elements_in_the_order_of_memory() -> None:
+    def f(x: Any) -> Any:
+        return np.ravel(x[::-1, ::2].T, "K") @ np.arange(6.0)
+
+    x = np.ones((3, 4))
+    assert_array_equal(pliant.grad(f)(x), [[4, 0, 5, 0], [2, 0, 3, 0], [0, 0, 1, 0]])
 
 
 AS_THEY_ARE: dict[str, Callable[[Any], Any]] = {

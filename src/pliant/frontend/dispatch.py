@@ -29,6 +29,7 @@ from pliant.frontend.functions import (
     REDUCTIONS,
     UFUNCS,
 )
+from pliant.frontend.gufuncs import KEYWORDS
 from pliant.frontend.integers import check_power
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
@@ -37,6 +38,12 @@ ROW_MAJOR: Final = frozenset(
     (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
 )
 """NumPy functions whose results are row-major, or views that know what they are, whatever their operands are."""
+
+TURNED: Final = frozenset(
+    (np.cross, np.delete, np.histogram2d, np.histogramdd, np.linalg.cross, np.nanpercentile, np.nanquantile)
+)
+"""NumPy functions that may turn the axes of their results, or cut them out of others, also where operands are
+row-major."""
 
 
 @final
@@ -55,9 +62,12 @@ class Tables:
     def _ufunc(self, which: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method == "__call__":
             made = ufunc.call(self.builders(which), which, args, **kwargs)
-            if len(args) > which.nin or kwargs.get("out") is not None or not has_order(args):
+            is_turned = not KEYWORDS.isdisjoint(kwargs) or asks_order(args, kwargs)
+            if len(args) > which.nin or kwargs.get("out") is not None or not (is_turned or has_order(args)):
                 return made
-            return keep_order(made, which, args) if which.signature is None else later_order(made, which, args)
+            if is_turned or which.signature is not None:
+                return later_order(made, which, args, kwargs)
+            return keep_order(made, which, args)
         made = self._ufunc_method(which, method, args, dict(kwargs))
         return later_order(made, getattr(which, method), args, kwargs) if has_order(args) else made
 
@@ -116,7 +126,7 @@ class Tables:
             )
         try:
             made = found(*args, **kwargs)
-            is_ordered = (func not in ROW_MAJOR and has_order(args)) or asks_order(args, kwargs)
+            is_ordered = func in TURNED or (func not in ROW_MAJOR and has_order(args)) or asks_order(args, kwargs)
             return later_order(made, func, args, kwargs) if is_ordered else made
         except PliantError as error:
             error.at(("here", here()))

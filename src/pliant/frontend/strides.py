@@ -166,6 +166,15 @@ def is_whole(x: TracedArray, order: str) -> bool | None:
     return _asked_of(x, lambda n, strides: _agrees(n, strides, contiguous(n)))
 
 
+def axes_in_memory(x: TracedArray) -> Extents | None:
+    """The axes of a view, those with the longest steps first, as NumPy's iterator goes over it; None if that cannot be
+    found out."""
+    if settled(x) is None:
+        return None
+    steps: Any = _kept(x.shape, [x]) or contiguous(x.shape)
+    return tuple(sorted(range(x.ndim), key=lambda axis: -steps[axis]))
+
+
 def is_row_major(x: TracedArray) -> bool:
     """Whether a view's elements lie one after the other in its storage."""
     return is_whole(x, "C") is True

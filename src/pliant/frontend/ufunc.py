@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from pliant.frontend.convert import (
     value_of,
     with_type,
 )
+from pliant.frontend.gufuncs import KEYWORDS, at_axes
 from pliant.frontend.kinds import as_tuple, is_traced
 from pliant.frontend.strides import has_order, keep_order
 from pliant.ops.compare import less
@@ -38,6 +40,7 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
     """`ufunc(*args)` with NumPy's keywords."""
     out, where, dtype = options.pop("out", None), options.pop("where", True), options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
+    axes = {k: options.pop(k) for k in KEYWORDS & options.keys()} if ufunc.signature is not None else {}
     unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
     if unknown:
         raise UnsupportedError(f"np.{ufunc.__name__}: keyword {', '.join(unknown)} is not supported").at(
@@ -50,9 +53,13 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
     if any(map(is_large, args)):
         args = _with_large(ufunc, args)
     xs = [as_traced(a, f"an array for np.{ufunc.__name__}") for a in args]
-    if not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
+    if axes:
+        along = partial(call, builders, ufunc, dtype=dtype, casting=casting)
+        values = (at_axes(ufunc, xs, lambda *moved: along(moved), **axes).value,)
+    elif not any(o is not None for o in outs) and where is True and all(x.concrete is not None for x in xs):
         return _concrete(ufunc, xs, dtype, casting)
-    values = results(builders, ufunc, xs, dtype, casting)
+    else:
+        values = results(builders, ufunc, xs, dtype, casting)
     if where is not True:
         values = tuple(_where(where, v, o, ufunc) for v, o in zip(values, outs or (None,) * ufunc.nout, strict=True))
     if not any(o is not None for o in outs):
@@ -162,12 +169,12 @@ def results(
             f"{_where_from(ufunc)} is not supported",
             hint=INSTEAD.get(ufunc.__name__, "`python -m pliant coverage` lists what is"),
         ).at(("here", here()))
-    if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
-        return _tuple(builder(*xs))
     if ufunc in COMPARISONS and _is_beyond(xs):
         return (_compared(builder, ufunc, xs),)
     ins, outs = _loop(ufunc, xs, dtype, casting)
     values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
+    if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
+        return tuple([cast_value(v, t) for v, t in zip(_tuple(builder(*values)), outs, strict=True)])
     shapes = {v.shape for v in values if v.shape}
     if len(shapes) > 1:
         try:

@@ -118,3 +118,69 @@ def test_large_python_integers_are_taken_as_numpy_takes_them(number: int, dtype:
 def test_a_large_integer_with_nothing_beside_it_says_what_to_write() -> None:
     with pytest.raises(OverflowError, match="6e23"):
         pliant.jit(lambda x: x + np.stack([AVOGADRO, AVOGADRO, x[0]]))(np.ones(3))
+
+
+AXES: list[Callable[[Any], Any]] = [
+    lambda x: np.vecdot(x, x, axis=1),
+    lambda x: np.vecdot(x, x, axis=1, keepdims=True),
+    lambda x: np.vecdot(x, x, keepdims=True),
+    lambda x: np.vecdot(x, x, axes=[0, 0], keepdims=True),
+    lambda x: np.vecdot(x, x, axes=[0, 0, 1], keepdims=True),
+    lambda x: np.vecdot(x, x, axes=[0, 0, ()]),
+    lambda x: np.matmul(x, x, axes=[(1, 2), (2, 1), (0, 1)]),
+    lambda x: np.matmul(x, x[0], axes=[(2, 1), (0, 1), (2, 0)]),
+    lambda x: np.matmul(x, x[0, 0], axes=[(1, 2), 0, 0]),
+    lambda x: np.matmul(x[0, 0], x[0, 0], axes=[0, (0,), ()]),
+    lambda x: np.matvec(x, x[:, 0], axes=[(1, 2), 1, 0]),
+    lambda x: np.matmul(x, x, axes=[(1, 2), (2, 1), (0, 1)], out=np.zeros((3, 3, 2))),
+    lambda x: np.matmul(x, x[0].T, dtype=np.float32),
+    lambda x: np.vecdot(x, x, dtype=np.complex128),
+]
+
+
+@pytest.mark.parametrize("f", AXES)
+def test_products_along_named_axes(f: Callable[[Any], Any]) -> None:
+    x = np.random.default_rng(0).integers(-4, 5, (2, 3, 4)).astype(float)
+    alike(f, x)
+    np.testing.assert_array_equal(pliant.vmap(f)(np.stack([x, x + 1])), [f(x), f(x + 1)])
+
+
+@pytest.mark.parametrize("options", [
+    {"axis": 0}, {"keepdims": True}, {"axes": [0, 1]}, {"axes": 3}, {"axes": [(0, 5), (0, 1), (0, 1)]},
+    {"axes": [(0, 0), (0, 1), (0, 1)]}, {"axes": [(0, 1), (0, 1)]}, {"axes": [0, (0, 1), 0]},
+], ids=str)  # fmt: skip
+def test_axes_that_do_not_fit_a_product(options: dict[str, Any]) -> None:
+    x = np.ones((3, 3))
+    with pytest.raises(Exception) as wanted:  # noqa: PT011
+        np.matmul(x, x, **options)
+    with pytest.raises((ValueError, TypeError), match=r"ax|keepdims") as got:
+        pliant.jit(lambda x: np.matmul(x, x, **options))(x)
+    assert issubclass(TypeError, type(wanted.value)) == isinstance(got.value, TypeError)
+
+
+def test_an_axis_and_axes_of_a_product() -> None:
+    with pytest.raises(TypeError, match="cannot specify both 'axis' and 'axes'"):
+        pliant.jit(lambda x: np.vecdot(x, x, axis=0, axes=[0, 0]))(np.ones((2, 2)))
+
+
+def test_logarithmic_steps_along_any_axis_and_of_several_bases() -> None:
+    x = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0]])
+    for f in (
+        lambda x: np.logspace(x, x + 1, 4, axis=-1),
+        lambda x: np.logspace(x, x + 1, 4, axis=1, base=2.0),
+        lambda x: np.logspace(0.0, x[0], 4, base=np.array([2.0, 3.0, 4.0]), axis=-1),
+        lambda x: np.logspace(x[0], 2.0, 3, base=x + 2),
+    ):
+        np.testing.assert_allclose(pliant.jit(f)(x), f(x), rtol=1e-14)
+        assert pliant.jit(f)(x).shape == f(x).shape
+
+
+def test_a_known_mask_among_indices_of_a_grid() -> None:
+    alike(lambda x, i: x[np.ix_([True, False, True], i)], np.arange(12.0).reshape(3, 4), np.array([2, 0]))
+    alike(lambda x, i: x[np.ix_(i, np.array([0, 1, 1, 0], bool))], np.arange(12.0).reshape(3, 4), np.array([2, 0]))
+
+
+def test_a_cast_that_the_rule_does_not_allow() -> None:
+    rule = r"Cannot cast array data from dtype\('float64'\) to dtype\('float32'\) according to the rule 'safe'"
+    with pytest.raises(TypeError, match=rule):
+        pliant.jit(lambda x: x.astype("f4", casting="safe"))(np.ones(2))

@@ -131,9 +131,15 @@ def einsum_path(*operands: Any, **options: Any) -> Any:
     return np.einsum_path(*plain, **options)
 
 
-def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Any:
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
     """np.logspace between traced ends."""
-    y = xp.power(base, linspace(start, stop, num, endpoint))
+    if np.ndim(base):  # of several bases each has a line of its own
+        rank = max(map(np.ndim, (start, stop, base)))
+        start, stop, base = (as_traced(v)[(*(None,) * (rank - np.ndim(v)), ...)] for v in (start, stop, base))
+        base = xp.expand_dims(base, axis)
+    y = xp.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return y if dtype is None else y.astype(dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.core.types import itemsize
-from pliant.errors import ReadOnlyError, ShapeError
+from pliant.errors import DTypeError, ReadOnlyError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import cast_value, shape_of, short
 from pliant.frontend.functions import index, shape
@@ -45,7 +45,10 @@ def astype(
     """ndarray.astype."""
     to = np.dtype(dtype)
     if not xp.can_cast(x.dtype, to, casting):
-        raise unsupported(f"cannot cast {x.type} to {to} according to the rule {casting!r}")
+        raise DTypeError(
+            f"Cannot cast array data from {x.dtype!r} to {to!r} according to the rule {casting!r}",
+            hint="leave casting= out: .astype casts to any dtype",
+        ).at(("here", here()))
     if not copy and short(to) == x.type.dtype and not x.is_weak:
         return x
     return fresh(cast_value(x.value, short(to)), is_array=not x.is_scalar and not x.is_weak)

@@ -14,7 +14,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_shapes, broadcast_value, shape_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, unsupported, xp
-from pliant.frontend.strides import fits, is_column_major, is_row_major, is_whole, separate
+from pliant.frontend.strides import axes_in_memory, fits, is_column_major, is_row_major, is_whole, separate
 from pliant.frontend.view import Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops import shape as moves
 
@@ -71,10 +71,12 @@ def ravel(a: Any, order: str = "C") -> TracedArray:
     x = array_of(a)
     if order == "A":
         order = "F" if is_column_major(x) and not is_row_major(x) else "C"
-    if order == "K":
-        order = "F" if is_column_major(x) and not is_row_major(x) else "C"
-        if not (is_column_major(x) or is_row_major(x)):
-            raise unsupported("np.ravel: order='K' of a strided view is not supported", "use order='C'")
+    if order == "K" and x.ndim > 1:
+        axes = axes_in_memory(x)
+        if axes is None:
+            raise unsupported("np.ravel: order='K' of an array whose order of axes is not known", "use order='C'")
+        x = transpose(x, axes)
+    order = "C" if order == "K" else order
     made = reshape(x, -1, order)
     if is_whole(x, order):
         return made

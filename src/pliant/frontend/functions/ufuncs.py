@@ -10,8 +10,6 @@ import numpy as np
 
 from pliant.core.ir import Const, Value, const
 from pliant.core.types import Type
-from pliant.frontend.array import TracedArray
-from pliant.frontend.convert import loop_dtypes, sample, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.sizes import range_of
 from pliant.ops import bits, compare, elementwise, power, rounding, special, transcendental
@@ -112,17 +110,6 @@ def _square(x: Value) -> Value:
     return elementwise.mul(x, x)
 
 
-def _product(ufunc: np.ufunc, build: Builder) -> Builder:
-    """A ufunc over vectors or matrices: its operands come as arrays."""
-
-    def product(a: TracedArray, b: TracedArray) -> Any:
-        samples: tuple[Any, ...] = tuple(np.dtype(np.result_type(sample(x))) for x in (a, b))
-        ins, _ = loop_dtypes(ufunc, samples)
-        return build(value_of(a, ins[0]), value_of(b, ins[1]))
-
-    return product
-
-
 _FLOATING: Final[dict[np.ufunc, Builder]] = {
     np.exp: transcendental.exp,
     np.exp2: transcendental.exp2,
@@ -218,10 +205,10 @@ _TESTS: Final[dict[np.ufunc, Builder]] = {
 }
 
 _PRODUCTS: Final[dict[np.ufunc, Builder]] = {
-    np.matmul: _product(np.matmul, matrix_product),
-    np.vecdot: _product(np.vecdot, _einsum("...i,...i->...", conj)),
-    np.matvec: _product(np.matvec, _einsum("...ij,...j->...i", _positive)),
-    np.vecmat: _product(np.vecmat, _einsum("...i,...ij->...j", conj)),
+    np.matmul: matrix_product,
+    np.vecdot: _einsum("...i,...i->...", conj),
+    np.matvec: _einsum("...ij,...j->...i", _positive),
+    np.vecmat: _einsum("...i,...ij->...j", conj),
 }
 
 UFUNCS: Final[dict[np.ufunc, Builder]] = {**_ARITHMETIC, **_FLOATING, **_TESTS, **_PRODUCTS}
