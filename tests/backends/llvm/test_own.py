@@ -89,6 +89,34 @@ def test_formulas_with_a_branch_give_the_same_in_vectors_of_any_width(name: str,
     assert compiled(name, "own", (x,))[::7].tobytes() == one_by_one.tobytes()
 
 
+ENDS = [
+    0.0, -0.0, 0.1, 0.3, -1.0, 3.0, 7.5, 1e16, 2.0**23, 2.0**24 + 2, 2.0**52 - 0.5, 2.0**53, np.inf, -np.inf, np.nan,
+    5e-324, 2.3e-308, 1e-310, 1e-45, 1e38, -1.7e308,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("setting", ["own", "system", ""])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("function", [np.fmod, np.remainder, np.floor_divide, np.divmod])
+def test_remainders_are_exact(function: Any, dtype: Any, setting: str, monkeypatch: pytest.MonkeyPatch):
+    """Ratios of any size, where multiples are near, whole numbers; among others libm's, for which it is asked."""
+    monkeypatch.setitem(os.environ, "PLIANT_MATH", setting)
+    rng = np.random.default_rng(0)
+    ends = [x.ravel() for x in np.meshgrid(ENDS, ENDS)]
+    wide = [rng.normal(size=5_000) * 10.0 ** rng.integers(-20, 20, 5_000) for _ in range(2)]
+    near = [np.round(rng.normal(size=5_000) * n) * 0.1 for n in (50, 9)]
+    whole = [rng.integers(-n, n, 5_000).astype(float) for n in (1000, 9)]
+    for xs in (ends, wide, near, whole):
+        x, y = [v.astype(dtype) for v in xs]
+        with np.errstate(all="ignore"):
+            got, wanted = pliant.jit(lambda x, y: function(x, y))(x, y), function(x, y)
+        for g, w in zip(np.atleast_2d(got), np.atleast_2d(wanted), strict=True):
+            np.testing.assert_array_equal(g, w)
+            is_number = ~np.isnan(w)
+            np.testing.assert_array_equal(np.signbit(g)[is_number], np.signbit(w)[is_number])
+
+
 def test_coefficients_are_those_of_the_fit():
     assert fit.text() == fit.TARGET.read_text()
     assert {f.name for f in fit.FITS} <= set(vars(coefficients))

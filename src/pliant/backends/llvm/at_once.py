@@ -16,10 +16,12 @@ from pliant.kernel.ir import Apply, Literal, Nest
 
 FEW: Final = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED: Final = 4  # vectors
-CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "fmod", "remainder", "floor_divide"}
+CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "remainder", "floor_divide"}
 """Primitives that take a function, or several."""
-SEVERAL: Final = {"logaddexp": ("exp", "log1p"), "logaddexp2": ("exp2", "log1p")}
-"""Those of several."""
+SEVERAL: Final = {
+    "logaddexp": ("exp", "log1p"), "logaddexp2": ("exp2", "log1p"), "remainder": ("fmod",), "floor_divide": ("fmod",),
+}  # fmt: skip
+"""Those of several, or of one of another name."""
 
 Own: TypeAlias = AbstractSet[tuple[str, str]]
 """(function, LLVM type) that formulas of our own compute."""

@@ -246,7 +246,7 @@ def _signs_differ(w: Writer, t: str, zero: str, x: str, y: str) -> str:
 def remainder_float(w: Writer, d: str, x: str, y: str) -> str:
     """The remainder with the sign of y, as NumPy: fmod, then one step."""
     t, zero = llvm_type(d), float_text(0.0, d)
-    r = w.op(f"frem {t} {x}, {y}")
+    r = w.call("fmod", d, x, y)
     some = w.op(f"fcmp une {t} {r}, {zero}")
     step = w.op(f"and i1 {some}, {_signs_differ(w, t, zero, y, r)}")
     moved = w.op(f"select i1 {step}, {t} {w.op(f'fadd {t} {r}, {y}')}, {t} {r}")
@@ -256,7 +256,7 @@ def remainder_float(w: Writer, d: str, x: str, y: str) -> str:
 def floor_divide_float(w: Writer, d: str, x: str, y: str) -> str:
     """⌊x / y⌋ as NumPy: exact where x / y rounds up to a whole number."""
     t, zero, one = llvm_type(d), float_text(0.0, d), float_text(1.0, d)
-    r = w.op(f"frem {t} {x}, {y}")
+    r = w.call("fmod", d, x, y)
     some = w.op(f"fcmp une {t} {r}, {zero}")
     step = w.op(f"and i1 {some}, {_signs_differ(w, t, zero, y, r)}")
     q = w.op(f"fdiv {t} {w.op(f'fsub {t} {x}, {r}')}, {y}")

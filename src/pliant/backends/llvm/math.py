@@ -123,7 +123,7 @@ LIBM: Final = {
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
     "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "arctan2": "atan2", "cbrt": "cbrt", "hypot": "hypot", "pow": "pow", "erf": "erf",
-    "erfc": "erfc", "nextafter": "nextafter", "log_gamma": "lgamma", "digamma": "digamma",
+    "erfc": "erfc", "nextafter": "nextafter", "log_gamma": "lgamma", "digamma": "digamma", "fmod": "fmod",
 }  # fmt: skip
 """Name of a primitive → the function of libm."""
 
@@ -161,7 +161,6 @@ TABLE: dict[str, dict[str, Rule]] = {
     "fmin": {"f": intrinsic("minnum"), "b": plain("and"), **kinds("iu", whole("min"))},
     "floor_divide": {"f": floor_divide_float, **kinds("iu", floor_divide_int)},
     "remainder": {"f": remainder_float, **kinds("iu", remainder_int)},
-    "fmod": {"f": plain("frem"), **kinds("iu", fmod_int)},
     "heaviside": {"f": heaviside},
     "logaddexp": {"f": log_add("exp", ("log1p", 1.0))},
     "logaddexp2": {"f": log_add("exp2", ("log1p", 1 / math.log(2)))},
@@ -194,6 +193,7 @@ TABLE: dict[str, dict[str, Rule]] = {
     "complex": {"f": pair},
     **{name: {"f": libm(function)} for name, function in LIBM.items()},
     "pow": {"f": libm("pow"), **kinds("iu", euclid.power)},
+    "fmod": {"f": libm("fmod"), **kinds("iu", fmod_int)},
     **{name: {"f": libm(LIBM[name]), "c": complex_libm("c" + LIBM[name])} for name in _COMPLEX},
 }
 """Name of a primitive → kind of its last operand → code."""

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pliant.backends.llvm.own import circular, exponentials, gammas, logarithms, planar, powers
+from pliant.backends.llvm.own import circular, exponentials, gammas, logarithms, planar, powers, remainders
 from pliant.backends.llvm.own.formula import F32, F64, Body, Num
 
 FORMULAS: Final[dict[str, Callable[..., Num]]] = {
@@ -17,7 +17,7 @@ FORMULAS: Final[dict[str, Callable[..., Num]]] = {
     "asinh": logarithms.asinh, "acosh": logarithms.acosh, "atanh": logarithms.atanh,
     "sin": circular.sin, "cos": circular.cos, "tan": circular.tan, "asin": circular.asin, "acos": circular.acos,
     "atan": circular.atan, "atan2": circular.atan2,
-    "cbrt": powers.cbrt, "hypot": powers.hypot, "pow": powers.pow,
+    "cbrt": powers.cbrt, "hypot": powers.hypot, "pow": powers.pow, "fmod": remainders.fmod,
     "lgamma": gammas.log_gamma, "digamma": gammas.digamma,
 }  # fmt: skip
 """Name of a function of libm → its formula."""
@@ -40,6 +40,8 @@ FASTER: Final = frozenset(
         ("atanh", "double"),
         ("atanh", "float"),
         *[(name, type) for name in ("exp2", "expm1", "cosh", "log1p") for type in ("double", "float")],
+        ("fmod", "double"),
+        ("fmod", "float"),
         ("asinh", "double"),
         ("acosh", "double"),
         ("sin", "double"),
@@ -79,12 +81,12 @@ def served(features: set[str], *, vectors: bool) -> frozenset[tuple[str, str]]:
 
 def is_inlined(name: str) -> bool:
     """Whether a formula has no branch: LLVM inlines it, and makes vectors of the loop around it."""
-    return name not in ("sin", "cos", "tan", "lgamma", "digamma", *COMPLEX)
+    return name not in ("sin", "cos", "tan", "fmod", "lgamma", "digamma", *COMPLEX)
 
 
 def is_two(name: str) -> bool:
     """Whether a function takes two numbers."""
-    return name in ("atan2", "hypot", "pow", *COMPLEX)
+    return name in ("atan2", "fmod", "hypot", "pow", *COMPLEX)
 
 
 def definition(

@@ -105,16 +105,18 @@ class Body:
     def by_library(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
         """Numbers, but where a condition does not hold what a library's function of others gives."""
         return self.unless(
-            fine, made, lambda: self._library(name, xs) if self.lanes == 1 else self._by_lanes(fine, made, name, xs)
+            fine,
+            made,
+            lambda: self._library(name, xs, len(made)) if self.lanes == 1 else self._by_lanes(fine, made, name, xs),
         )
 
-    def _library(self, name: str, xs: Sequence[Num]) -> list[Num]:
-        """What a function of a library gives of scalars: of two, two."""
-        t, count = self.scalar, len(xs)
+    def _library(self, name: str, xs: Sequence[Num], results: int) -> list[Num]:
+        """What a function of a library gives of scalars: one number or two."""
+        t = self.scalar
         args = ", ".join([f"{t} {x.text}" for x in xs])
-        made = f"{{ {t}, {t} }}" if count == 2 else t
-        call = self.op(f"call {made} {self.function(name, count, t)}({args})")
-        parts = [self.op(f"extractvalue {made} {call}, {n}") for n in (0, 1)] if count == 2 else [call]
+        made = f"{{ {t}, {t} }}" if results == 2 else t
+        call = self.op(f"call {made} {self.function(name, len(xs), t)}({args})")
+        parts = [self.op(f"extractvalue {made} {call}, {n}") for n in (0, 1)] if results == 2 else [call]
         return [Num(self, part) for part in parts]
 
     def _by_lanes(self, fine: Flag, made: Sequence[Num], name: str, xs: Sequence[Num]) -> list[Num]:
@@ -131,7 +133,7 @@ class Body:
         self.lines += [f"  br i1 {self.op(f'icmp ne i8 {skip}, 0')}, label %{after}, label %{call}", f"{call}:"]
         places = [self.op(f"getelementptr {t}, ptr {m}, i64 {lane}") for m in memory]
         args = [Num(self, self.op(f"load {t}, ptr {place}")) for place in places[: len(xs)]]
-        for one, place in zip(self._library(name, args), places[len(xs) :], strict=True):
+        for one, place in zip(self._library(name, args, len(made)), places[len(xs) :], strict=True):
             self.lines.append(f"  store {t} {one.text}, ptr {place}")
         self.lines += [f"  br label %{after}", f"{after}:", f"  {lane}.next = add i64 {lane}, 1"]
         again = self.op(f"icmp ult i64 {lane}.next, {self.lanes}")
