@@ -358,6 +358,22 @@ def test_static_arguments_may_be_shapes():
     assert f(np.arange(6.0), 2).shape == (2, 3) and f(np.arange(6.0), n=3).shape == (3, 2)
 
 
+SLICES = [slice(1, None), slice(None, None, -1), slice(0, 2), (slice(1, 3), slice(0, 1)), (Ellipsis, slice(-2, None))]
+
+
+def test_slices_are_arguments():
+    """They are what the function is compiled for, whether Python gives them a hash or not."""
+    x = np.arange(12.0).reshape(3, 4)
+    f, known = pliant.jit(lambda x, s: x[s] * 2), pliant.jit(lambda x, s: x[s] * 2, static="s")
+    g = pliant.grad(lambda x, s: np.sum(x[s] ** 2))
+    for s in 4 * SLICES:
+        np.testing.assert_array_equal(f(x, s), x[s] * 2)
+        np.testing.assert_array_equal(known(x, s), x[s] * 2)
+        slope = np.zeros_like(x)
+        slope[s] = 2 * x[s]
+        np.testing.assert_array_equal(g(x, s), slope)
+
+
 def test_what_is_static_for_a_function_is_for_its_derivatives_and_batches():
     def polynomial(x, n, sign="+"):
         powers = np.zeros(n)

@@ -36,13 +36,20 @@ class Static:
         return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
 
     def __hash__(self) -> int:
-        return hash((self.value.__class__, self.value))
+        return hash((self.value.__class__, hash_of(self.value)))
+
+
+def hash_of(value: Any) -> int:
+    """The hash of a value; of a slice, also in a tuple, that of its bounds, since Python has none before 3.12."""
+    if value.__class__ is slice:
+        return hash((slice, value.start, value.stop, value.step))
+    return hash(tuple(map(hash_of, value)) if value.__class__ is tuple else value)
 
 
 def static(value: Any) -> Static:
     """A static argument: a leaf of the signature, whatever it holds."""
     try:
-        hash(value)
+        hash_of(value)
     except TypeError:
         raise ArgumentError(
             f"static arguments must be hashable, got {type(value).__name__}", hint="a tuple, a number or a string"
@@ -158,7 +165,7 @@ def signature(leaf: Any) -> Any:
         message = f"expected arrays, numbers and containers of them, got {kind.__name__}, which can be read only once"
         raise ArgumentError(message, hint="pass a list of its items")
     try:
-        return (Static(leaf), hash(leaf))
+        return (Static(leaf), hash_of(leaf))
     except TypeError:
         raise ArgumentError(
             f"expected arrays, numbers, containers of them, or hashable static values; got {kind.__name__}",
