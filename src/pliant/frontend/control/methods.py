@@ -24,6 +24,9 @@ PLAIN: Final = frozenset(("append", "extend", "clear", "copy"))
 
 OWN: Final = ("pop", "insert", "remove", "index", "count", "reverse", "extend")
 
+ASKING: Final = ("index", "count")
+"""Those that look at elements, and change none."""
+
 
 def method(holder: Any, name: str) -> Callable[..., Any] | None:
     """A method of a list that has a front, or whose arguments or elements may be traced; None for anything else."""
