@@ -295,11 +295,12 @@ def _watched(sample: Sample) -> Iterator[int]:
 def conditions(program: Program) -> Conditions:
     """What a program assumes about names outside, sorted by who can look at it: structs tell most."""
     guards, plain = program.guards, (list, dict, tuple)
-    items = [e for e in guards.named if type(e[1]) is str and e[2] is not MISSING]
+    texts = [e for e in guards.named if type(e[1]) is str]
+    items, absent = ([e for e in texts if (e[2] is MISSING) == is_absent] for is_absent in (False, True))
     elements = [e for e in guards.others if type(e[0]) is list and e[2] is not MISSING]
     cells = [e for e in guards.others if isinstance(e[0], CellType) and e[2] is not MISSING]
     sizes = [e for e in guards.sizes if type(e[0]) in plain]
-    known = {id(e) for e in (*items, *elements, *cells, *sizes)}
+    known = {id(e) for e in (*texts, *elements, *cells, *sizes)}
     rest = Guards(
         [e for e in guards.named if id(e) not in known],
         [e for e in guards.others if id(e) not in known],
@@ -307,4 +308,7 @@ def conditions(program: Program) -> Conditions:
     )
     held = tuple([(cell, value) for cell, _, value in cells])
     has_more = rest.entries or rest.sizes
-    return Conditions(tuple(items), tuple(elements), tuple(sizes), held, rest.hold if has_more else None)
+    return Conditions(
+        tuple(items), tuple(elements), tuple(sizes), held, rest.hold if has_more else None,
+        absent=tuple([(names, name) for names, name, _ in absent]),
+    )  # fmt: skip

@@ -133,6 +133,7 @@ class Conditions:
     sizes: tuple[tuple[Any, int], ...] = ()  # (container, its length)
     cells: tuple[tuple[Any, Any], ...] = ()  # (cell, what it holds)
     others: Callable[[], bool] | None = None
+    absent: tuple[tuple[dict[Any, Any], str], ...] = ()  # (dict, a key that it does not have)
 
 
 @final

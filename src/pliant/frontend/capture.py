@@ -38,7 +38,17 @@ from pliant.frontend.definitions import stored_globals
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.globals import TracedGlobals
-from pliant.frontend.guards import MISSING, Box, Slot, entries_of, note_members, note_names, telling
+from pliant.frontend.guards import (
+    MISSING,
+    Box,
+    Slot,
+    entries_of,
+    names_of,
+    note_class,
+    note_members,
+    note_names,
+    telling,
+)
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, reader_name, rewritten
@@ -124,12 +134,13 @@ class Reader:
         for base in kind.__mro__:
             found = base.__dict__.get(name)
             if _is(found, property) and _is(found.fget, types.FunctionType):
+                note_class(self.trace, kind, name)
                 return instrument(found.fget, self.trace)(holder)
             if _is(found, types.MemberDescriptorType):
                 return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
         if (method := methods.method(holder, name)) is not None:
-            return method
+            return telling(method, self.counted, holder) if name in methods.ASKING else method
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and _is(holder, list):
@@ -139,16 +150,17 @@ class Reader:
             return self.known(value, None, name)
         if _is(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
-        owners: list[Any] = [vars(holder)] if hasattr(holder, "__dict__") else []
-        owners += [base.__dict__ for base in (holder if _is(holder, type) else kind).__mro__]
+        held: Any = None if _is(holder, type) else getattr(holder, "__dict__", None)
+        classes: type = holder if _is(holder, type) else kind
+        owners: list[Any] = [*([] if held is None else [held]), *map(names_of, classes.__mro__)]
         for owner in owners:
             content = owner.get(name, MISSING)
             if content is value:
                 return self.known(value, owner, name)
+            if _is(owner, dict) and not (owner is held and id(holder) in self.own):
+                self.trace.roots.setdefault((id(owner), name), (owner, name, content))
             if content is not MISSING:
                 break
-            if _is(owner, dict) and id(holder) not in self.own:
-                self.trace.roots.setdefault((id(owner), name), (owner, name, MISSING))
         return self.known(value, None, name)
 
     def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
@@ -325,6 +337,7 @@ def callee(fn: Any, trace: Trace) -> Any:
         return functools.partial(vectorized, fn, callee(fn.pyfunc, trace))
     method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
+        note_class(trace.outermost, cast("type", type(fn)), "__call__")
         return types.MethodType(instrument(method, trace), fn)
     return instrument(fn, trace)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dis
+import gc
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -16,6 +17,9 @@ from pliant.frontend.whose import LIBRARIES
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
 _KEYS: Final[Any] = type({0: 0}.keys())
+
+
+_CHANGEABLE: Final = 1 << 9  # of the flags of classes: made by Python, not by C
 
 
 @final
@@ -69,6 +73,22 @@ def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None
     members = entries_of(holder) if is_open else [] if _is(holder, list) else [(holder, x, _look(holder, x))]
     for owner, name, value in members:
         trace.roots.setdefault((id(owner), name), (owner, name, value))
+
+
+def note_class(trace: Trace, kind: type, name: str) -> None:
+    """Guards on what the classes of an object say of a name, up to the one that has it."""
+    for names in map(names_of, kind.__mro__):
+        content = names.get(name, MISSING)
+        if isinstance(names, dict):
+            trace.roots.setdefault((id(names), name), (names, name, content))
+        if content is not MISSING:
+            return
+
+
+def names_of(kind: type) -> Mapping[str, Any]:
+    """The names of a class. Of one that can be changed its own dict: what it shows of that is new at each reading."""
+    shown = kind.__dict__
+    return gc.get_referents(shown)[0] if kind.__flags__ & _CHANGEABLE else shown
 
 
 def telling(function: Callable[..., Any], note: Callable[[Any], None], holder: Any = None) -> Callable[..., Any]:
@@ -154,7 +174,10 @@ def entries_of(holder: Any) -> list[tuple[Any, Any, Any]]:
         return [(holder, k, v) for k, v in holder.items()]
     if _is(holder, list | tuple):
         return [(holder, i, v) for i, v in enumerate(holder)]
-    plain = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ndarray, np.generic)
+    plain = (
+        types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, np.ndarray,
+        np.generic,
+    )  # fmt: skip
     if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*LIBRARIES, "llvmlite"):
         return []  # a compiled function traced inside another one has put down itself what it reads
     held: Any = getattr(holder, "__dict__", None)

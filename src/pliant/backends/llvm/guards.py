@@ -23,6 +23,7 @@ class Guards:
         """Go on only if all is as it was."""
         w, known = self.w, self.conditions
         self.each([(id(owner), id(key), id(value)) for owner, key, value in known.items], self.item)
+        self.each([(id(owner), id(key), 0) for owner, key in known.absent], self.item)
         self.each([(id(owner), size) for owner, size in known.sizes], self.size)
         self.each([(id(owner), index, id(value)) for owner, index, value in known.elements], self.element)
         self.each([(id(cell), id(value)) for cell, value in known.cells], self.cell)
