@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import TracedValueError, UnsupportedError
+from pliant.errors import TracedValueError, UnboundError, UnsupportedError
 
 HELD = {4: np.ones(2), 2: np.arange(2.0)}
 
@@ -176,3 +177,30 @@ def test_what_a_container_outside_holds_is_looked_at_again(first: Any):
     some.remove(3)
     some.add(4)  # as many elements
     assert [compiled(first) for _ in range(3)] == [f(first)] * 3
+
+
+def counted(x: Any) -> Any:
+    counts = Counter()
+    for v in x:
+        counts["positive" if v > 0 else "negative"] += 1
+    return counts["positive"] * x[0]
+
+
+def asked_for(x: Any) -> Any:
+    return x[0] if ("a" if x[0] > 0 else "b") in {"a": 1.0} else x[1]
+
+
+def read_or_else(x: Any) -> Any:
+    return {"a": x[0], "b": x[1]}.get("a" if x[0] > 0 else "b", 0.0)
+
+
+def among_others(x: Any) -> Any:
+    found = set()
+    found.add("a" if x[0] > 0 else "b")
+    return len(found) * x[0]
+
+
+@pytest.mark.parametrize("f", [counted, asked_for, read_or_else, among_others], ids=lambda f: f.__name__)
+def test_a_key_that_is_one_of_two_texts_is_refused(f: Any) -> None:
+    with pytest.raises(UnboundError, match="after one branch and"):
+        pliant.jit(f)(np.array([1.0, -2.0, 3.0]))

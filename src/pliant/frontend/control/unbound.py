@@ -61,3 +61,6 @@ class Unbound:
 
     def __repr__(self) -> str:
         return "<unbound>"
+
+
+setattr(Unbound, "__hash__", _refuse)  # noqa: B010  (as a key of a dict or an element of a set it would be one of its own)
