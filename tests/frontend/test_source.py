@@ -206,3 +206,24 @@ def test_targets_are_stored_from_left_to_right():
     x, y = X.copy(), X.copy()
     assert pliant.jit(steps)(x) == wanted(y)
     np.testing.assert_array_equal(x, y)
+
+
+class Rated:
+    @property
+    def rate(self) -> float:
+        return 1.0
+
+
+class Fixed(Rated):
+    rate = 3.0  # type: ignore[assignment]
+
+
+class Raised(Rated):
+    @property
+    def rate(self) -> float:
+        return super().rate + 4
+
+
+@pytest.mark.parametrize("holder", [Rated(), Fixed(), Raised()])
+def test_the_class_that_is_nearest_has_the_attribute(holder: Rated) -> None:
+    assert pliant.jit(lambda x: x * holder.rate)(2.0) == 2 * holder.rate

@@ -131,13 +131,12 @@ class Reader:
             return getattr(holder, name)
         if kind is np.random.Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
-        for base in kind.__mro__:
-            found = base.__dict__.get(name)
-            if _is(found, property) and _is(found.fget, types.FunctionType):
-                note_class(self.trace, kind, name)
-                return instrument(found.fget, self.trace)(holder)
-            if _is(found, types.MemberDescriptorType):
-                return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
+        found: Any = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+        if _is(found, property) and _is(found.fget, types.FunctionType):
+            note_class(self.trace, kind, name)
+            return instrument(found.fget, self.trace)(holder)
+        if _is(found, types.MemberDescriptorType):
+            return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
         if (method := methods.method(holder, name)) is not None:
             return telling(method, self.counted, holder) if name in methods.ASKING else method
