@@ -43,6 +43,7 @@ from pliant.frontend.strides import (
     separate,
 )
 from pliant.frontend.tracing import is_tracing
+from pliant.frontend.whose import is_followed
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, **options: Any) -> Any:
@@ -359,4 +360,4 @@ def made_by(value: Any) -> Maker | UfuncMaker | None:
         return _maker(value) if value.__name__ in np.__dict__ else None
     is_function = isinstance(value, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate))
     module = getattr(value, "__module__", None) or ""
-    return _maker(value) if is_function and module.partition(".")[0] == "numpy" else None
+    return _maker(value) if is_function and module.partition(".")[0] == "numpy" and not is_followed(value) else None

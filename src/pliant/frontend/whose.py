@@ -19,8 +19,13 @@ def is_users(fn: types.FunctionType) -> bool:
     in_standard = name.startswith(_STANDARD) and "site-packages" not in name
     package = (fn.__module__ or "").partition(".")[0]
     is_library = any(part in name for part in _PLACES) and package in sys.modules
-    library = package in LIBRARIES
+    library = package in LIBRARIES and not is_followed(fn)
     return not in_standard and not (is_library and library) and not name.startswith("<frozen")
+
+
+def is_followed(fn: Any) -> bool:
+    """Whether a library's function is looked into as the user's are: it makes arrays, and asks what is one."""
+    return (getattr(fn, "__module__", None) or "").startswith("numpy.polynomial.")
 
 
 def is_librarys(module: types.ModuleType) -> bool:

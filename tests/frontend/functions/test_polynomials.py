@@ -84,3 +84,42 @@ def test_coefficients_are_differentiable_in_the_roots():
 def test_roots_that_may_be_complex_are_refused(call: Callable[..., Any]):
     with pytest.raises(UnsupportedError, match=r"(?s)np.poly of .*hint: "):
         pliant.jit(call)(Y)
+
+
+SERIES = ("polynomial.polyval", "chebyshev.chebval", "legendre.legval", "hermite.hermval", "hermite_e.hermeval",
+          "laguerre.lagval")  # fmt: skip
+COLUMNS = RANDOM.normal(size=(3, 2))
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_sums_of_series(name: str) -> None:
+    """NumPy's own code is followed, which makes arrays and asks what is one."""
+    module, function = name.split(".")
+    of = getattr(getattr(np.polynomial, module), function)
+    for f, xs in (
+        (lambda x: of(x, [1, 2, 3]), (X,)),
+        (lambda x, c: of(x, c), (X, TWO)),
+        (lambda x, c: of(x, c, tensor=False), (X[:2], COLUMNS)),
+        (lambda c: of(0.5, c), (Y,)),
+        (lambda x: of(x[0], COLUMNS), (X,)),
+        (lambda x: of(x, COLUMNS.tolist()), (X,)),
+    ):
+        np.testing.assert_allclose(pliant.jit(f)(*xs), f(*xs), rtol=1e-12)
+    check_gradient(lambda x, c: np.sum(of(x, c)), X / 4, Y[:4])
+
+
+def test_functions_of_series() -> None:
+    series = np.polynomial
+    shifted = series.Chebyshev([1.0, 2.0, 3.0], domain=[0, 2])
+    for f in (
+        lambda x: series.polynomial.polyvander(x, 3),
+        lambda x: series.legendre.legvander(x, 2),
+        lambda x: series.polynomial.polyder(x, 2),
+        lambda x: series.polynomial.polyint(x),
+        lambda x: series.chebyshev.chebder(x),
+        lambda x: series.polynomial.polyvalfromroots(x, [1, 2]),
+        lambda x: series.Polynomial([1, 2, 3])(x),
+        lambda x: shifted(x),
+        lambda x: x * series.legendre.leggauss(6)[0],
+    ):
+        np.testing.assert_allclose(pliant.jit(f)(X), f(X), rtol=1e-12)
