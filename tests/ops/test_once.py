@@ -152,7 +152,7 @@ def test_the_loop_is_run_once() -> None:
     for f in (adaptive, rotating, never):
         assert loops(pliant.trace(derived(f), *xs)) == ONCE
     assert loops(pliant.trace(derived(one_after_the_other), *xs)) == sorted(ONCE * 2)
-    assert loops(pliant.trace(trained, *xs)) == sorted(ONCE * 3)
+    assert loops(pliant.trace(trained, *xs)) == sorted(ONCE * 2)  # in the first step, and in all that follow
     assert loops(pliant.trace(derived(in_a_branch), *xs)) == sorted(ONCE * 2)
     assert loops(pliant.trace(derived(adaptive_or_not), *xs)) == ONCE
 
@@ -524,7 +524,7 @@ def test_no_tape_keeps_an_array_that_only_loops_inside_read() -> None:
             total -= eps[t] ** 2
         return total
 
-    y, phi = np.random.default_rng(0).normal(size=99), np.array([0.3, 0.2])
+    y, phi = np.random.default_rng(0).normal(size=99), np.array([0.3, 0.2, 0.1])
     fn = optimise(pliant.trace(pliant.grad(residuals, (0, 1)), y, phi))
     kept = [
         r.type.size
@@ -533,5 +533,5 @@ def test_no_tape_keeps_an_array_that_only_loops_inside_read() -> None:
         for r in node.op.ahead.results[len(node.op.carries) :]
     ]
     assert kept
-    assert max(kept) == 1
+    assert max(kept) <= 2  # for each k
     check_gradient(residuals, y, phi)

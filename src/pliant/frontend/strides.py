@@ -169,6 +169,8 @@ def is_whole(x: TracedArray, order: str) -> bool | None:
 def axes_in_memory(x: TracedArray) -> Extents | None:
     """The axes of a view, those with the longest steps first, as NumPy's iterator goes over it; None if that cannot be
     found out."""
+    if 0 in x.shape:
+        return tuple(range(x.ndim))
     if settled(x) is None:
         return None
     steps: Any = _kept(x.shape, [x]) or contiguous(x.shape)

@@ -67,7 +67,7 @@ def captured(plan: Plan) -> Captured:
             continue
         if found is not None:
             return found
-    raise NotInductive("the types of its state change from step to step", is_late=True)
+    raise NotInductive("the types of its state change from step to step", is_of_types=True)
 
 
 def _tried(plan: Plan) -> Captured | None:
@@ -372,9 +372,9 @@ class Round:
         start = kind_of(as_traced(first))
         wide = (kind or start).joined(new)
         if wide is None or start.type.shape != new.type.shape:
-            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
+            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         if not is_exact(first, start, wide):
-            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_late=True)
+            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         return wide
 
 

@@ -391,7 +391,7 @@ def _required(plan: Plan, site: Site, holds: Any, peeled: int) -> Captured | Non
             return captured(plan)
     except NotInductive as error:
         site.reason = site.reason or error.reason
-        if error.is_late and peeled < PEELED and not can_be_known(holds.value):
+        if error.is_of_types and peeled < PEELED and not can_be_known(holds.value):
             return None
         raise _unending(site, site.reason) from None
 

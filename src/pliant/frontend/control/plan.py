@@ -30,11 +30,12 @@ Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's res
 
 
 class NotInductive(Exception):
-    """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step."""
+    """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step. `is_of_types`:
+    all that this step changes are types."""
 
-    def __init__(self, reason: str, *, is_late: bool = False) -> None:
+    def __init__(self, reason: str, *, is_late: bool = False, is_of_types: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.is_late = reason, is_late
+        self.reason, self.is_late, self.is_of_types = reason, is_late or is_of_types, is_of_types
 
 
 class Longer(Exception):
