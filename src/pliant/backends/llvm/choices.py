@@ -26,6 +26,9 @@ VECTORS: Final = {"double": ("<2 x double>", "i64", "<2 x i64>"), "float": ("<4 
 MASKS: Final = {"double": "<2 x i1>", "float": "<4 x i1>"}
 ZERO: Final = "0.000000e+00"
 DEEPEST: Final = 8  # conditions made of conditions
+_ZERO_CHOSEN: Final = re.compile(
+    r"select i1 [^,]+, (?:double|float) (?:0x0{16},|[^,]+, (?:double|float) 0x0{16}$)", re.MULTILINE
+)
 
 Made: TypeAlias = Mapping[str, str]
 
@@ -33,6 +36,11 @@ Made: TypeAlias = Mapping[str, str]
 def are_branches(features: set[str]) -> bool:
     """Whether a processor with these features chooses between floats by branches."""
     return platform.machine() in ("x86_64", "AMD64") and "avx512f" not in features
+
+
+def may_have_branches(text: str) -> bool:
+    """Whether LLVM IR, before LLVM's passes, reads what a tape says, or parts a cotangent by a comparison."""
+    return "load i8, ptr" in text or _ZERO_CHOSEN.search(text) is not None
 
 
 def without_branches(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 import llvmlite
 import llvmlite.binding
 
-from pliant.backends.llvm.choices import are_branches, without_branches
+from pliant.backends.llvm.choices import are_branches, may_have_branches, without_branches
 from pliant.backends.llvm.unlocked import emit_object, run_passes
 from pliant.backends.llvm.workers import available, in_parallel
 from pliant.backends.store import key_of, packed, store, unpacked
@@ -164,7 +164,7 @@ def _module(given: Text, machine: Any, context: Any, effort: int) -> Any:
         optimise_written(module, machine)
         return module
     optimise(module, machine, effort)
-    if are_branches(host_target().has) and ("load i8, ptr" in given.text or "fcmp" in given.text):
+    if are_branches(host_target().has) and may_have_branches(given.text):
         made = without_branches(before := str(module))
         module = module if made is before else llvm.parse_assembly(made, context)
     return module
