@@ -96,3 +96,23 @@ def test_factorisations_in_loops_say_if_they_have_no_answer(steps: int):
         total(xs)
     xs[-1, 3, 3] = 0.0
     assert np.isfinite(total(xs))
+
+
+def best_part(x: Any) -> Any:
+    """The greatest sum of neighbours, by two numbers that branches change."""
+    best = current = x[0]
+    for i in range(1, len(x)):
+        if current < 0:
+            current = x[i]
+        else:
+            current += x[i]
+        if current > best:
+            best = current
+    return best
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_numbers_that_branches_change_stay_in_registers_of_floats(dtype: str):
+    x = RNG.normal(size=50).astype(dtype)
+    assert "bitcast i" not in optimised(code(best_part, x))
+    assert pliant.jit(best_part)(x) == best_part(x)

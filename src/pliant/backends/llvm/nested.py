@@ -13,6 +13,7 @@ from typing import TypeAlias, final
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.module import NARROW, WIDE, Module
 from pliant.backends.llvm.tapes import tape_functions
+from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import Type
 from pliant.kernel.carries import is_in_place, is_small
 from pliant.kernel.ir import Buffer, Program, Roles, Run, Step, Var, root_of
@@ -43,7 +44,7 @@ def emit_run(e: Emitter, step: Run, segment: EmitSegment) -> None:
             else:
                 for a, r in step.carries:
                     if root_of(step.outs[r]) is not root_of(step.args[a]):
-                        copy(e, e.base(step.outs[r]), e.base(step.args[a]), step.outs[r].type.bytes)
+                        move(e, e.base(step.outs[r]), e.base(step.args[a]), step.outs[r].type)
         case WhileLoop() as op:
             emit_while(e, step, op, segment)
         case Cond():
@@ -143,7 +144,7 @@ class Carries:
             elif (p, r, a) not in self.moving:
                 out = e.base(step.outs[r])
                 if a is not None and root_of(step.outs[r]) is not root_of(step.args[a]):
-                    copy(e, out, e.base(step.args[a]), type.bytes)
+                    move(e, out, e.base(step.args[a]), type)
                 part.put(part.param(p), out)
                 part.put(part.result(r), out)
         if step.roles:
@@ -157,7 +158,7 @@ class Carries:
             at = roles.start[n]
             home = step.outs[roles.results[at]] if roles.homes[at] is None else None
             if a is not None and (home is None or root_of(home) is not root_of(step.args[a])):
-                copy(e, places[at], e.base(step.args[a]), step.args[a].type.bytes)
+                move(e, places[at], e.base(step.args[a]), step.args[a].type)
             part.put(part.param(p), places[at])
         for n, (_, r, _) in enumerate(self.moving):
             part.put(part.result(r), places[roles.start[roles.before[n]]])
@@ -190,7 +191,7 @@ class Carries:
         for r, (held, _) in self.local.items():
             move(e, e.base(self.step.outs[r]), held, self.step.outs[r].type)
         for p, r, _ in [] if known else self.moving:
-            copy(e, e.base(self.step.outs[r]), part.get(part.param(p)), self.step.outs[r].type.bytes)
+            move(e, e.base(self.step.outs[r]), part.get(part.param(p)), self.step.outs[r].type)
 
 
 def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
@@ -317,7 +318,7 @@ def emit_cond(e: Emitter, step: Run, segment: EmitSegment) -> None:
     held = {a: step.outs[r] for a, r in step.carries}  # operands that are updated where they lie
     for a, out in held.items():
         if root_of(out) is not root_of(step.args[a]):
-            copy(e, e.base(out), e.base(step.args[a]), out.type.bytes)
+            move(e, e.base(out), e.base(step.args[a]), out.type)
     yes, no, end = (e.fresh(n)[1:] for n in ("then", "otherwise", "end"))
     e.line(f"br i1 {e.op(f'icmp ne i8 {raw}, 0')}, label %{yes}, label %{no}")
     for label, program in zip((yes, no), step.parts, strict=True):
@@ -370,16 +371,14 @@ def name_of(e: Emitter) -> str:
     return f"{e.name}_{e.fresh('part')[1:]}"
 
 
-def copy(e: Emitter, to: str, source: str, size: int) -> None:
-    """Copy bytes."""
-    if size:
-        e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {size}, i1 false)")
-
-
 def move(e: Emitter, to: str, source: str, type: Type) -> None:
-    """Copy a few bytes, at once if they are a register."""
-    if type.bytes in (1, 2, 4, 8):
+    """Copy an array: a number in a register of its kind, so that what a loop carries stays in one."""
+    if type.dtype in ("f32", "f64") and type.size == 1:
+        t = llvm_type(type.dtype)
+    elif type.bytes in (1, 2, 4, 8):
         t = f"i{8 * type.bytes}"
-        e.line(f"store {t} {e.op(f'load {t}, ptr {source}')}, ptr {to}")
     else:
-        copy(e, to, source, type.bytes)
+        if type.bytes:
+            e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {type.bytes}, i1 false)")
+        return
+    e.line(f"store {t} {e.op(f'load {t}, ptr {source}')}, ptr {to}")

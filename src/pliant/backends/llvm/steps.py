@@ -14,7 +14,7 @@ from pliant.backends.llvm.fourier import emit_transform
 from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.lapack import emit_routine
 from pliant.backends.llvm.module import Module
-from pliant.backends.llvm.nested import copy, emit_run
+from pliant.backends.llvm.nested import emit_run, move
 from pliant.backends.llvm.nests import emit_nests
 from pliant.backends.llvm.parts import emit_parts
 from pliant.backends.llvm.sorting import emit_sort
@@ -143,7 +143,7 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Run():
             emit_run(e, step, emit_segment)
         case Copy():
-            copy(e, e.base(step.out), e.base(step.source), step.out.type.bytes)
+            move(e, e.base(step.out), e.base(step.source), step.out.type)
         case Host():
             emit_call(e, step)
 
