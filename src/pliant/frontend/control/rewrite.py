@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
-from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
+from pliant.frontend.control.expressions import ITEM, Expressions
 from pliant.frontend.control.live import Live
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.simpler import simplify
@@ -25,7 +25,6 @@ from pliant.frontend.control.syntax import (
     calling,
     definition,
     made_local,
-    may_be_lists,
     may_wait,
     placed,
     raising,
@@ -34,7 +33,6 @@ from pliant.frontend.control.syntax import (
     thunk,
     without_numbers,
 )  # fmt: skip
-from pliant.frontend.control.walrus import binds
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
@@ -46,7 +44,6 @@ RUNTIME: Final = (
 
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
-ITEM: Final = "__pliant_element__"
 _ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 
@@ -60,7 +57,7 @@ def controlled(node: Function) -> Function:
 
 @final
 class _Statements:
-    """The statements of one function, rewritten; `scope` is that of the function around it."""
+    """The statements of one function, rewritten. outer: those of the function around it."""
 
     def __init__(self, node: Function, outer: _Statements | None) -> None:
         self.node = node
@@ -79,9 +76,8 @@ class _Statements:
     def function(self) -> Function:
         """The definition with its body rewritten."""
         node = self.node
-        expressions = _Expressions(self)
         if isinstance(node, ast.Lambda):
-            node.body = expressions.visit(node.body)
+            node.body = self.expression(node.body)
             return node
         if self.is_plain:
             node.body = [_Inner(self).visit(statement) for statement in node.body]
@@ -90,6 +86,10 @@ class _Statements:
         missing = sorted((self.declared & self.locals) - names.parameters(node))
         node.body = [*made_local(missing, node), *body] if missing else body
         return node
+
+    def inside(self, node: Function) -> Function:
+        """The definition of a function inside, rewritten."""
+        return _Statements(node, self).function()
 
     def rebinding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """A statement that says which names of the function around this one it binds."""
@@ -189,24 +189,13 @@ class _Statements:
         ]
         orelse = self.made(node.orelse, node, loop)
         if isinstance(node, ast.For):
-            items = self.iterated(node.iter)
+            items = Expressions(self).iterated(node.iter)
             return calling(
                 "loop", node, items, self.made([*head, *node.body], node, "block", argument=ITEM), orelse, *facts
             )
         test = self.made([placed(ast.Return(node.test), node.test)], node.test, None, is_test=True)
         asked = strings(names.bound([node.test]), node)
         return calling("repeat", node, test, asked, self.made(node.body, node, "block"), orelse, *facts)
-
-    def iterated(self, node: ast.expr) -> ast.expr:
-        """What a loop iterates over, with ranges and the like kept as such."""
-        if makes_iterator(node, self.locals):
-            assert isinstance(node, ast.Call)
-            made = calling("items", node, self.expression(node.func), *(self.iterated(a) for a in node.args))
-            made.keywords = [placed(ast.keyword(k.arg, self.expression(k.value)), k) for k in node.keywords]
-            return made
-        if isinstance(node, ast.Starred):
-            return placed(ast.Starred(calling("each", node, self.expression(node.value)), ast.Load()), node)
-        return self.expression(node)
 
     def outcome(self, call: ast.expr, in_block: bool) -> ast.expr:
         """What a signal becomes at the end of statements: itself in a block, else the function's result."""
@@ -295,7 +284,7 @@ class _Statements:
 
     def expression(self, node: ast.expr) -> Any:
         """An expression with its conditions as calls."""
-        return _Expressions(self).visit(node)
+        return Expressions(self).visit(node)
 
 
 @final
@@ -306,96 +295,13 @@ class _Inner(ast.NodeTransformer):
         self.outer = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return _Statements(node, self.outer).function()
+        return self.outer.inside(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return _Statements(node, self.outer).function()
-
-
-@final
-class _Expressions(ast.NodeTransformer):
-    """Rewrites conditions inside expressions: their parts are evaluated where Python would."""
-
-    def __init__(self, outer: _Statements) -> None:
-        self.outer = outer
-
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return _Statements(node, self.outer).function()
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        self.generic_visit(node)
-        *first, made = node.values
-        for value in reversed(first):
-            if not may_wait(made):
-                return node
-            made = calling("both" if isinstance(node.op, ast.And) else "either", node, value, thunk(made))
-        return made
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        if isinstance(node.op, ast.Not):
-            node.operand = asking(node.operand)
-        self.generic_visit(node)
-        return calling("negated", node, node.operand) if isinstance(node.op, ast.Not) else node
-
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
-        node.test = asking(node.test)
-        self.generic_visit(node)
-        if not may_wait(node.body) or not may_wait(node.orelse):
-            return node
-        return calling("choose", node, node.test, thunk(node.body), thunk(node.orelse))
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        self.generic_visit(node)
-        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn) and not may_be_lists(node)
-        if is_single or not all(map(may_wait, node.comparators)):
-            return node
-        kinds = strings([type(op).__name__ for op in node.ops], node)
-        return calling("compare", node, kinds, node.left, *map(thunk, node.comparators))
-
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
-        if not may_wait(node):
-            return self.generic_visit(node)
-        return calling("listed", node, *self.clauses(node))
-
-    def clauses(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[ast.expr, ast.expr, ast.expr]:
-        """How many clauses there are, what the first goes over, and the first."""
-        made = self.visit(node.elt)
-        whole: Any = None
-        for clause in reversed(node.generators):
-            tests = [self.visit(asking(test)) for test in clause.ifs] or [placed(ast.Constant(True), node)]
-            test = tests.pop()
-            for other in reversed(tests):
-                test = calling("both", node, other, thunk(test))
-            pair = placed(ast.Tuple([test, thunk(made)], ast.Load()), node)
-            item = placed(ast.Name(ITEM, ast.Load()), node)
-            each = placed(ast.GeneratorExp(pair, [ast.comprehension(clause.target, item, [], 0)]), node)
-            walked = calling("each", node, self.outer.iterated(clause.iter), ast.Constant(True))
-            whole = walked, thunk(each, ITEM)
-            made = placed(ast.Tuple([*whole], ast.Load()), node)
-        return placed(ast.Constant(len(node.generators)), node), *whole
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        if is_fold(node, self.outer.locals):
-            generator, *more = node.args
-            parts = self.clauses(cast("Any", generator))
-            is_lone = isinstance(generator, ast.GeneratorExp) and not more and not node.keywords
-            if is_lone and cast("Any", node.func).id in ("any", "all"):
-                return calling("searched", node, node.func, *parts, placed(ast.Constant(binds(generator)), node))
-            made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
-            made.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
-            return made
-        if goes_over(node, self.outer.locals):
-            node.args = [self.outer.iterated(node.args[0])]
-            node.keywords = [placed(ast.keyword(k.arg, self.visit(k.value)), k) for k in node.keywords]
-            return node
-        self.generic_visit(node)
-        is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
-        if is_super and self.outer.first and "super" not in self.outer.locals:
-            node.args = [placed(ast.Name(n, ast.Load()), node) for n in ("__class__", self.outer.first)]
-        return node
+        return self.outer.inside(node)
 
 
 def _is_arithmetic(handler: ast.ExceptHandler) -> bool:
