@@ -18,10 +18,10 @@ from pliant.frontend.control.grids import item
 from pliant.frontend.control.growth import Prefix
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.lists import length
-from pliant.frontend.control.loops import repeat
 from pliant.frontend.control.methods import method
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
+from pliant.frontend.control.whiles import repeat
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind

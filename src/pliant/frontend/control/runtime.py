@@ -12,11 +12,12 @@ from pliant.frontend.control.effects import assign, augmented, deleted, rebinds,
 from pliant.frontend.control.handlers import attempted, caught, handled
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, unpacked
-from pliant.frontend.control.loops import loop, repeat
+from pliant.frontend.control.loops import loop
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
 from pliant.frontend.control.specials import unary
+from pliant.frontend.control.whiles import repeat
 from pliant.frontend.failures import raised
 
 CALLS: Final[dict[str, Any]] = {

@@ -1,0 +1,146 @@
+"""A loop of the user's program while it is run: what it binds, how it is left, and what follows it then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import CodeType
+from typing import Any, Final, final
+
+from pliant.core.origin import Origin, here
+from pliant.errors import PliantError, UnsupportedError
+from pliant.frontend.control.branch import Block, joined
+from pliant.frontend.control.induction import captured
+from pliant.frontend.control.partly import settle, settle_if
+from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.region import Place, cells_of, depth
+from pliant.frontend.control.report import failed_before
+from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, Signal, possible_of, without
+from pliant.frontend.needs import can_be_known, needing
+
+PEELED: Final = 2  # steps that may come before the state has a form
+LIMIT: Final = 10_000  # copies of a body
+
+
+@final
+@dataclass
+class Site:
+    """A loop of the user's program, being run."""
+
+    body: Callable[..., Any]
+    orelse: Block | None
+    cells: list[Place]
+    live: frozenset[str]
+    kept: frozenset[str]
+    ends: bool
+    more: Sequence[str]
+    where: Origin
+    code: CodeType  # by which it is known
+    is_part: bool = False  # of a loop, to which it leaves what a `break` means
+    reason: str = ""  # why it could not be captured at first
+
+    @classmethod
+    def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
+        """The loop with a body; names: what it binds, reads first, what is read after it, whether it may
+        end itself, and what the `else` binds."""
+        bound, live, kept, ends, more = names
+        return cls(
+            body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here(), body.__code__
+        )
+
+    def finished(self, signal: Signal | None) -> Signal | None:
+        """The `else` of the loop, unless it was left; how the whole statement was left."""
+        if self.is_part:
+            return signal
+        after = without(signal, BREAK)
+        fell = True if signal is None else signal.is_one_of(FELL)
+        ways = possible_of(signal) - {FELL}
+        if self.orelse is None or fell is False:
+            settle(self.cells, ways if fell is False else ())
+            return after
+        if fell is True:
+            settle(self.cells)
+            return self.orelse()
+        return joined(fell, self.fallen(self.orelse), self.going_on(ways, after), self.all_cells)
+
+    def fallen(self, block: Block) -> Block:
+        """A block that follows steps which were not left."""
+
+        def run() -> Signal | None:
+            settle(self.cells)
+            return block()
+
+        return run
+
+    def going_on(self, ways: frozenset[int], signal: Signal | None) -> Block:
+        """The block of no statements after steps which were left in some of the ways."""
+
+        def run() -> Signal | None:
+            settle(self.cells, ways)
+            return signal
+
+        return run
+
+    def part(self, body: Callable[[Any], Any], *, is_last: bool) -> Site:
+        """The same loop over some of its elements, with another body. is_last: whether nothing comes after them."""
+        carried = self.live | self.kept
+        kept = self.kept if is_last else carried
+        return replace(self, body=body, orelse=None, live=carried, kept=kept, is_part=True)
+
+    @property
+    def all_cells(self) -> list[Place]:
+        """What the loop and its `else` bind."""
+        return [*self.cells, *cells_of(self.more, self.orelse)]
+
+    def left(self, signal: Signal, rest: Block) -> Signal | None:
+        """The rest of a loop after a step that ended it, or may have."""
+        going = signal.is_one_of(FELL)
+        if going is False:
+            return self.finished(signal)
+        left = self.going_on(signal.possible - {FELL}, signal if self.is_part else without(signal, BREAK))
+        return joined(going, self.fallen(rest), left, self.all_cells)
+
+    def after_one(self, holds: Any, first: Block, rest: Block) -> Signal | None:
+        """A step, if there is one, and the loop that follows: what is a Python number before the first step may be one
+        of NumPy's after it."""
+
+        def run() -> Signal | None:
+            settle_if(self.cells, holds)
+            signal = without(first(), CONTINUE)
+            return rest() if signal is None else self.left(signal, rest)
+
+        return joined(holds, run, lambda: self.finished(None), self.all_cells)
+
+    def required(self, plan: Plan, holds: Any, peeled: int) -> Captured | None:
+        """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it."""
+        try:
+            with needing(holds.value):
+                return captured(plan)
+        except NotInductive as error:
+            self.reason = self.reason or error.reason
+            if error.is_of_types and peeled < PEELED and not can_be_known(holds.value):
+                return None
+            raise self.unending(self.reason) from None
+
+    def unending(self, reason: str) -> UnsupportedError:
+        """The error of a loop that is none of the program and cannot be unrolled."""
+        return UnsupportedError(
+            f"how many steps this loop has is known only at run time, and {reason}",
+            hint="keep the state of one type and shape; "
+            "lists that grow need a bound: for _ in range(most), and a break",
+        ).at(("in this loop", self.where))
+
+    def too_long(self, count: int) -> UnsupportedError:
+        """The error of a loop that would be copied too often."""
+        reason = failed_before(self.code, depth())
+        return UnsupportedError(
+            f"this loop would be unrolled {count} times, as it is no loop of the program: {reason or count}",
+            hint="pliant.explain says what keeps each loop from being one",
+        ).at(("this loop", self.where))
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says, and where it arose."""
+    if not isinstance(error, PliantError):
+        return f"{type(error).__name__}: {error}"
+    return error.message + "".join([f" ({origin.short})" for _, origin in error.places[:1]])

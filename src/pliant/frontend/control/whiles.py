@@ -1,0 +1,96 @@
+"""`while` of the user's program: one loop of the program where a step keeps the form of its state and its condition is
+known only at run time, else as many copies of the body as there are steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from pliant.frontend.control.branch import Block, both, choose, is_open
+from pliant.frontend.control.emit import repeated
+from pliant.frontend.control.induction import captured
+from pliant.frontend.control.partly import partly_bound, settle, settle_if
+from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.region import cells_of, depth
+from pliant.frontend.control.report import Report, failed_before, report
+from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of, without
+from pliant.frontend.control.site import LIMIT, Site, reason_of
+from pliant.frontend.failures import is_going_on
+from pliant.frontend.tracing import is_tracing
+
+PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
+
+
+def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
+    """`while test(): body()`. asked: the names that the test binds."""
+    site = Site.of(body, orelse, names)
+    site.cells = cells_of(names[0], test, body)
+    return _repeat(site, test, asked, 0)
+
+
+def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signal | None:
+    """A `while` after `peeled` steps, each under its condition."""
+    done = peeled
+    is_tried = False
+    while True:
+        holds = test()
+        if not is_open(holds) and not holds:
+            return site.finished(None)
+        is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
+        settle_if(site.cells, holds)
+        if is_open(holds) or (is_worth and not is_tried):
+            found = _conditional(site, test, asked, holds, peeled, is_first=not done)
+            if found is not None:
+                return site.finished(repeated(found, None, holds))
+            is_tried = True
+        if is_open(holds):
+            return site.after_one(holds, site.body, partial(_repeat, site, test, asked, peeled + 1))
+        if done > LIMIT:
+            raise site.too_long(done)
+        signal = without(site.body(), CONTINUE)
+        done += 1
+        if signal is not None and not signal.is_known:
+            raise site.unending(failed_before(site.code, depth()))
+        if signal is not None:
+            return site.finished(signal)
+
+
+def _conditional(
+    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, *, is_first: bool
+) -> Captured | None:
+    """A `while` as a loop of the program: the body, and then the condition for the next step."""
+
+    def going(signal: Signal | None) -> Any:
+        stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
+        stays, partly = both(stays, is_going_on), partly_bound(test)
+
+        def again() -> Any:
+            settle(partly, possible_of(signal) & {FELL, CONTINUE})
+            holds = _as_bool(test())
+            settle_if(bound, holds)
+            return holds
+
+        return choose(stays, again, lambda: False, cells=[*dict.fromkeys([*bound, *partly])])
+
+    bound = [place for place in site.cells if place.key in asked]
+    is_required = is_open(holds)
+    plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
+    plan.ran = holds if is_required else True
+    try:
+        found = site.required(plan, holds, peeled) if is_required else captured(plan)
+    except NotInductive as error:
+        report(site.code, Report(site.where, "unrolled", None, error.reason), depth())
+        return None
+    except Exception as error:
+        if is_required:
+            raise
+        report(site.code, Report(site.where, "unrolled", None, reason_of(error)), depth())
+        return None
+    if found is not None:
+        report(site.code, Report(site.where, "while", None, "", len(found.carries)), depth())
+    return found
+
+
+def _as_bool(holds: Any) -> Any:
+    return holds if is_open(holds) else bool(holds)
