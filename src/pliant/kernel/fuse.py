@@ -17,13 +17,14 @@ from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.cost import FAR, FUNCTION, is_kept, price_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
-from pliant.kernel.late import WRITES, overwritten_part
+from pliant.kernel.late import overwritten_part
 from pliant.kernel.lengths import Lengths, Limits
 from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
 from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once
 from pliant.kernel.record import fill_of, identity_of
+from pliant.kernel.versions import Versions
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import BlockWrite
@@ -58,13 +59,10 @@ class Fusion:
         self.results = frozenset(fn.results)
         self.buffers: dict[Value, Buffer] = {v: Buffer(v.type, v) for v in fn.params}
         self.uses: dict[Value, list[Node]] = {}
-        self.written: dict[Value, tuple[Value, int]] = {}  # arrays that were written to: what they were, how often
         for node in self.order:
             for a in node.args:
                 self.uses.setdefault(a, []).append(node)
-            if isinstance(node.op, WRITES):
-                whole, count = self.version(node.args[0])
-                self.written[node.values[0]] = whole, count + 1
+        self.versions = Versions(self.order)
         self.steps: list[Step] = []
         self.made_at: dict[Value, int] = {}
         self.outside: set[Value] = set()  # read by a step that did not make it
@@ -77,8 +75,7 @@ class Fusion:
         self.homes = {fn.results[r]: fn.params[p] for p, r in owned}
         self.crooked: dict[int, set[Value]] = {}  # what a nest reads elsewhere than at its own point
         self.overwritten: dict[int, set[Value]] = {}  # what it writes over
-        self.seen: dict[Value, dict[Value, int]] = {}  # the same of what is computed where it is read
-        self.versions: dict[int, dict[Value, int]] = {}  # of which written arrays it reads what they hold, and when
+        self.read: dict[int, dict[Value, int]] = {}  # of which arrays, in what version, it reads what they hold
         self.pointwise: dict[Value, Root] = {}
         self.sums = sums_of(fn, owned, self.uses)
         passed = {node for part in self.sums.values() for node in part.passed}
@@ -183,9 +180,9 @@ class Fusion:
     def window(self, node: Node) -> None:
         """An array with a part of it replaced: a nest over that part, in the array's memory if that is free."""
         x, u, *bounds = node.args
-        whole, count = self.version(x)
+        whole, count = self.versions.of(x)
         if count and u not in self.buffers:
-            found = [self.version(v) for v in self.reached((u,))]
+            found = [self.versions.of(v) for v in self.reached((u,))]
             if any([v is whole and n < count for v, n in found]):
                 self.materialise(u)  # of what the array held before it was written to
         if x in self.buffers or is_merged(x):
@@ -223,7 +220,8 @@ class Fusion:
         cone = frozenset((value,)).union(*[self.cones[a] for a in inlined if a in self.cones])
         step = 0 if type(node.op).kernel is Elementwise.kernel else 1
         depth = max([self.depths.get(a, 0) for a in inlined], default=0) + step
-        self.read_in_time(node)
+        for a in self.versions.early(node, self.buffers):
+            self.materialise(a)
         self.cones[value], self.depths[value] = cone, depth
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
         is_read = not is_place(value) and (not value.shape or self.pays(node, value))
@@ -232,20 +230,6 @@ class Fusion:
             self.materialise(value)
         elif part:
             self.materialise(part)
-
-    def read_in_time(self, node: Node) -> None:
-        """Keep what a node reads of an array before a write, if it reads something of the array after it too."""
-        if not self.written:
-            return
-        read = {a: dict([self.version(a)]) if a in self.buffers else self.seen.get(a, {}) for a in node.args}
-        last: dict[Value, int] = {}
-        for whole, count in [pair for found in read.values() for pair in found.items()]:
-            last[whole] = max(count, last.get(whole, count))
-        for a, found in read.items():
-            is_early = any([count < last[w] and 2 * a.type.size <= w.type.size for w, count in found.items()])
-            if a not in self.buffers and is_early:
-                self.materialise(a)
-        self.seen[node.values[0]] = last
 
     def pays(self, node: Node, value: Value) -> bool:
         """Whether a value had better be computed once and kept."""
@@ -335,10 +319,10 @@ class Fusion:
             at, nest = len(self.steps), Nest(space, lengths=lengths)
             self.steps.append(nest)
             known.append(at)
-            self.leaves[at], self.crooked[at], self.overwritten[at], self.versions[at] = set(), set(), set(), {}
+            self.leaves[at], self.crooked[at], self.overwritten[at], self.read[at] = set(), set(), set(), {}
         self.crooked[at] |= crooked
         self.overwritten[at] |= over
-        self.versions[at] |= dict(map(self.version, leaves))
+        self.read[at] |= dict(map(self.versions.of, leaves))
         root.leaves = frozenset(leaves)
         nest.roots.append(root)
         nest.size += size
@@ -353,14 +337,10 @@ class Fusion:
             made = self.made_at.get(value, -1)
             if made > at or (made == at and not (aligned and value in self.pointwise)):
                 return False
-            whole, count = self.version(value)
-            if self.versions[at].get(whole, count) != count:  # one would have to be kept for the other
+            whole, count = self.versions.of(value)
+            if self.read[at].get(whole, count) != count:  # one would have to be kept for the other
                 return False
         return not space or not self.leaves[at].isdisjoint(leaves)
-
-    def version(self, value: Value) -> tuple[Value, int]:
-        """What an array was before it was written to, and how often it was."""
-        return self.written.get(value, (value, 0))
 
     def result(self, value: Value, seen: bool) -> Buffer:
         """The buffer of one result: the value's own, or a copy's."""

@@ -1,0 +1,47 @@
+"""How often arrays have been written to when they are read: what reads one before and after a write needs it twice.
+
+A write makes a new value, which is to lie in the memory of the old one. What is computed where it is read reads arrays
+in the version of its operands; if one step reads an array in two versions, the earlier one must be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import final
+
+from pliant.core.ir import Node, Value
+from pliant.kernel.late import WRITES
+
+
+@final
+class Versions:
+    """The arrays of a function that are written to, and what is read of which version."""
+
+    def __init__(self, order: Sequence[Node]) -> None:
+        self.written: dict[Value, tuple[Value, int]] = {}
+        self.inside: dict[Value, dict[Value, int]] = {}  # of what is computed where it is read: the arrays it reads
+        for node in order:
+            if isinstance(node.op, WRITES):
+                whole, count = self.of(node.args[0])
+                self.written[node.values[0]] = whole, count + 1
+
+    def of(self, value: Value) -> tuple[Value, int]:
+        """What an array was before it was written to, and how often it was."""
+        return self.written.get(value, (value, 0))
+
+    def early(self, node: Node, in_memory: Container[Value]) -> list[Value]:
+        """The operands to be kept, as they read something of an array before a write, and others of the node after it.
+        To be asked of each node whose result is computed where it is read, in order."""
+        if not self.written:
+            return []
+        read = {a: dict([self.of(a)]) if a in in_memory else self.inside.get(a, {}) for a in node.args}
+        last: dict[Value, int] = {}
+        for whole, count in [pair for found in read.values() for pair in found.items()]:
+            last[whole] = max(count, last.get(whole, count))
+        self.inside[node.values[0]] = last
+        return [a for a, found in read.items() if a not in in_memory and _is_small_and_early(a, found, last)]
+
+
+def _is_small_and_early(value: Value, found: dict[Value, int], last: dict[Value, int]) -> bool:
+    """Whether a value is made of an array in a version before the last one, and takes much less memory than it."""
+    return any([count < last[w] and 2 * value.type.size <= w.type.size for w, count in found.items()])
