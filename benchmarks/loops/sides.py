@@ -6,7 +6,8 @@ import gc
 import os
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -44,16 +45,11 @@ def values(program: LoopProgram, size: Sizes, others: Collection[str]) -> tuple[
         compiled = pliant.jit(run)
         return lambda: compiled(*xs)
 
-    def of_jax() -> Call:
-        static = {key: size[key] for key in program.static}
-        fn = jax.jit(lambda *xs: in_jax.VERSIONS[program.name](*xs, **static))
-        return lambda: jax.block_until_ready(fn(*xs))
-
     sides: dict[str, Callable[[], Call]] = {"pliant": of_pliant, "numpy": lambda: lambda: run(*xs)}
     if "numba" in others:
         sides["numba"] = lambda: in_numba.call_of(program, size, xs)
-    if "jax" in others and program.name in in_jax.VERSIONS:
-        sides["jax"] = of_jax
+    if "jax" in others and (written := jax_version(program, size)):
+        sides["jax"] = lambda: call_of_jax(written, xs)
     return checked(program, sides)
 
 
@@ -65,23 +61,31 @@ def gradients(program: LoopProgram, size: Sizes, others: Collection[str]) -> tup
         compiled = pliant.value_and_grad(program.loss(size), argnums=program.wrt)
         return lambda: compiled(*xs)
 
-    def of_jax() -> Call:
-        static = {key: size[key] for key in program.static}
-
-        def loss(*xs: Any) -> Any:
-            made = in_jax.VERSIONS[program.name](*xs, **static)
-            return sum(x.sum() for x in jax.tree.leaves(made))
-
-        fn = jax.jit(jax.value_and_grad(loss, argnums=program.wrt))
-        return lambda: jax.block_until_ready(fn(*xs))
-
     sides: dict[str, Callable[[], Call]] = {"pliant": of_pliant}
-    if "jax" in others and program.name in in_jax.VERSIONS:
-        sides["jax"] = of_jax
+    if "jax" in others and (written := jax_version(program, size)):
+        loss = jax.value_and_grad(lambda *xs: sum_of_all(written(*xs)), argnums=program.wrt)
+        sides["jax"] = lambda: call_of_jax(loss, xs)
     hand = by_hand.value_and_gradient(program, size) if "C" in others else None
     if hand is not None:
         sides["C"] = lambda: hand
     return checked(program, sides)
+
+
+def jax_version(program: LoopProgram, size: Sizes) -> Callable[..., Any] | None:
+    """The program as a user of JAX writes it, of its arrays; None if there is no such version."""
+    written = in_jax.VERSIONS.get(program.name)
+    return written and partial(written, **{key: size[key] for key in program.static})
+
+
+def call_of_jax(fn: Callable[..., Any], xs: Sequence[Any]) -> Call:
+    """A call of a function that JAX compiles at the first one; another one compiles it again."""
+    compiled = jax.jit(lambda *xs: fn(*xs))  # noqa: PLW0108 - JAX would know the function itself
+    return lambda: jax.block_until_ready(compiled(*xs))
+
+
+def sum_of_all(tree: Any) -> Any:
+    """The sum of all elements of all arrays."""
+    return sum(x.sum() for x in jax.tree.leaves(tree))
 
 
 def checked(program: LoopProgram, sides: dict[str, Callable[[], Call]]) -> tuple[dict[str, Call], dict[str, float]]:
