@@ -5,6 +5,11 @@ that nothing else reads decides. The way back of `max` and of short branches cho
 what a tape says, or what a comparison of what is held still, which no processor can predict; and the way forward
 compares both to choose and to keep. Vectors choose by masks. Where nothing is kept, LLVM's choice stays: a branch that
 is predicted makes nothing wait.
+
+It is done on the text of LLVM's result. Masks made before LLVM's passes would keep its vectoriser from loops that are
+better written in vectors as a whole, and the passes turn a choice of whole numbers, see `_Lines.choose`, back into one
+of floats. llvmlite prints modules and parses them, but cannot change one. A line is rewritten only if it is in one of a
+few forms as a whole, and so is what makes its condition; any other line stays as LLVM has it, which is slower at worst.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ CHOICE: Final = re.compile(
     rf"^  ({NAME}) = select i1 ({NAME}), (double|float) ([^,\n]+), (?:double|float) ([^,\n]+)$", re.MULTILINE
 )
 MADE: Final = re.compile(rf"^  ({NAME}) = ((?:fcmp|icmp|and i1|or i1|xor i1|load i8,|zext i1) .*)$", re.MULTILINE)
-COMPARED: Final = re.compile(r"fcmp (\w+) (?:double|float) ([^,]+), ([^,]+)$")
+COMPARED: Final = re.compile(r"fcmp (\w+) (double|float) ([^,]+), ([^,]+)$")
 HELD: Final = re.compile(rf"icmp (eq|ne) i8 ({NAME}), 0$")
 STORED: Final = re.compile(rf"zext i1 ({NAME}) to i8$")
 VECTORS: Final = {"double": ("<2 x double>", "i64", "<2 x i64>"), "float": ("<4 x float>", "i32", "<4 x i32>")}
@@ -57,10 +62,9 @@ def _in_function(text: str) -> str:
     def choice(match: re.Match[str]) -> str:
         name, condition, type, *operands = match.groups()
         compared = COMPARED.match(made.get(condition, ""))
-        is_compared = compared is not None and condition in decisive and type in made[condition]
         lines = _Lines(name, type)
-        if compared and is_compared and not _is_extremum(compared, operands):
-            lines.choose(lines.compared(*compared.groups()), operands)
+        if compared and condition in decisive and compared[2] == type and not _is_extremum(compared, operands):
+            lines.choose(lines.compared(compared[1], compared[3], compared[4]), operands)
         elif _is_kept(condition, made):
             lines.choose(lines.held(condition, made), operands)
         return "\n".join(lines.lines) or match[0]
@@ -78,7 +82,7 @@ def _parting(text: str) -> set[str]:
 
 def _is_extremum(compared: re.Match[str], operands: list[str]) -> bool:
     """Whether a comparison chooses the greater or the smaller of what it compares: that is one instruction."""
-    predicate, *both = compared.groups()
+    predicate, _, *both = compared.groups()
     return predicate in ("ogt", "olt") and both == operands
 
 
