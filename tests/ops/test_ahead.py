@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.core.ir import Function, const, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, const, nodes
 from pliant.core.verify import verify
 from pliant.ops.ahead import added_ahead
 from pliant.ops.block import AddBlock

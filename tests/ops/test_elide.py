@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Function, Value, const, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.ops.elementwise import Convert

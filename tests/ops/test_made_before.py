@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.core.ir import Function, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, nodes
 from pliant.core.verify import verify
 from pliant.ops.cond import Cond
 from pliant.ops.made_before import made_before

@@ -10,7 +10,8 @@ import pytest
 
 import pliant
 from pliant.core.build import trace
-from pliant.core.ir import Function, Node, Value, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Value, nodes
 from pliant.core.types import Type
 from pliant.ops import RULES, outward
 from pliant.ops.block import AddBlock, UpdateBlock

@@ -12,7 +12,8 @@ import pytest
 import pliant
 from pliant import ops
 from pliant.backends import backend_named
-from pliant.core.ir import Function, Node, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, nodes
 from pliant.core.parse import parse
 from pliant.kernel.ir import Host
 from pliant.ops.once import run_once

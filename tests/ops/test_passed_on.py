@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.core.ir import Function, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, nodes
 from pliant.core.verify import verify
 from pliant.errors import IndexRangeError
 from pliant.ops.loop import Loop

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Function, Node, Op, Value, Values, const, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Op, Value, Values, const, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.ops import outward

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pliant.core.build import trace
-from pliant.core.ir import Function, Namespace, Op, Tangents, Value, Values, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Namespace, Op, Tangents, Value, Values, nodes
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.checkpoints import Treeverse, apply_of, with_policy

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.core.ir import functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import nodes
 from pliant.ops.loop import Loop
 from pliant.ops.written_out import written_out
 from pliant.pipeline import DEAD, SIMPLIFY

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast, final
 
@@ -111,9 +111,8 @@ class Op(metaclass=Family):
 
     def __call__(self, *xs: Operand | Pattern) -> Value:
         """The only result of applying this primitive."""
-        for x in xs:
-            if type(x) is Pattern:
-                return cast("Value", Pattern(self, xs))  # rules build patterns with the same calls
+        if Pattern in map(type, xs):
+            return cast("Value", Pattern(self, xs))  # rules build patterns with the same calls
         (y,) = self.apply(*cast("tuple[Operand, ...]", xs))
         return y
 
@@ -275,6 +274,7 @@ class Const(Op):
 
 
 _uids = count()
+_CASTS = {"f": float, "c": complex, "b": bool}
 
 
 def param(type: Type, hint: str = "") -> Value:
@@ -296,9 +296,6 @@ def const(value: Number, dtype: str) -> Value:
         node = Node(Const(number, dtype), (), scalar(dtype), scope.number, NOWHERE)
         found = scope.literals[key] = node.values[0]
     return found
-
-
-_CASTS = {"f": float, "c": complex, "b": bool}
 
 
 def as_value(x: Operand) -> Value:
@@ -401,22 +398,3 @@ def rebuild(node: Node, args: Values) -> Values:
         return node.op.apply(*args)
     finally:
         swap(before)
-
-
-def functions_of(op: Op) -> dict[str, Function]:
-    """The function-valued fields of an op, e.g. a loop's body, in their order."""
-    names = function_fields(type(op))
-    return {k: v for k in names if type(v := getattr(op, k)) is Function} if names else {}
-
-
-@cache
-def function_fields(of: type[Op]) -> tuple[str, ...]:
-    """The fields of a primitive that may be functions."""
-    return tuple([f.name for f in fields(cast("Any", of)) if "Function" in str(f.type)])
-
-
-def map_functions(op: Op, f: Any) -> Op:
-    """The op with `f` applied to each function-valued field; the op itself where that changes nothing."""
-    found = functions_of(op)
-    made = {k: f(v) for k, v in found.items()}
-    return op if all([made[k] is v for k, v in found.items()]) else replace(cast("Any", op), **made)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, Param, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Param
 from pliant.errors import PliantError, VerifyError
 
 

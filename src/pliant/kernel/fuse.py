@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
-from pliant.core.ir import Const, Function, Node, Op, Param, Value, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Node, Op, Param, Value
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.cost import FAR, FUNCTION, is_kept, price_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pliant.core.ir import Function, Node, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node
 from pliant.core.types import Type
 from pliant.kernel.carries import Pairs, beginnings, is_in_place, is_small, origin_of, owners, roles_of
 from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site

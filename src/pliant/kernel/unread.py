@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Param, Value, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Param, Value, nodes
 from pliant.kernel.lengths import Limits
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite, ReadBlock

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, const
 from pliant.core.origin import at
 from pliant.ops.accesses import Access, Steps, is_read, lengths_of, steps_of
 from pliant.ops.base import Movement

@@ -20,7 +20,8 @@ from functools import reduce
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, Values, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Param, Value, Values
 from pliant.ops.elementwise import Div, Mul, add
 from pliant.ops.select import is_zero
 from pliant.ops.update import AddSlice, UpdateSlice, add_slice, slice_window, update_slice

@@ -18,7 +18,8 @@ from math import prod
 from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Node, Op, Param, Value, Values, functions_of, map_functions, rebuild
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Op, Param, Value, Values, rebuild
 from pliant.core.origin import at
 from pliant.core.types import Type
 from pliant.ops.accesses import steps_of

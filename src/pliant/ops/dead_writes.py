@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import final
 
-from pliant.core.ir import Function, Node, Param, Value, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Param, Value
 from pliant.ops.index import ScatterAdd, ScatterSet
 from pliant.ops.shape import Slice
 from pliant.ops.update import UpdateSlice, Window, apart, within

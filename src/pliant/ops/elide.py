@@ -13,18 +13,8 @@ from typing import Final, TypeAlias, final
 
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Param,
-    Value,
-    Values,
-    const,
-    functions_of,
-    map_functions,
-    rebuild,
-)
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, rebuild
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import ReadBlock

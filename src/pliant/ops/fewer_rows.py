@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Op, Value, functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Op, Value
 from pliant.core.origin import at
 from pliant.ops.base import Elementwise
 from pliant.ops.contract import Dot

@@ -7,7 +7,8 @@ The derivative of a loop keeps what was read at each step: it then keeps one of 
 
 from __future__ import annotations
 
-from pliant.core.ir import Function, Node, Value, const, functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Value, const
 from pliant.ops.block import ReadBlock
 from pliant.ops.elementwise import sub
 from pliant.ops.places import Form, Scene, form_of

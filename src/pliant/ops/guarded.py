@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed

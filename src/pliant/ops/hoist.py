@@ -12,17 +12,8 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Op,
-    Value,
-    Values,
-    functions_of,
-    map_functions,
-    substitute,
-)
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Op, Value, Values, substitute
 from pliant.core.types import Type
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import Block

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pliant.core.ir import Function, Node, Op, map_functions
+from pliant.core.inner import map_functions
+from pliant.core.ir import Function, Node, Op
 from pliant.ops.cond import Cond
 from pliant.ops.later import chosen, entered
 from pliant.ops.loop import Loop

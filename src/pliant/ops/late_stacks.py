@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from pliant.core.ir import Function, Node, Value, Values, functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Value, Values
 from pliant.ops.custom import pick
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In, Out

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Const, Function, Node, Value, Values, functions_of, map_functions, rebuild, substitute
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Value, Values, rebuild, substitute
 from pliant.ops.cond import Cond
 from pliant.ops.region import is_simple
 from pliant.transforms.replace import Env, replaced_in

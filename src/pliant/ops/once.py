@@ -16,21 +16,8 @@ from typing import Final, TypeAlias, cast, final
 
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Op,
-    Param,
-    Value,
-    Values,
-    const,
-    functions_of,
-    nodes,
-    param,
-    rebuild,
-    substitute,
-)
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, nodes, param, rebuild, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.ops.branch_part import Unset

@@ -8,7 +8,8 @@ another length for each problem: all at once, a step would take as long as if ea
 
 from __future__ import annotations
 
-from pliant.core.ir import Const, Function, Op, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Op
 from pliant.ops.block import Block
 from pliant.ops.index import Indexed
 from pliant.ops.loop_form import LoopForm

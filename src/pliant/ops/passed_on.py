@@ -16,18 +16,8 @@ from typing import Final, cast, final
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import (
-    Function,
-    Node,
-    Param,
-    Value,
-    Values,
-    const,
-    functions_of,
-    map_functions,
-    nodes,
-    substitute,
-)
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Param, Value, Values, const, nodes, substitute
 from pliant.core.origin import at
 from pliant.ops.compare import less, minimum
 from pliant.ops.cond import Cond

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Op, Value, Values, functions_of, substitute
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Op, Value, Values, substitute
 from pliant.ops.cond import Cond
 from pliant.ops.custom import Holder
 from pliant.ops.loop import Loop

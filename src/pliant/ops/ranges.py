@@ -9,16 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Op,
-    Param,
-    Value,
-    Values,
-    functions_of,
-)
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Const, Function, Node, Op, Value, Values, functions_of, map_functions, nodes
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Op, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.contract import Dot
 from pliant.ops.loop import Loop

@@ -19,7 +19,8 @@ from typing import Final, cast, final
 from pliant.core import ir
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.ops.compare import minimum
 from pliant.ops.elide import Frame
 from pliant.ops.later import INDEX

@@ -10,19 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from pliant.core.build import trace
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Op,
-    Param,
-    Value,
-    Values,
-    functions_of,
-    map_functions,
-    rebuild,
-    substitute,
-)
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, rebuild, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope
 from pliant.ops.base import Elementwise, Movement, fit

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pliant.core.ir import Function, Node, Value, Values, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Value, Values, nodes
 from pliant.core.scope import scope
 from pliant.ops.accumulation import is_only_added_to
 from pliant.ops.elementwise import Add

@@ -12,7 +12,8 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Namespace, Tangents, Value, Values, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of

@@ -16,19 +16,8 @@ from typing import TypeAlias, cast, final
 
 from pliant.core.build import hint_of, trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Param,
-    Value,
-    Values,
-    const,
-    functions_of,
-    map_functions,
-    rebuild,
-    substitute,
-)
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, const, rebuild, substitute
 from pliant.core.scope import scope
 from pliant.ops.elementwise import add
 from pliant.ops.folds import combined, filled

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
 from pliant.ops.ranges import Range, Ranges, ranges_of

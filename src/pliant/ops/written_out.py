@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pliant.core.ir import Function, Node, Value, Values, const, functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.ops.base import Elementwise
 from pliant.ops.loop import Loop
 from pliant.ops.shape import reshape, slice_axis

@@ -12,20 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias, cast, final
 
-from pliant.core.ir import (
-    Const,
-    Function,
-    Node,
-    Number,
-    Op,
-    Param,
-    Value,
-    Values,
-    const,
-    functions_of,
-    rebuild,
-    substitute,
-)
+from pliant.core.inner import functions_of
+from pliant.core.ir import Const, Function, Node, Number, Op, Param, Value, Values, const, rebuild, substitute
 from pliant.core.origin import DerivedOrigin, derived, swap
 from pliant.core.scope import scope
 from pliant.errors import RewriteError

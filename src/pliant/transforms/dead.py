@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Param, Tangents, Value, Values, functions_of, map_functions, rebuild
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Param, Tangents, Value, Values, rebuild
 from pliant.core.origin import at
 from pliant.core.protocols import implements
 from pliant.core.scope import scope

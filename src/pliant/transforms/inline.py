@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.ir import Function, Node, Op, Value, Values, functions_of
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Op, Value, Values
 from pliant.core.protocols import implements
 from pliant.transforms.replace import changed_inside, replaced
 

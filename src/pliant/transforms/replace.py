@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from pliant.core.ir import Function, Node, Param, Value, Values, map_functions, nodes, rebuild
+from pliant.core.inner import map_functions
+from pliant.core.ir import Function, Node, Param, Value, Values, nodes, rebuild
 from pliant.core.origin import swap
 from pliant.core.scope import scope
 

@@ -16,7 +16,7 @@ from pliant.backends.llvm.frame import Segment
 from pliant.backends.llvm.lines import constant
 from pliant.backends.llvm.returned import NEW
 from pliant.backends.llvm.tapes import makes_tapes
-from pliant.core.ir import functions_of
+from pliant.core.inner import functions_of
 from pliant.core.types import Type
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ from pliant.backends.llvm.called import PREFIX
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import VERSIONS, Code, host_target
 from pliant.backends.store import PROGRAM, key_of, store
-from pliant.core.ir import Function, Node, Op, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Op, nodes
 from pliant.core.print import format_function, parameters
 from pliant.core.types import Type
 from pliant.kernel.site import Site
