@@ -16,26 +16,28 @@ llvm: Final[Any] = llvmlite.binding  # it has no types
 
 
 @lru_cache
+def _function(name: str) -> Any:
+    """A function of llvmlite's library, of the types that llvmlite says, which does not wait for others."""
+    function, known = getattr(_library(), name), getattr(llvm.ffi.lib, name)
+    function.argtypes, function.restype = known.argtypes, known.restype
+    return function
+
+
+@lru_cache
 def _library() -> Any:
-    """llvmlite's library, with functions that do not wait for one another."""
-    library, ffi = ctypes.CDLL(llvm.ffi.lib._name), llvm.ffi
-    run, emit = library.LLVMPY_RunNewModulePassManager, library.LLVMPY_TargetMachineEmitToMemory
-    run.argtypes, run.restype = [ffi.LLVMModulePassManagerRef, ffi.LLVMModuleRef, ffi.LLVMPassBuilderRef], None
-    emit.argtypes = [ffi.LLVMTargetMachineRef, ffi.LLVMModuleRef, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
-    emit.restype = ffi.LLVMMemoryBufferRef
-    return library
+    return ctypes.CDLL(llvm.ffi.lib._name)
 
 
 def run_passes(passes: Any, module: Any, builder: Any) -> None:
     """Run passes on a module of a context that no other thread uses."""
-    _library().LLVMPY_RunNewModulePassManager(passes, module, builder)
+    _function("LLVMPY_RunNewModulePassManager")(passes, module, builder)
 
 
 def emit_object(machine: Any, module: Any) -> bytes:
     """The machine code of a module, by a target machine that no other thread uses."""
-    lib = llvm.ffi.lib
+    lib, is_object = llvm.ffi.lib, 1
     with llvm.ffi.OutputString() as error:
-        buffer = _library().LLVMPY_TargetMachineEmitToMemory(machine, module, 1, error)
+        buffer = _function("LLVMPY_TargetMachineEmitToMemory")(machine, module, is_object, error)
         if not buffer:
             raise RuntimeError(str(error))
     try:

@@ -1,0 +1,66 @@
+"""LLVM's long calls without llvmlite's lock do what they do with it, also while another thread has it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import llvmlite.binding
+import pytest
+
+from pliant.backends.llvm.jit import host_target
+from pliant.backends.llvm.unlocked import emit_object, run_passes
+
+TEXT = """
+define double @twice(double %x) {
+  %p = alloca double
+  store double %x, ptr %p
+  %y = load double, ptr %p
+  %z = fadd double %y, %y
+  ret double %z
+}
+"""
+llvm: Any = llvmlite.binding
+
+
+def parsed() -> tuple[Any, Any]:
+    """A module, and a target machine, that nobody else has."""
+    return llvm.parse_assembly(TEXT, llvm.create_context()), host_target().machine()
+
+
+def promoting(machine: Any) -> tuple[Any, Any]:
+    """Passes that put what lies in memory into registers, and who builds them."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    return passes, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+
+
+def test_code_is_that_of_llvmlite() -> None:
+    module, machine = parsed()
+    assert emit_object(machine, module) == machine.emit_object(module)
+
+
+def test_passes_do_what_they_do_in_llvmlite() -> None:
+    (module, machine), (other, _) = parsed(), parsed()
+    passes, builder = promoting(machine)
+    run_passes(passes, module, builder)
+    passes.run(other, builder)
+    assert str(module) == str(other)
+    assert "alloca" not in str(module)
+
+
+def test_another_thread_may_have_the_lock() -> None:
+    module, machine = parsed()
+    passes, builder = promoting(machine)
+    thread = threading.Thread(target=run_passes, args=(passes, module, builder), daemon=True)
+    with llvm.ffi.lib._lock:
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive()
+    assert "alloca" not in str(module)
+
+
+def test_arguments_of_other_types_are_refused() -> None:
+    module, _ = parsed()
+    with pytest.raises(Exception, match="argument 1"):
+        emit_object(module, module)
