@@ -32,6 +32,7 @@ from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
+from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
@@ -51,7 +52,7 @@ from pliant.frontend.guards import (
 )
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
-from pliant.frontend.source import READERS, reader_name, rewritten
+from pliant.frontend.source import READERS, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_users
 
@@ -102,7 +103,7 @@ def _readers(trace: Trace) -> dict[str, types.CellType]:
         reader = Reader(trace)
         trace.see = functools.partial(instrument, trace=trace)
         calls = CALLS | {r: getattr(reader, r) for r in READERS if hasattr(reader, r)}
-        trace.readers.update({reader_name(r): types.CellType(calls[r]) for r in READERS})
+        trace.readers.update({runtime(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
 
 

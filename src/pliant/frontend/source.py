@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
-from pliant.frontend.control.syntax import COMPARISONS, THUNK, is_pure
+from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, runtime
 from pliant.frontend.definitions import codes_in, definition_of
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
@@ -55,11 +55,6 @@ _INPLACE: Final[dict[type[ast.operator], str]] = {
 _UNARY: Final[dict[type[ast.unaryop], str]] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
-def reader_name(reader: str) -> str:
-    """The name of a free variable of rewritten code."""
-    return f"__pliant_{reader}__"  # ends so that it is not mangled inside classes
-
-
 @lru_cache(maxsize=4096)
 def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
     """The code of a function (called `name` in its module) with its reads going through readers,
@@ -73,7 +68,7 @@ def rewritten(code: types.CodeType, name: str) -> types.CodeType | None:
 
 def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: str) -> types.CodeType | None:
     """The code of a function definition, in a scope that has its free variables."""
-    free = [*like.co_freevars, *map(reader_name, READERS)]
+    free = [*like.co_freevars, *map(runtime, READERS)]
     bare = _bare(node)
     inner: ast.stmt = bare if isinstance(bare, ast.FunctionDef) else ast.copy_location(ast.Expr(bare), node)
     if owner and any(isinstance(n, ast.Attribute) and n.attr.startswith("__") for n in ast.walk(node)):
@@ -165,7 +160,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return node
-        return _call("attribute", node, node.value, ast.Constant(self.mangled(node.attr)))
+        return calling("attribute", node, node.value, ast.Constant(self.mangled(node.attr)))
 
     def mangled(self, name: str) -> str:
         """An attribute's name as the class has it."""
@@ -176,7 +171,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return node
-        return _call("item", node, node.value, _index(node.slice))
+        return calling("item", node, node.value, _index(node.slice))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         is_copy = isinstance(node.func, ast.Attribute) and node.func.attr == "copy"
@@ -185,64 +180,66 @@ class _Rewriter(ast.NodeTransformer):
         if name.startswith("__pliant_"):
             return node
         if name == "getattr" and len(node.args) == 2 and not node.keywords:
-            return _call("attribute", node, *node.args)
+            return calling("attribute", node, *node.args)
         one = name in ("max", "min") and len(node.args) == 1
         if name in _OVER_ELEMENTS or one:
-            node.args = [a if isinstance(a, ast.Starred) else _call("each", a, a) for a in node.args]
+            node.args = [a if isinstance(a, ast.Starred) else calling("each", a, a) for a in node.args]
         if name not in _BUILTINS:
-            node.func = _call("callee", node.func, node.func)
+            node.func = calling("callee", node.func, node.func)
         for keyword in node.keywords:
             if keyword.arg is None:
-                keyword.value = _call("each", keyword.value, keyword.value)
-        return _call("born", node, node) if name in _MAKERS or is_copy else node
+                keyword.value = calling("each", keyword.value, keyword.value)
+        return calling("born", node, node) if name in _MAKERS or is_copy else node
 
     def visit_List(self, node: ast.List) -> ast.expr:
         self.generic_visit(node)
-        return _call("born", node, node) if isinstance(node.ctx, ast.Load) else node
+        return calling("born", node, node) if isinstance(node.ctx, ast.Load) else node
 
     def made(self, node: ast.expr) -> ast.expr:
         """What makes a new container."""
         self.generic_visit(node)
-        return _call("born", node, node)
+        return calling("born", node, node)
 
     visit_Dict = visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = made
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return _call("binary", node, ast.Constant(_INPLACE[type(node.op)].removeprefix("i")), node.left, node.right)
+        return calling("binary", node, ast.Constant(_INPLACE[type(node.op)].removeprefix("i")), node.left, node.right)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
         name = COMPARISONS.get(type(node.ops[0]).__name__) if len(node.ops) == 1 else None
-        return node if name is None else _call("binary", node, ast.Constant(name), node.left, node.comparators[0])
+        return node if name is None else calling("binary", node, ast.Constant(name), node.left, node.comparators[0])
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
         name = _UNARY.get(type(node.op)) if not isinstance(node.operand, ast.Constant) else None
-        return node if name is None else _call("unary", node, ast.Constant(name), node.operand)
+        return node if name is None else calling("unary", node, ast.Constant(name), node.operand)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
-            node.value = _call("each", node.value, node.value)
+            node.value = calling("each", node.value, node.value)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
-        node.iter = _call("each", node.iter, node.iter, ast.Constant(True))
+        node.iter = calling("each", node.iter, node.iter, ast.Constant(True))
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         self.generic_visit(node)
-        node.iter = _call("each", node.iter, node.iter, ast.Constant(True))
+        node.iter = calling("each", node.iter, node.iter, ast.Constant(True))
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
         tuples = [t for t in node.targets if isinstance(t, ast.Tuple | ast.List)]
         if tuples and not isinstance(node.value, ast.Tuple):
-            value = _call("each", node.value, node.value)
-            node.value = _call("unpacked", node.value, value, *_counts(tuples[0])) if len(node.targets) == 1 else value
+            value = calling("each", node.value, node.value)
+            node.value = (
+                calling("unpacked", node.value, value, *_counts(tuples[0])) if len(node.targets) == 1 else value
+            )
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
             return ast.copy_location(ast.Expr(self.stored(node.value, node.targets[0])), node)
         after: list[ast.stmt] = []
@@ -257,9 +254,9 @@ class _Rewriter(ast.NodeTransformer):
         """What deletes something."""
         match target:
             case ast.Subscript(holder, key):
-                return ast.Expr(_call("deleted", target, holder, _index(key)))
+                return ast.Expr(calling("deleted", target, holder, _index(key)))
             case ast.Attribute(holder, name):
-                return ast.Expr(_call("undone", target, holder, ast.Constant(self.mangled(name))))
+                return ast.Expr(calling("undone", target, holder, ast.Constant(self.mangled(name))))
             case _:
                 return ast.Delete([target])
 
@@ -270,10 +267,10 @@ class _Rewriter(ast.NodeTransformer):
         elif isinstance(target, ast.Starred):
             target.value = self.named(target.value, after)
             if isinstance(target.value, ast.Name):  # a new list
-                made = _call("born", target, _name(target.value.id, target))
+                made = calling("born", target, _name(target.value.id, target))
                 after.append(ast.copy_location(ast.Expr(made), target))
         elif after or isinstance(target, ast.Subscript | ast.Attribute):  # in their order: x[i], i = y, j
-            name = reader_name(f"stored_{len(after)}")
+            name = runtime(f"stored_{len(after)}")
             value = ast.copy_location(ast.Name(name, ast.Load()), target)
             is_part = isinstance(target, ast.Subscript | ast.Attribute)
             stored = ast.Expr(self.stored(value, target)) if is_part else ast.Assign([target], value)
@@ -284,30 +281,30 @@ class _Rewriter(ast.NodeTransformer):
     def stored(self, value: ast.expr, target: ast.Subscript | ast.Attribute) -> ast.expr:
         """The call that stores a value."""
         if isinstance(target, ast.Subscript):
-            return _call("store", target, value, target.value, _index(target.slice))
-        return _call("assign", target, value, target.value, ast.Constant(self.mangled(target.attr)))
+            return calling("store", target, value, target.value, _index(target.slice))
+        return calling("assign", target, value, target.value, ast.Constant(self.mangled(target.attr)))
 
     def augmented(self, node: ast.AugAssign) -> ast.stmt:
         """`name += y` and its like."""
         self.generic_visit(node)
         target = cast("ast.Name", node.target)
         before = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-        made = _call("augmented", node, ast.Constant(_INPLACE[type(node.op)]), before, node.value)
+        made = calling("augmented", node, ast.Constant(_INPLACE[type(node.op)]), before, node.value)
         return ast.copy_location(ast.Assign([target], made), node)
 
     def updated(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> ast.stmt:
         """`f(x)[g(x)] += y`, where what is called to find the place is called once."""
         self.generic_visit(node)
-        holder, key = reader_name("holder"), reader_name("key")
+        holder, key = runtime("holder"), runtime("key")
         read: ast.expr
         if isinstance(target, ast.Subscript):
             again = ast.Subscript(_name(holder, target), _name(key, target), ast.Store())
-            read = _call("item", target, _held(holder, target.value), _held(key, _index(target.slice)))
+            read = calling("item", target, _held(holder, target.value), _held(key, _index(target.slice)))
         else:
             again = ast.Attribute(_name(holder, target), target.attr, ast.Store())
             name = ast.Constant(self.mangled(target.attr))
-            read = _call("attribute", target, _held(holder, target.value), name)
-        made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), read, node.value)
+            read = calling("attribute", target, _held(holder, target.value), name)
+        made = calling("inplace", node, ast.Constant(_INPLACE[type(node.op)]), read, node.value)
         return ast.copy_location(ast.Expr(self.stored(made, ast.copy_location(again, target))), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -319,7 +316,7 @@ class _Rewriter(ast.NodeTransformer):
         for part in ast.walk(before):
             ast.copy_location(part, node.target)
         self.generic_visit(node)
-        made = _call("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
+        made = calling("inplace", node, ast.Constant(_INPLACE[type(node.op)]), self.visit(before), node.value)
         return ast.copy_location(ast.Expr(self.stored(made, node.target)), node)
 
 
@@ -333,13 +330,7 @@ def _counts(target: ast.Tuple | ast.List) -> list[ast.expr]:
 def _received(node: ast.FunctionDef) -> list[ast.stmt]:
     """That `**options` of a function is a new dict."""
     names = [a for a in (node.args.kwarg,) if a is not None]
-    return [ast.copy_location(ast.Expr(_call("born", a, _name(a.arg, a))), a) for a in names]
-
-
-def _call(reader: str, at: ast.AST, *args: ast.expr) -> ast.expr:
-    function = ast.copy_location(ast.Name(reader_name(reader), ast.Load()), at)
-    made = ast.Call(function, [ast.copy_location(a, at) if not hasattr(a, "lineno") else a for a in args], [])
-    return ast.copy_location(made, at)
+    return [ast.copy_location(ast.Expr(calling("born", a, _name(a.arg, a))), a) for a in names]
 
 
 def _name(name: str, at: ast.AST) -> ast.Name:
@@ -356,8 +347,7 @@ def _index(node: ast.expr) -> ast.expr:
     """A subscript's key as an ordinary expression: slices become calls of `slice`."""
     if isinstance(node, ast.Slice):
         parts = [p or ast.copy_location(ast.Constant(None), node) for p in (node.lower, node.upper, node.step)]
-        function = ast.copy_location(ast.Name(reader_name("slice"), ast.Load()), node)
-        return ast.copy_location(ast.Call(function, parts, []), node)
+        return calling("slice", node, *parts)
     if isinstance(node, ast.Tuple):
         return ast.copy_location(ast.Tuple([_index(e) for e in node.elts], ast.Load()), node)
     return node

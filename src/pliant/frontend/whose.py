@@ -30,7 +30,11 @@ def is_followed(fn: Any) -> bool:
 
 def is_librarys(module: types.ModuleType) -> bool:
     """Whether a module is Python's own, or of the libraries that are not looked into."""
-    package = module.__name__.partition(".")[0]
+    return _is_of_library(module.__name__)
+
+
+def _is_of_library(name: str) -> bool:
+    package = name.partition(".")[0]
     return package in LIBRARIES or package in sys.stdlib_module_names
 
 
@@ -42,5 +46,4 @@ def is_plain(kind: Any) -> bool:
     is_plain = is_plain and kind.__getattribute__ is object.__getattribute__ and kind.__module__ != "builtins"
     if not is_plain or any([c.__module__ == "builtins" for c in above]):
         return False
-    package = kind.__module__.partition(".")[0]
-    return bool(above) and package not in LIBRARIES and package not in sys.stdlib_module_names
+    return bool(above) and not _is_of_library(kind.__module__)

@@ -14,8 +14,8 @@ THUNK: Final = "__pliant_thunk__"  # a default argument that marks the lambdas m
 
 
 def runtime(name: str) -> str:
-    """The name of a free variable of rewritten code."""
-    return f"__pliant_{name}__"
+    """The name of a free variable of rewritten code, which holds what that calls."""
+    return f"__pliant_{name}__"  # ends so that it is not mangled inside classes
 
 
 def definition(name: str, body: list[ast.stmt], at: ast.AST, argument: str | None) -> ast.FunctionDef:
