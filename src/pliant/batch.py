@@ -16,7 +16,7 @@ from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.signature import flatten, unflatten
 from pliant.ops.reduce import reduce_max
-from pliant.ops.shape import permute
+from pliant.ops.shape import move_axis
 from pliant.transforms.vmap import vmap
 
 
@@ -52,7 +52,7 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     closed = trace_closed(f, xs, structure, flags, types, [partial(_first, axis=a) for a in axes], may_raise=True)
     count = sum(flags)
     fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
-    moved = [_to_front(x.value, a) for x, a in zip(xs, axes, strict=True) if a is not None]
+    moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
     ys = fn(*moved, *closed.free)
     if closed.failing is not None:
         (each,) = vmap(closed.failing, n, (True,) * count + (False,) * len(closed.free))(*moved, *closed.free)
@@ -87,11 +87,6 @@ def _first(x: Any, axis: Any) -> Any:
     return x[(slice(None),) * (axis % x.ndim) + (0,)]
 
 
-def _to_front(x: Value, axis: int) -> Value:
-    axis %= len(x.shape)
-    return permute(x, (axis, *(a for a in range(len(x.shape)) if a != axis)))
-
-
 def _from_front(x: Value, axis: Any) -> Value:
     if axis is None:
         raise ArgumentError(
@@ -101,6 +96,4 @@ def _from_front(x: Value, axis: Any) -> Value:
         raise AxisRangeError(f"vmap: out_axes {axis} is out of range for a batched result of {len(x.shape)} axes").at(
             ("made here", x.origin)
         )
-    order = list(range(1, len(x.shape)))
-    order.insert(axis if axis >= 0 else len(x.shape) + axis, 0)
-    return permute(x, order)
+    return move_axis(x, 0, axis)

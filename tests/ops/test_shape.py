@@ -20,6 +20,7 @@ from pliant.ops.shape import (
     broadcast,
     concatenate,
     flip,
+    move_axis,
     permute,
     reshape,
     slice_axis,
@@ -160,3 +161,11 @@ def test_slice_across_two_pieces_stays():
 
 def test_every_rule_is_checked():
     assert {rule for rule, _, _ in IDENTITIES} == set(shape_rules.RULES) <= set(RULES)
+
+
+@pytest.mark.parametrize("source", range(-3, 3))
+@pytest.mark.parametrize("destination", range(-3, 3))
+def test_an_axis_is_moved_as_in_numpy(source: int, destination: int) -> None:
+    x = np.arange(24.0).reshape(2, 3, 4)
+    got = run(trace(lambda x: move_axis(x, source, destination), Type("f64", x.shape)), (x,))[0]
+    assert_array_equal(got, np.moveaxis(x, source, destination))

@@ -31,7 +31,7 @@ from pliant.ops.loop import Loop
 from pliant.ops.places import Scene
 from pliant.ops.reduce import ReduceSum, reduce_sum
 from pliant.ops.select import Select, is_zero, select
-from pliant.ops.shape import broadcast, iota, lift, permute, reshape
+from pliant.ops.shape import broadcast, iota, lift, move_axis, permute, reshape
 from pliant.transforms.replace import Env, replaced_in
 from pliant.transforms.vmap import batch_of
 
@@ -203,7 +203,7 @@ class Lanes:
         starts, lengths, shape = self.block(node, access, source.shape)
         others = [n for k, n in enumerate(shape) if k != axis]
         u = reshape(self.varied(source), (self.length, *others))
-        u = permute(u, (*range(1, axis + 1), 0, *range(axis + 1, len(shape))))
+        u = move_axis(u, 0, axis)
         step = tuple([access.plane.factor if n == axis else s for n, s in enumerate(self.strides(node))])
         write = AddBlock(step) if access.adds else UpdateBlock(step)
         return write(x, u, *starts, *lengths)

@@ -19,7 +19,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, beyond
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add
-from pliant.ops.shape import broadcast, lift, permute
+from pliant.ops.shape import broadcast, lift, move_axis
 
 
 class Block(Linear):
@@ -126,7 +126,7 @@ class ReadBlock(Block):
             lifted = _lifted(n, batched, (x, *bounds))
             return ReadBlock(self.shape, self.step, self.shared + 1)(*lifted)
         wider = ReadBlock((*self.shape, n), (*self.step, 1), self.shared)
-        return _to_front(wider(_to_last(x), *_wider(n, x.shape[1 : self.shared + 1], bounds)))
+        return move_axis(wider(move_axis(x, 0, -1), *_wider(n, x.shape[1 : self.shared + 1], bounds)), -1, 0)
 
     def kernel(self, k: Any, i: Any, x: Any, *rest: Any) -> Any:
         b, j = i[: self.shared], i[self.shared :]
@@ -170,7 +170,7 @@ class BlockWrite(Block):
             return cls(self.step, self.shared + 1)(*_lifted(n, batched, (x, u, *bounds)))
         x, u = _lifted(n, batched[:2], (x, u))
         wider = _wider(n, x.shape[1 : self.shared + 1], bounds)
-        return _to_front(cls((*self.step, 1), self.shared)(_to_last(x), _to_last(u), *wider))
+        return move_axis(cls((*self.step, 1), self.shared)(move_axis(x, 0, -1), move_axis(u, 0, -1), *wider), -1, 0)
 
     def part(self, k: Any, j: Any, x: Any, u: Any, *rest: Any) -> tuple[Any, Any]:
         """Where element j of the block lies in x, and what it becomes; of one problem."""
@@ -328,13 +328,3 @@ def _wider(n: int, shape: tuple[int, ...], bounds: Sequence[Value]) -> list[Valu
     rank = len(bounds) // 2
     first, every = (broadcast(const(number, "i64"), shape, ()) for number in (0, n))
     return [*bounds[:rank], first, *bounds[rank:], every]
-
-
-def _to_last(x: Value) -> Value:
-    """The batch axis moved from the front to the end."""
-    return permute(x, (*range(1, x.type.rank), 0))
-
-
-def _to_front(x: Value) -> Value:
-    """The last axis moved to the front."""
-    return permute(x, (x.type.rank - 1, *range(x.type.rank - 1)))

@@ -24,7 +24,7 @@ from pliant.ops.complex import conj
 from pliant.ops.elementwise import add, mul
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_or, reduce_sum
-from pliant.ops.shape import broadcast, flip, lift, permute, slice_axis
+from pliant.ops.shape import broadcast, flip, lift, move_axis, permute, slice_axis
 
 
 class Pairing(Op):
@@ -121,7 +121,7 @@ class Correlate(Pairing):
             return _swept(added, broadcast(const(0, x.dtype), (*x.shape[:-1], count), ()), x, y)
         body = trace(total, Type("i64"), x.type, y.type)
         (rows,) = Loop(count, ("const", "const"), ("stack",), body).apply(x, y)
-        return permute(rows, (*range(1, x.type.rank), 0))
+        return move_axis(rows, 0, -1)
 
     def transpose(self, ct: Value, x: Value | Type, y: Value | Type) -> Tangents:
         if isinstance(x, Type):

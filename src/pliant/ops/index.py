@@ -19,7 +19,7 @@ from pliant.ops.base import Linear
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
 from pliant.ops.select import Find, select
-from pliant.ops.shape import Permute, broadcast, iota, lift, permute, reshape, slice_axis
+from pliant.ops.shape import Permute, broadcast, iota, lift, move_axis, permute, reshape, slice_axis
 
 
 class Indexed(Linear):
@@ -88,14 +88,14 @@ class Gather(Indexed):
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, *indices: Value) -> Value:
         if not any(batched[1:]):
-            return _last_to_front(self(_to_last(x), *indices))
+            return move_axis(self(move_axis(x, 0, -1), *indices), -1, 0)
         lifted = [i if b else lift(i, n) for i, b in zip(indices, batched[1:], strict=True)]
         if batched[0] and _is_element(x, lifted):
-            return Gather(unique=True)(_to_last(x), *lifted, iota(n))
+            return Gather(unique=True)(move_axis(x, 0, -1), *lifted, iota(n))
         if batched[0]:
             return Gather(self.shared + 1, self.unique)(x, *lifted)
-        many = Gather(self.shared)(x, *(_to_rest(i, self.shared) for i in lifted))
-        return _axis_to_front(many, self.shared)
+        many = Gather(self.shared)(x, *(move_axis(i, 0, self.shared) for i in lifted))
+        return move_axis(many, self.shared, 0)
 
     def kernel(self, k: Any, i: Any, x: Any, *indices: Any) -> Any:
         rank = indices[0].type.rank
@@ -121,10 +121,10 @@ class Scatter(Indexed):
         moving = [b or j in (0, len(xs) - 1) or any(batched[1:-1]) for j, b in enumerate(batched)]
         x, *indices, u = [lift(v, n) if m and not b else v for v, m, b in zip(xs, moving, batched, strict=True)]
         if any(batched[1:-1]) and _is_element(x, indices):
-            return _last_to_front(type(self)(unique=True)(_to_last(x), *indices, iota(n), u))  # type: ignore[call-arg]
+            return move_axis(type(self)(unique=True)(move_axis(x, 0, -1), *indices, iota(n), u), -1, 0)  # type: ignore[call-arg]
         if any(batched[1:-1]):
             return type(self)(self.shared + 1, self.unique)(x, *indices, u)  # type: ignore[call-arg]
-        return _last_to_front(self(_to_last(x), *indices, _to_last(u)))
+        return move_axis(self(move_axis(x, 0, -1), *indices, move_axis(u, 0, -1)), -1, 0)
 
     def fill(self, k: Any, out: Any, x: Any, *rest: Any) -> None:
         """Copy x, then write in order."""
@@ -273,27 +273,9 @@ def _checked(k: Any, x: Type, first: int, indices: Sequence[Any]) -> list[Any]:
     return [k.checked(k.index(i), x.shape[first + a], first + a) for a, i in enumerate(indices)]
 
 
-def _to_rest(x: Value, end: int) -> Value:
-    """The batch axis moved from the front to behind the next `end` axes."""
-    return permute(x, (*range(1, end + 1), 0, *range(end + 1, x.type.rank)))
-
-
-def _axis_to_front(x: Value, axis: int) -> Value:
-    return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
-
-
 def _is_element(x: Value, indices: Sequence[Value]) -> bool:
     """Whether indices name one element in each problem of a batch, so that the problem is one index more."""
     return indices[0].type.rank == 1 and x.type.rank == len(indices) + 1
-
-
-def _to_last(x: Value) -> Value:
-    """The batch axis moved from the front to the end: one order of axes, whichever of them places are named along."""
-    return _to_rest(x, x.type.rank - 1)
-
-
-def _last_to_front(x: Value) -> Value:
-    return _axis_to_front(x, x.type.rank - 1)
 
 
 def _type(x: Value | Type) -> Type:
@@ -327,29 +309,20 @@ def wrap(index: Value, extent: int) -> Value:
 
 def take_along(x: Value, indices: Value, axis: int, *, unique: bool = False) -> Value:
     """`np.take_along_axis`: the shapes agree but for `axis`."""
-    y = gather(_last(x, axis), _last(indices, axis), shared=x.type.rank - 1, unique=unique)
-    return _unlast(y, axis)
+    rows, places = move_axis(x, axis, -1), move_axis(indices, axis, -1)
+    return move_axis(gather(rows, places, shared=x.type.rank - 1, unique=unique), -1, axis)
 
 
 def put_along(x: Value, indices: Value, u: Value, axis: int, *, unique: bool = False) -> Value:
     """x after `np.put_along_axis(x, indices, u, axis)`; `u` has the shape of `indices`."""
-    at = (_last(indices, axis),)
-    return _unlast(scatter_set(_last(x, axis), at, _last(u, axis), shared=x.type.rank - 1, unique=unique), axis)
+    rows, places, new = (move_axis(part, axis, -1) for part in (x, indices, u))
+    return move_axis(scatter_set(rows, (places,), new, shared=x.type.rank - 1, unique=unique), -1, axis)
 
 
 def add_along(x: Value, indices: Value, u: Value, axis: int, *, unique: bool = False) -> Value:
     """x with `u` added at the places `indices` along `axis`; repeated places accumulate."""
-    at = (_last(indices, axis),)
-    return _unlast(scatter_add(_last(x, axis), at, _last(u, axis), shared=x.type.rank - 1, unique=unique), axis)
-
-
-def _last(x: Value, axis: int) -> Value:
-    return permute(x, (*(a for a in range(x.type.rank) if a != axis), axis))
-
-
-def _unlast(x: Value, axis: int) -> Value:
-    end = x.type.rank - 1
-    return permute(x, (*range(axis), end, *range(axis, end)))
+    rows, places, new = (move_axis(part, axis, -1) for part in (x, indices, u))
+    return move_axis(scatter_add(rows, (places,), new, shared=x.type.rank - 1, unique=unique), -1, axis)
 
 
 def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> Value:

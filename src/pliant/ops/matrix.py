@@ -14,7 +14,7 @@ from pliant.ops.einsum import diagonal, matmul
 from pliant.ops.elementwise import convert
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, iota, lift, permute, reshape, slice_axis
+from pliant.ops.shape import broadcast, iota, lift, move_axis, permute, reshape, slice_axis
 
 
 class Matrices(Op):
@@ -53,10 +53,10 @@ class Solver(Matrices):
         if batched[0]:
             return self(a, b if batched[1] else lift(b, n))
         # One matrix, many right sides: they become columns, so that it is factored once.
-        rank, (m, k) = b.type.rank, b.shape[-2:]
-        columns = permute(b, (*range(1, rank - 1), 0, rank - 1))
+        m, k = b.shape[-2:]
+        columns = move_axis(b, 0, -2)
         x = self(a, reshape(columns, (*b.shape[1:-2], m, n * k)))
-        return permute(reshape(x, (*b.shape[1:-2], m, n, k)), (rank - 2, *range(rank - 2), rank - 1))
+        return move_axis(reshape(x, (*b.shape[1:-2], m, n, k)), -2, 0)
 
 
 def swap(x: Value) -> Value:

@@ -20,7 +20,7 @@ from pliant.ops.base import fit
 from pliant.ops.custom import Holder
 from pliant.ops.elementwise import Add, Mul, conj
 from pliant.ops.index import Indexed, Scatter, gather, scatter_set
-from pliant.ops.shape import lift, permute, reshape, slice_axis
+from pliant.ops.shape import lift, move_axis, reshape, slice_axis
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import push
 
@@ -67,7 +67,7 @@ class ScatterFold(Stepped, Scatter):
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moved, shared, is_inner = _moved(self, n, batched, xs, 1)
         y = ScatterFold(self.step, shared, self.unique)(*moved)
-        return _to_front(y, self.shared + len(xs) - 2) if is_inner else y
+        return move_axis(y, self.shared + len(xs) - 2, 0) if is_inner else y
 
     def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
         return taken(k, self.step, k.load(out, place), new)
@@ -188,7 +188,7 @@ class ScatterTrail(Stepped, Trail):
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moved, shared, is_inner = _moved(self, n, batched, xs, 1)
         y = ScatterTrail(self.step, shared, self.reverse)(*moved)
-        return _to_front(y, self.shared + 1) if is_inner else y
+        return move_axis(y, self.shared + 1, 0) if is_inner else y
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (x, *indices, u), dx, du = xs, dxs[0], dxs[-1]
@@ -235,7 +235,7 @@ class ScatterAffine(Trail):
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Value:
         moved, shared, is_inner = _moved(self, n, batched, xs, 2)
         y = ScatterAffine(shared, self.reverse)(*moved)
-        return _to_front(y, self.shared + 1) if is_inner else y
+        return move_axis(y, self.shared + 1, 0) if is_inner else y
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (x, *indices, a, c), (dx, da, dc) = xs, (dxs[0], *dxs[-2:])
@@ -297,16 +297,7 @@ def _moved(op: Indexed, n: int, batched: tuple[bool, ...], xs: Values, updates: 
         return full, op.shared + 1, False
     rank = indices[0].type.rank
     x, us = full[0], full[-updates:]
-    return [_inside(x, op.shared + len(indices)), *indices, *(_inside(u, rank) for u in us)], op.shared, True
-
-
-def _inside(x: Value, end: int) -> Value:
-    """The first axis moved behind the next `end` axes."""
-    return permute(x, (*range(1, end + 1), 0, *range(end + 1, x.type.rank)))
-
-
-def _to_front(x: Value, axis: int) -> Value:
-    return permute(x, (axis, *range(axis), *range(axis + 1, x.type.rank)))
+    return [move_axis(x, 0, op.shared + len(indices)), *indices, *(move_axis(u, 0, rank) for u in us)], op.shared, True
 
 
 def scatter_fold(x: Value, indices: Sequence[Value], u: Value, step: Function, *, unique: bool = False) -> Value:

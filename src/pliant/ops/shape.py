@@ -268,6 +268,14 @@ def permute(x: Value, order: Sequence[int]) -> Value:
     return x if tuple(order) == tuple(range(len(order))) else Permute(tuple(order))(x)
 
 
+def move_axis(x: Value, source: int, destination: int) -> Value:
+    """`x` with one axis at another place, counted from the end if negative; the others keep their order."""
+    rank = x.type.rank
+    order = [axis for axis in range(rank) if axis != source % rank]
+    order.insert(destination % rank, source % rank)
+    return permute(x, order)
+
+
 def lift(x: Value, n: int) -> Value:
     """`x` repeated along a new axis 0 of extent `n`."""
     return broadcast(x, (n, *x.shape), tuple(range(1, x.type.rank + 1)))

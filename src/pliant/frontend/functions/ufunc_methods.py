@@ -31,7 +31,7 @@ from pliant.ops.index import gather
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_and, reduce_or
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, concatenate, iota, permute, reshape, slice_axis
+from pliant.ops.shape import broadcast, concatenate, iota, move_axis, reshape, slice_axis
 from pliant.ops.sort import searchsorted
 
 
@@ -61,9 +61,9 @@ def in_order(ufunc: np.ufunc) -> Callable[..., Any]:
             raise ShapeError(message).at(("here", here()))
         if not axes:
             return store_out(x, out)
-        rows, mask = to_front(x, axes[0]), None
+        rows, mask = move_axis(x, axes[0], 0), None
         if where is not True:
-            mask = to_front(broadcast_value(value_of(where, "bool"), x.shape), axes[0])
+            mask = move_axis(broadcast_value(value_of(where, "bool"), x.shape), axes[0], 0)
         start = None if initial is None or initial is NO_VALUE else value_of(initial, x.dtype)
         if start is not None:
             rows, mask = _started(rows, mask, start)
@@ -90,9 +90,9 @@ def in_steps(ufunc: np.ufunc) -> Callable[..., Any]:
         x = in_reduction(ufunc, array, dtype)
         at = axis_of(axis, x.type.rank)
         if x.type.size:
-            rows = to_front(x, at)
+            rows = move_axis(x, at, 0)
             _, later = folded(ufunc, rows)
-            x = from_front(concatenate((slice_axis(rows, 0, 0, 1), later), 0), at)
+            x = move_axis(concatenate((slice_axis(rows, 0, 0, 1), later), 0), 0, at)
         return store_accumulated(x, as_traced(array), at, out, f"np.{ufunc.__name__}.accumulate")
 
     return accumulated
@@ -136,9 +136,9 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: An
         raise ShapeError(f"np.{ufunc.__name__}.reduceat: indices are one row of integers, not {places.type}").at(
             ("here", here())
         )
-    rows = to_front(x, at)
+    rows = move_axis(x, at, 0)
     made = _parts(ufunc, rows, places.concrete) if places.concrete is not None else _found_parts(ufunc, rows, places)
-    return store_out(from_front(made, at), out, f"np.{ufunc.__name__}.reduceat", is_array=True, casting="unsafe")
+    return store_out(move_axis(made, 0, at), out, f"np.{ufunc.__name__}.reduceat", is_array=True, casting="unsafe")
 
 
 def _parts(ufunc: np.ufunc, rows: Value, starts: Any) -> Value:
@@ -203,13 +203,3 @@ def _found_parts(ufunc: np.ufunc, rows: Value, places: Any) -> Value:
     never_fall = reduce_and(compare.less_equal(slice_axis(starts, 0, 0, m - 1), slice_axis(starts, 0, 1, m - 1)))
     types = rows.type, starts.type
     return Cond(trace(rising, *types), trace(any_order, *types)).apply(never_fall, rows, starts)[0]
-
-
-def to_front(x: Value, axis: int) -> Value:
-    """The axis first, the others in order."""
-    return permute(x, (axis, *(a for a in range(x.type.rank) if a != axis)))
-
-
-def from_front(x: Value, axis: int) -> Value:
-    """The first axis back in its place."""
-    return permute(x, (*range(1, axis + 1), 0, *range(axis + 1, x.type.rank)))
