@@ -29,6 +29,7 @@ from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
+from pliant.frontend.memory import address_of
 from pliant.frontend.outputs import Changed, Output, Window, replace_items
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
@@ -252,7 +253,7 @@ def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Win
     shown = look(array, tuple(fixed))
     if _owner(shown) is not _owner(array):
         raise NoEntryError
-    offset = shown.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+    offset = address_of(shown) - address_of(array)
     is_writeable = not any([isinstance(lens, ReadOnlyLens) for lens in fixed])
     return View(of, shown.dtype, shown.shape, shown.strides, offset, is_writeable)
 

@@ -35,6 +35,11 @@ def hint_of(value: Value) -> str:
     return value.op.hint.partition(".")[0] if isinstance(value.op, Param) else ""
 
 
+def number_of(value: Value) -> int | None:
+    """The integer that a literal is; None for anything else."""
+    return int(value.op.value.real) if isinstance(value.op, Const) else None
+
+
 def expanded(op: Op, *types: Type) -> Function:
     """`op.expand` as a function: the default for every rule that is not written."""
     return trace(op.expand, *types, names=[f"x{i}" for i in range(len(types))])

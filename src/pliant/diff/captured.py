@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any, Final, cast, final
 
 from pliant.backends.calls import Conditions
-from pliant.diff.system import is_ndarray
+from pliant.frontend.kinds import is_array
 
 _LIBRARIES: Final = frozenset(
     {"jax", "jaxlib", "numpy", "scipy", "torch", "pliant", "optree", "builtins", "math", "functools"}
@@ -227,7 +227,7 @@ def _cell(cell: CellType, replace: Replace, seen: dict[int, Any]) -> CellType:
 
 def _is_array(x: Any) -> bool:
     """Whether x is an array that holds values: NumPy's, JAX's or TensorFlow's."""
-    return is_ndarray(x) or type(x).__name__ in ("ArrayImpl", "EagerTensor")
+    return is_array(x) or type(x).__name__ in ("ArrayImpl", "EagerTensor")
 
 
 def _is_library(module: str | None) -> bool:

@@ -13,6 +13,7 @@ import optree
 from pliant.diff.contexts import Active, Cache, Constant, ConstantOrCache
 from pliant.diff.system import native
 from pliant.errors import ArgumentError, DifferentiationError
+from pliant.frontend.signature import unflatten
 
 Role = Literal["active", "constant", "static", "cache"]
 
@@ -20,11 +21,6 @@ Role = Literal["active", "constant", "static", "cache"]
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Leaves of nested containers, and the structure."""
     return optree.tree_flatten(tree)
-
-
-def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
-    """The inverse of `flatten`."""
-    return optree.tree_unflatten(structure, leaves)
 
 
 def leaf_type(x: Any) -> tuple[Any, ...]:

@@ -17,8 +17,9 @@ from pliant.diff.keywords import keywords, refuse
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepared
 from pliant.diff.same_point import PointPrep
-from pliant.diff.system import is_ndarray, is_sparse
+from pliant.diff.system import is_sparse
 from pliant.errors import ArgumentError, DTypeError, ReadOnlyError, ShapeError, UnsupportedError
+from pliant.frontend.kinds import is_array
 
 
 class Options(TypedDict, total=False):
@@ -262,7 +263,7 @@ def _filled(out: Any, made: Any, name: str) -> Any:
         shapes = [", ".join(str(list(np.shape(a))) for a in arrays) for arrays in (targets, leaves)]
         raise ShapeError(f"{name}= has shape {shapes[0]}, the result {shapes[1]}")
     for target, leaf in zip(targets, leaves, strict=True):
-        if is_ndarray(target):
+        if is_array(target):
             _write(target, leaf, name)
         elif hasattr(target, "copy_"):
             target.copy_(leaf)

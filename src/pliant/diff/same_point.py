@@ -12,8 +12,9 @@ from pliant.diff import programs
 from pliant.diff.calls import Call
 from pliant.diff.layout import flatten
 from pliant.diff.prepare import Prep, prepare
-from pliant.diff.system import Arrays, Flat, Linear, is_ndarray, is_sparse
+from pliant.diff.system import Arrays, Flat, Linear, is_sparse
 from pliant.errors import PreparationError
+from pliant.frontend.kinds import is_array
 
 
 @final
@@ -77,7 +78,7 @@ def prepare_at(of: Call) -> PointPrep:
 
 def _kept(x: Any) -> Any:
     """A copy of what may be written."""
-    return x.copy() if is_ndarray(x) else x.clone() if hasattr(x, "clone") else x
+    return x.copy() if is_array(x) else x.clone() if hasattr(x, "clone") else x
 
 
 def _linear(prep: Prep, point: Arrays, constants: Arrays) -> Linear | None:

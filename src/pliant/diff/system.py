@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.diff.optional import package
 from pliant.errors import MutationError, UnsupportedError
+from pliant.frontend.kinds import is_array
 
 Arrays = tuple[Any, ...]
 Flat = Callable[[Arrays], tuple[Arrays, Arrays]]
@@ -27,11 +28,6 @@ Linear = Callable[[Arrays], Arrays]  # a derivative at one point, of the leaves 
 Mode = Literal["forward", "reverse", "both"]
 
 
-def is_ndarray(x: Any) -> bool:
-    """Whether x is a NumPy array (and no scalar)."""
-    return isinstance(x, np.ndarray)
-
-
 def is_numpy(x: Any) -> bool:
     """Whether x is a NumPy array or scalar."""
     return isinstance(x, np.ndarray | np.generic)
@@ -39,7 +35,7 @@ def is_numpy(x: Any) -> bool:
 
 def native(x: Any) -> Any:
     """x in this machine's byte order, which is the only one that other libraries know."""
-    return x.astype(x.dtype.newbyteorder("=")) if is_ndarray(x) and not x.dtype.isnative else x
+    return x.astype(x.dtype.newbyteorder("=")) if is_array(x) and not x.dtype.isnative else x
 
 
 def shape(x: Any) -> tuple[int, ...]:
@@ -220,7 +216,7 @@ class System(ABC):
 
     def numpy(self, x: Any) -> Any:
         """One of the system's arrays as a NumPy array or scalar; what is read-only is a view of an argument."""
-        return unboxed(x if not is_ndarray(x) or x.flags.writeable else x.copy())
+        return unboxed(x if not is_array(x) or x.flags.writeable else x.copy())
 
     def owns(self, x: Any) -> bool:
         """Whether x is one of the system's own arrays (never true for NumPy's)."""
@@ -233,7 +229,7 @@ class System(ABC):
     def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
         """Zeros of the dtype of an array; NumPy's of rank 0 are scalars."""
         made = self.namespace.zeros(shape, dtype=like.dtype)
-        return unboxed(made) if is_ndarray(made) else made
+        return unboxed(made) if is_array(made) else made
 
     def cast(self, x: Any, like: Any) -> Any:
         """An array with the dtype of another."""

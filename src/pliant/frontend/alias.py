@@ -19,6 +19,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, ReadOnlyError
+from pliant.frontend.memory import address_of
 from pliant.frontend.view import DTypeLens, Lens, PermuteLens, ReadOnlyLens, ReshapeLens, SliceLens
 from pliant.ops.index import scatter_set
 from pliant.ops.strided import is_injective as injective
@@ -222,7 +223,7 @@ def _near(arrays: Sequence[Any], written: set[int], others: Sequence[int]) -> It
 def bounds(a: Any) -> tuple[int, int]:
     """First and past-the-end address of an array's elements."""
     if a.flags.forc:
-        low = a.__array_interface__["data"][0]
+        low = address_of(a)
         return low, low + a.nbytes
     return byte_bounds(a)
 
@@ -259,16 +260,12 @@ def _group(arrays: Sequence[Any], places: tuple[int, ...]) -> Group:
         raise DTypeError(f"arrays that overlap, one of them written, have dtypes {kinds}", hint=_BYTES)
     base, end = min(bounds(a)[0] for a in parts), max(bounds(a)[1] for a in parts)
     dtype, unit = parts[0].dtype, parts[0].itemsize
-    is_even = all([a.itemsize == unit and not any([n % unit for n in (_start(a) - base, *a.strides)]) for a in parts])
+    steps = [(address_of(a) - base, *a.strides) for a in parts]
+    is_even = all([a.itemsize == unit and not any([n % unit for n in s]) for a, s in zip(parts, steps, strict=True)])
     if not is_even:
         dtype, unit = np.dtype(np.uint8), 1
-    members = [_member(place, a, _start(a) - base, dtype) for place, a in zip(places, parts, strict=True)]
+    members = [_member(place, a, address_of(a) - base, dtype) for place, a in zip(places, parts, strict=True)]
     return Group(tuple(members), dtype, (end - base) // unit)
-
-
-def _start(a: Any) -> int:
-    """Address of the first element."""
-    return a.__array_interface__["data"][0]
 
 
 def _member(place: int, a: Any, offset: int, dtype: np.dtype[Any]) -> Member:

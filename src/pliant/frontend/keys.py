@@ -15,7 +15,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, cast_value
-from pliant.frontend.kinds import as_tuple, is_array, is_sequence
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
 from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
 from pliant.ops.compare import less
 from pliant.ops.elementwise import add
@@ -173,17 +173,12 @@ def axis_of_key(k: Any, n: int, axis: int, type: Type, *, is_array: bool) -> Axi
         if not -n <= k < n:
             raise index_error(f"index {k} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
         return Axis(array=np.asarray(k % n)) if is_array else Axis(k % n, 1, 1, is_dropped=True)
-    if type_is_traced(k):
+    if is_traced(k):
         return Axis(array=k) if is_array or k.shape else Axis(wrapped(k.value, n), 1, 1, is_dropped=True)
     if k.size and not (-n <= k.min() and k.max() < n):
         bad = k[(k < -n) | (k >= n)][0]
         raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
     return Axis(array=np.where(k < 0, k + n, k))
-
-
-def type_is_traced(k: Any) -> bool:
-    """Whether an item of a key is a traced array."""
-    return type(k) is TracedArray
 
 
 def wrapped(i: Value, n: int) -> Value:

@@ -41,6 +41,11 @@ class Memory:
         return made
 
 
+def address_of(array: Any) -> int:
+    """Where the first element of an array lies."""
+    return array.__array_interface__["data"][0]
+
+
 Memories: TypeAlias = "tuple[Memory | None, ...]"
 
 

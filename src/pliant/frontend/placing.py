@@ -12,6 +12,7 @@ import numpy as np
 from pliant.core.ir import Function, Value
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
+from pliant.frontend.memory import address_of
 from pliant.frontend.outputs import Output
 from pliant.frontend.program import Program
 from pliant.frontend.view import PermuteLens
@@ -120,4 +121,4 @@ def is_whole(output: Output, out: Any) -> bool:
 def is_same(a: Any, b: Any) -> bool:
     """Whether two contiguous arrays are the same elements of the same type."""
     is_alike = a.shape == b.shape and a.dtype == b.dtype and bool(b.flags.carray)
-    return is_alike and a.__array_interface__["data"] == b.__array_interface__["data"]
+    return is_alike and address_of(a) == address_of(b)

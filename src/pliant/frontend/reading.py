@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
+from pliant.core.build import number_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, const
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, ReshapeLens, SliceLens
@@ -47,20 +48,16 @@ def in_blocks(shape: tuple[int, ...], lenses: tuple[Lens, ...], *, moved: bool =
         case _:
             return lenses
     places = tuple([_moved(i, s, d) for i, s, d in zip(starts, start, step, strict=True)])
-    wholes = [(_number(i), d, m) == (0, 1, n) for i, d, m, n in zip(places, step, lengths, shape, strict=True)]
+    wholes = [(number_of(i), d, m) == (0, 1, n) for i, d, m, n in zip(places, step, lengths, shape, strict=True)]
     rows = wholes.index(True) if True in wholes else len(wholes)
     if not moved and all(wholes[rows:]) and all([m == 1 for m in lengths[:rows]]):
         return (DynamicLens(places, lengths), *rest)
     return (BlockLens(places, tuple([const(m, "i64") for m in lengths]), lengths, step), *rest)
 
 
-def _number(i: Value) -> int | None:
-    return int(i.op.value.real) if isinstance(i.op, Const) else None
-
-
 def _moved(i: Value, start: int, step: int) -> Value:
     """start + step·i."""
-    number = _number(i)
+    number = number_of(i)
     return i if number is None else const(start + step * number, "i64")
 
 
@@ -76,7 +73,7 @@ class Window:
 
     def is_whole(self, extent: int) -> bool:
         """Whether it takes all of an axis as it is."""
-        return (_number(self.start), self.step, _number(self.length), self.most) == (0, 1, extent, extent)
+        return (number_of(self.start), self.step, number_of(self.length), self.most) == (0, 1, extent, extent)
 
 
 def windows(lens: Lens) -> list[Window]:
@@ -111,7 +108,7 @@ def of_rows(shape: tuple[int, ...], lenses: tuple[Lens, ...]) -> tuple[Lens, ...
 
 def _of_windows(windows: list[Window]) -> Lens:
     starts, most = tuple([w.start for w in windows]), tuple([w.most for w in windows])
-    if all([_number(w.length) == w.most and w.step == 1 for w in windows]):
+    if all([number_of(w.length) == w.most and w.step == 1 for w in windows]):
         return DynamicLens(starts, most)
     return BlockLens(starts, tuple([w.length for w in windows]), most, tuple([w.step for w in windows]))
 

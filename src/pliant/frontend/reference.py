@@ -10,6 +10,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pliant.errors import ReadOnlyError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.kinds import is_array
 
 
 @final
@@ -39,7 +40,7 @@ class Ref(NDArrayOperatorsMixin):
     def __init__(self, x: Any) -> None:
         self.array = x.array if isinstance(x, Ref) else x if _is_array(x) else np.array(x)
         self.source = None
-        if _is_numpys(self.array) and not self.array.flags.writeable:
+        if is_array(self.array) and not self.array.flags.writeable:
             raise ReadOnlyError("pliant.Ref: the array is read-only")
 
     @property
@@ -112,10 +113,6 @@ def bare(x: Any) -> Any:
     if type(x) in (tuple, list):
         return type(x)(map(bare, x))
     return x
-
-
-def _is_numpys(x: Any) -> bool:
-    return isinstance(x, np.ndarray)
 
 
 def _is_array(x: Any) -> bool:

@@ -9,7 +9,7 @@ nearest to what is wanted, which leaves least to be made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -27,10 +27,11 @@ def fewest(wanted: Sequence[Value], free: Collection[Value], again: Callable[[Va
     if len(wanted) < 2 or len(below) > LARGEST:
         return tuple(wanted)
     least = _Flow(below, wanted).cut()
-    return least if _bytes(least) < _bytes(wanted) else tuple(wanted)
+    return least if bytes_of(least) < bytes_of(wanted) else tuple(wanted)
 
 
-def _bytes(values: Sequence[Value]) -> int:
+def bytes_of(values: Iterable[Value]) -> int:
+    """What values take together."""
     return sum([v.type.bytes for v in values])
 
 

@@ -9,7 +9,7 @@ from pliant.core.ir import Const, Function, Value, Values, nodes
 from pliant.ops.base import Elementwise, Movement
 from pliant.ops.block import ReadBlock
 from pliant.ops.custom import pick
-from pliant.ops.fewest import fewest
+from pliant.ops.fewest import bytes_of, fewest
 from pliant.ops.index import Gather
 from pliant.ops.shape import Iota
 from pliant.transforms.vmap import vmap_apart, with_axis
@@ -167,7 +167,7 @@ def sources(
         if not again(v) or len(seen) - len(found) > (LONGEST_OF_PARTS if value in parts else LONGEST):
             return None
         todo.extend(v.args)
-    return tuple(found) if sum([v.type.bytes for v in found]) < value.type.bytes else None
+    return tuple(found) if bytes_of(found) < value.type.bytes else None
 
 
 def is_simple(op: ir.Op) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from pliant.core.ir import Value, Values, nodes
+from pliant.ops.fewest import bytes_of
 from pliant.ops.region import cut
 
 WIDE: Final = 8  # elements of a carry from which on it is kept once
@@ -23,11 +24,11 @@ def step_cut(reads: Sequence[Value], free: Collection[Value], carries: Sequence[
     free, paid = set(free), 0
     near = _known({y for _, y in carries if y in free}, carries) - free  # as rows of what is kept anyway
     least = cut(reads, free | near)
-    cost = _bytes(least)
+    cost = bytes_of(least)
     left = {y: p for p, y in carries if y not in free}
     while len(least) > 1 and len(left) <= TRIED:
         trials = {y: cut(reads, free | near | _known({y}, carries)) for y in left}
-        costs = {y: paid + y.type.bytes + _bytes(some) for y, some in trials.items()}
+        costs = {y: paid + y.type.bytes + bytes_of(some) for y, some in trials.items()}
         best = min(costs, key=lambda y: costs[y], default=None)
         if best is None or costs[best] >= cost:
             break
@@ -43,7 +44,3 @@ def _known(kept: set[Value], carries: Sequence[tuple[Value, Value]]) -> set[Valu
     while more := {p for p, y in carries if y in kept and p not in kept}:
         kept = kept | more
     return kept
-
-
-def _bytes(values: Sequence[Value]) -> int:
-    return sum([v.type.bytes for v in values])

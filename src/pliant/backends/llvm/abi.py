@@ -16,6 +16,7 @@ from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DomainError, OutOfMemoryError, ShapeError, beyond, out_of_range
+from pliant.frontend.memory import address_of
 from pliant.kernel.site import CALLED, OUT_OF_MEMORY
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Executable:
             arena = self.arenas.pop()
         except IndexError:
             arena = aligned(self.frame.arena)
-        table = self.table(*[address(a) for a in (arena, *args, *made)])
+        table = self.table(*[address_of(a) for a in (arena, *args, *made)])
         self._run(table, [arena, *args, *made])
         self.arenas.append(arena)
         return made
@@ -162,11 +163,6 @@ def plain(a: Array, dtype: np.dtype[Any]) -> Array:
     if type(a) is np.ndarray and a.dtype is dtype and a.flags.carray:
         return a
     return np.require(a, dtype, ("C", "A"))
-
-
-def address(a: Array) -> int:
-    """Where an array's data lies."""
-    return a.__array_interface__["data"][0]
 
 
 def aligned(size: int) -> Array:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.elimination import LARGEST, Loops, Slot, cofactor, det, lu, over, steps
 from pliant.backends.llvm.lanes import place_of
-from pliant.backends.llvm.panels import WIDEST, Panel, Parts, conjugate, divisor, is_zero, parts_of
+from pliant.backends.llvm.panels import WIDEST, Panel, conjugate, divisor, is_zero
 from pliant.backends.llvm.reflections import qr, triangle
 from pliant.backends.llvm.singular import svd, svdvals
 from pliant.backends.llvm.tridiagonal import eigh, eigvalsh
-from pliant.backends.llvm.values import float_text, llvm_type
+from pliant.backends.llvm.values import Parts, float_text, llvm_type, parts_of
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize, real_dtype
 from pliant.kernel.ir import Affine, Routine, Var

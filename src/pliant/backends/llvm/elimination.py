@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pliant.backends.llvm.lanes import place_of
-from pliant.backends.llvm.panels import Panel, Parts, divisor, is_zero, size_of
-from pliant.backends.llvm.values import float_text, llvm_type
+from pliant.backends.llvm.panels import Panel, divisor, is_zero, size_of
+from pliant.backends.llvm.values import Parts, float_text, llvm_type
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
 

@@ -11,7 +11,7 @@ from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.quotient import divided, is_suited
 from pliant.backends.llvm.searched import emit_search
-from pliant.backends.llvm.values import Val, literal, llvm_type
+from pliant.backends.llvm.values import Val, literal, llvm_type, parts_of
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
     Affine,
@@ -111,14 +111,14 @@ class Emitter(FunctionText):
 
         def block(first: str, end: str) -> None:
             if start:
-                self.in_parts(var, body, (first, end), *start)
+                self.inparts_of(var, body, (first, end), *start)
             else:
                 self.loop(var, body, (first, end))
             flush()
 
         self.blocks(var, BLOCK, block)
 
-    def in_parts(
+    def inparts_of(
         self, var: Var, body: Callable[[], None], bounds: tuple[str, str], size: int, start: Callable[[str], None]
     ) -> None:
         """A part of a loop, with something before each `size` steps."""
@@ -316,7 +316,7 @@ class Emitter(FunctionText):
             for side in s.sides:
                 self.region(side)
             yes, no = self.values[s.yes], self.values[s.no]
-            pairs = zip(_parts(yes), _parts(no), strict=True)
+            pairs = zip(parts_of(yes), parts_of(no), strict=True)
             return _whole([self.op(f"select i1 {cond}, {t} {a}, {t} {b}") for a, b in pairs])
         labels = [self.fresh(name)[1:] for name in ("yes", "no", "end")]
         self.line(f"br i1 {cond}, label %{labels[0]}, label %{labels[1]}")
@@ -324,7 +324,7 @@ class Emitter(FunctionText):
         for label, side, chosen in zip(labels[:2], s.sides, (s.yes, s.no), strict=True):
             self.label(label)
             self.region(side)
-            ends.append((_parts(self.values[chosen]), self.block))
+            ends.append((parts_of(self.values[chosen]), self.block))
             self.line(f"br label %{labels[2]}")
         self.label(labels[2])
         (yes, left), (no, right) = ends
@@ -378,10 +378,6 @@ def is_number(s: Scalar | None) -> bool:
         yes, no = no, yes  # as if it asked whether they differ
     is_nan = name == "isnan" or (name in ("equal", "not_equal") and asked[0] is asked[1])
     return is_nan and no is asked[0] and isinstance(yes, Literal) and yes.value == yes.value
-
-
-def _parts(value: Val) -> tuple[str, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _whole(parts: list[str]) -> Val:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.elimination import Slot, over
 from pliant.backends.llvm.iterations import length
-from pliant.backends.llvm.panels import Panel, Parts, conjugate, conjugate_all
+from pliant.backends.llvm.panels import Panel, conjugate, conjugate_all
 from pliant.backends.llvm.reals import Array, Real, real
 from pliant.backends.llvm.reflections import Row, negative
+from pliant.backends.llvm.values import Parts
 from pliant.core.types import real_dtype
 
 if TYPE_CHECKING:

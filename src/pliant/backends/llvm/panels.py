@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, final
 
 from pliant.backends.llvm.lanes import BYTES
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.tiles import BLOCK, turned
-from pliant.backends.llvm.values import Val, float_text, llvm_type
+from pliant.backends.llvm.values import Parts, float_text, llvm_type, parts_of
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Affine, Buffer, Var, root_of
 from pliant.ops.elementwise import Div
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
 VECTOR: Final = 64  # bytes; processors with shorter ones take several
 WIDEST: Final = 4  # vectors of a row that are at hand at the same time
-
-Parts: TypeAlias = tuple[str, ...]
-"""LLVM values of one kind, numbers or vectors: one if they are real, the real and the imaginary parts otherwise."""
-
-
-def parts_of(x: Val) -> Parts:
-    """A number as its parts."""
-    return x if isinstance(x, tuple) else (x,)
 
 
 @final

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pliant.backends.llvm.elimination import Slot, filled, over, steps
 from pliant.backends.llvm.lanes import place_of
-from pliant.backends.llvm.panels import Panel, Parts, Piece, conjugate, divisor, is_zero
+from pliant.backends.llvm.panels import Panel, Piece, conjugate, divisor, is_zero
 from pliant.backends.llvm.reals import Condition, Real, Variable, real
-from pliant.backends.llvm.values import llvm_type
+from pliant.backends.llvm.values import Parts, llvm_type
 from pliant.core.frozen import frozen
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Buffer, Routine, Var

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from pliant.backends.llvm.elimination import Slot, filled, over, steps
 from pliant.backends.llvm.iterations import Iterations
 from pliant.backends.llvm.lanes import place_of
-from pliant.backends.llvm.panels import Panel, Parts, conjugate, conjugate_all
+from pliant.backends.llvm.panels import Panel, conjugate, conjugate_all
 from pliant.backends.llvm.reals import Array, Real, Variable, real
 from pliant.backends.llvm.reflections import (
     Reflection,
@@ -26,6 +26,7 @@ from pliant.backends.llvm.reflections import (
     reflection,
     times,
 )
+from pliant.backends.llvm.values import Parts
 from pliant.core.types import real_dtype
 from pliant.kernel.ir import Affine, Buffer, Routine, Var
 

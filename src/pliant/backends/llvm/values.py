@@ -16,7 +16,15 @@ from pliant.core.types import REAL_OF
 Val: TypeAlias = "str | tuple[str, str]"
 Rule: TypeAlias = Callable[..., Any]  # (writer, dtype, operands) -> value
 
+Parts: TypeAlias = tuple[str, ...]
+"""LLVM values of one kind, numbers or vectors: one if they are real, the real and the imaginary parts otherwise."""
+
 LLVM: Final = {"bool": "i1", "f16": "half", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+
+
+def parts_of(x: Val) -> Parts:
+    """A number as its parts."""
+    return x if isinstance(x, tuple) else (x,)
 
 
 class Writer(Protocol):

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from pliant.diff.system import is_ndarray
 from pliant.errors import UnsupportedError
+from pliant.frontend.kinds import is_array
 
 # what Python's operators do on any expression
 _OWN = ("add", "subtract", "multiply", "divide", "negative", "positive", "power", "matmul", "conjugate")
@@ -33,7 +33,7 @@ class ExpressionArray(np.ndarray[Any, Any]):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's operator on expressions, or the library's function of them."""
-        raw = [np.asarray(x) if is_ndarray(x) else x for x in inputs]
+        raw = [np.asarray(x) if is_array(x) else x for x in inputs]
         if "out" in options:
             options["out"] = tuple([np.asarray(x) for x in options["out"]])
         options.pop("dtype", None)
@@ -85,7 +85,7 @@ def array_class(library: str, functions: Mapping[str, Callable[..., Any]]) -> ty
 
 def filled(kind: type[ExpressionArray], made: Any) -> Any:
     """An object array, or a single expression or number, as an array of this kind; other arrays as they are."""
-    if is_ndarray(made):
+    if is_array(made):
         return made.view(kind) if made.dtype == object else made
     array = np.empty((), object)
     array[()] = made
@@ -99,7 +99,7 @@ def whole(numbers: Any) -> Any:
 
 def _kept(kind: type[ExpressionArray], made: Any) -> Any:
     """What a function of NumPy returned, with object arrays as arrays of this kind."""
-    return filled(kind, made) if is_ndarray(made) else made
+    return filled(kind, made) if is_array(made) else made
 
 
 def _reduced(scalar: Callable[..., Any], x: Any, axis: Any = 0, keepdims: bool = False, **_: Any) -> Any:

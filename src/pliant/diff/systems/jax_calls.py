@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant.backends import backend_named
 from pliant.diff.captured import NOTHING, UNREAD
-from pliant.diff.system import Arrays, Bound, Form, Linear, Way, is_ndarray, native, unboxed
+from pliant.diff.system import Arrays, Bound, Form, Linear, Way, native, unboxed
+from pliant.frontend.kinds import is_array
 
 SMALL: Final = 4096  # elements: to copy these twice costs less than to hand over one more array
 
@@ -130,7 +131,7 @@ def _native(args: Arrays, arrays: Arrays = ()) -> Arrays:
 
 
 def _is_native(x: Any) -> bool:
-    return all(map(_is_native, x)) if x.__class__ is tuple else not is_ndarray(x) or x.dtype.isnative
+    return all(map(_is_native, x)) if x.__class__ is tuple else not is_array(x) or x.dtype.isnative
 
 
 def _copy(fn: Any) -> Callable[..., Any]:

@@ -18,10 +18,10 @@ from pliant.diff.system import (
     System,
     Way,
     entered,
-    is_ndarray,
     is_numpy,
     unboxed,
 )
+from pliant.frontend.kinds import is_array
 
 
 @final
@@ -95,7 +95,7 @@ class MLX(System):
         """An array of MLX; NumPy's memory is copied."""
         if self.owns(x):
             return x
-        return self.namespace.array(x.copy() if is_ndarray(x) and min(x.strides, default=0) < 0 else x)
+        return self.namespace.array(x.copy() if is_array(x) and min(x.strides, default=0) < 0 else x)
 
     def numpy(self, x: Any) -> Any:
         """A NumPy array or scalar."""

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.diff.system import Arrays, is_ndarray
+from pliant.diff.system import Arrays
+from pliant.frontend.kinds import is_array
 
 
 def moved(xs: Arrays, i: int, by: Sequence[complex]) -> Iterator[Arrays]:
     """For each n xs with by[n] added to element n of leaf i."""
     x, before, after = xs[i], xs[:i], xs[i + 1 :]
     for n, step in enumerate(by):
-        if is_ndarray(x):
+        if is_array(x):
             new = x.copy()
             (new if new.ndim == 1 else new.reshape(-1))[n] += step
         else:

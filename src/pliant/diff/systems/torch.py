@@ -20,13 +20,13 @@ from pliant.diff.system import (
     System,
     Way,
     entered,
-    is_ndarray,
     is_numpy,
     mutation_error,
     native,
     unboxed,
 )
 from pliant.diff.systems import torch_forward, torch_tape
+from pliant.frontend.kinds import is_array
 
 
 @final
@@ -128,7 +128,7 @@ class PyTorch(System):
         """A tensor; NumPy's memory is shared where PyTorch can."""
         if isinstance(x, self.torch.Tensor):
             return x
-        if is_ndarray(x) and x.flags.writeable and min(x.strides, default=0) >= 0 and x.dtype.isnative:
+        if is_array(x) and x.flags.writeable and min(x.strides, default=0) >= 0 and x.dtype.isnative:
             return self.torch.from_numpy(x)
         return (
             self.torch.from_numpy(native(np.array(x)))

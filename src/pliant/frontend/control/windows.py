@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import final
 
+from pliant.core.build import number_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Value, const
+from pliant.core.ir import Value, const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import DynamicLens, Lens, SliceLens
@@ -47,8 +48,8 @@ def window_of(first: TracedArray, x: TracedArray) -> Window | None:
     ones, others = (tuple(map(_placeless, a.lenses)) for a in (first, x))
     if ones != others:
         return None
-    starts = [_number(a) if _number(a) == _number(b) else None for a, b in zip(*map(_starts, (first, x)), strict=True)]
-    return Window(x.storage, ones, tuple(starts))
+    known = [[number_of(start) for start in _starts(seen)] for seen in (first, x)]
+    return Window(x.storage, ones, tuple([a if a == b else None for a, b in zip(*known, strict=True)]))
 
 
 def _placed(lens: Lens, starts: Iterator[Value]) -> Lens:
@@ -77,7 +78,3 @@ def _starts(x: TracedArray) -> list[Value]:
 
 def _is_plain(lens: SliceLens) -> bool:
     return all([d == 1 for d in lens.step])
-
-
-def _number(start: Value) -> int | None:
-    return int(start.op.value.real) if isinstance(start.op, Const) else None
