@@ -377,5 +377,8 @@ def test_less_is_kept_of_a_bounded_number_of_steps() -> None:
 
     kept = pliant.grad(lambda x, n: f(x, n, 20))
     np.testing.assert_allclose(kept(0.7, 9), pliant.grad(lambda x: f(x, 9, None))(0.7))
+    wanted = pliant.grad(lambda x: f(x, 9, None))(0.7)
+    np.testing.assert_allclose(pliant.grad(lambda x, n: f(x, n, None))(0.7, 9), wanted)
+    steps = pliant.reversible(lambda i, y: y)
     with pytest.raises(ArgumentError, match="needs a bound"):
-        pliant.grad(lambda x, n: f(x, n, None))(0.7, 9)
+        pliant.grad(lambda x, n: pliant.fori_loop(0, n, lambda i, y: y * 2, x, save=steps))(0.7, 9)

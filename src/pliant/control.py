@@ -20,9 +20,10 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
-from pliant.ops.checkpoints import Treeverse, apply_of, with_policy
+from pliant.ops.checkpoints import Treeverse, apply_of
 from pliant.ops.custom import Checkpoint, CustomJvp, CustomVjp
 from pliant.ops.custom import stop_gradient as stop_gradient_value
+from pliant.ops.while_checkpoints import saving_less
 
 
 def stop_gradient(tree: Any) -> Any:
@@ -61,7 +62,7 @@ def checkpoint(
     array([1., 1.])
     """
     function_of(f)
-    policy = apply_of(save)
+    apply_of(save)  # or an error
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
@@ -69,7 +70,7 @@ def checkpoint(
             return f(*args, **kwargs)
         xs, closed = _closed(f, args, kwargs)
         if save != "carry":
-            fn = with_policy(closed.fn, policy)
+            fn = saving_less(closed.fn, save)
             return closed.rebuild(fn(*(x.value for x in xs), *closed.free))
         return closed.rebuild(Checkpoint(closed.fn).apply(*(x.value for x in xs), *closed.free))
 

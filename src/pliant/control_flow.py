@@ -29,10 +29,12 @@ from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.state import State, settle, traced_step
 from pliant.frontend.tracing import is_tracing
+from pliant.ops.checkpoints import Policy
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
+from pliant.ops.while_checkpoints import apply_of_while
 from pliant.ops.while_loop import WhileLoop
-from pliant.saving import Inversion, Save, applied
+from pliant.saving import Inversion, Save, Undo, applied
 
 Tree: TypeAlias = Any
 
@@ -158,12 +160,7 @@ def fori_loop(
     most = _most_steps(first, last) if max_steps is None else max_steps
     if most is not None:
         return _counted(first, last, body, State.of(init), most, save)
-    if save != "store":
-        raise ArgumentError(
-            "fori_loop: save= needs a bound on the number of steps, which is known only at run time",
-            hint="pass max_steps=",
-        ).at(("here", here()))
-    return _counting(lo, hi, body, init)
+    return _counting(lo, hi, body, init, save)
 
 
 def _counted(
@@ -205,9 +202,9 @@ def _most_steps(first: TracedArray, last: TracedArray) -> int | None:
     return None if most is None or most > LONGEST else max(most, 0)
 
 
-def _counting(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree) -> Tree:
+def _counting(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree, save: Save) -> Tree:
     """`fori_loop` for any number of steps."""
-    inner = traced_step(body)
+    inner, policy = traced_step(body), _without_undo("fori_loop", save)
 
     def going(state: Tree) -> Any:
         return state[0] < hi
@@ -216,16 +213,33 @@ def _counting(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Tree) -> 
         note_range(state[0], lo, hi - 1)
         return state[0] + 1, inner(state[0], state[1])
 
-    return while_loop(going, step, (lo, init))[1]
+    return while_loop(going, step, (lo, init), save=policy)[1]
+
+
+def _without_undo(name: str, save: Save) -> Policy:
+    """What a loop keeps whose number of steps is known only at run time."""
+    if not isinstance(save, Undo):
+        return save
+    raise ArgumentError(
+        f"{name}: save=reversible(inverse) needs a bound on the number of steps, which is known only at run time",
+        hint='use fori_loop with max_steps=, or save="sqrt"',
+    ).at(("here", here()))
 
 
 def while_loop(
-    cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, *, max_steps: int | None = None
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    init: Tree,
+    *,
+    max_steps: int | None = None,
+    save: Save = "store",
 ) -> Tree:
     """The state after `while cond(state): state = body(state)`.
 
-    max_steps: stop after that many steps even if the condition holds. Reverse mode runs the loop a
-    second time, and its memory grows with the number of steps.
+    max_steps: stop after that many steps even if the condition holds.
+    save: what reverse mode keeps of each step. "store": what the derivative reads; "carry": the state, and the
+    step is run again; "sqrt": the states before blocks of steps, of n steps √2n blocks, which are run again, and so
+    for `treeverse`. The steps of `reversible` have to be counted: see `fori_loop`.
 
     >>> import pliant
     >>> pliant.while_loop(lambda n: n < 100, lambda n: 2 * n, 1)
@@ -239,8 +253,8 @@ def while_loop(
             state, done = body(state), done + 1
         return state
     if max_steps is not None:
-        return _bounded(cond, body, init, max_steps)
-    inner = traced_step(body)
+        return _bounded(cond, body, init, max_steps, save)
+    inner, policy = traced_step(body), _without_undo("while_loop", save)
 
     def run(state: Tree) -> Any:
         return inner(state), None
@@ -249,10 +263,10 @@ def while_loop(
     test = _condition(cond, state)
     free, (test_fn, body_fn) = over_same((test, closed), len(state.values))
     loop = WhileLoop(test_fn, body_fn, ("carry",) * len(state.values) + ("const",) * len(free))
-    return state.rebuild(loop.apply(*state.values, *free))
+    return state.rebuild(apply_of_while(policy)(loop, (*state.values, *free)))
 
 
-def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, most: int) -> Tree:
+def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree, most: int, save: Save) -> Tree:
     """`while_loop` of at most so many steps."""
     test, inner = traced_step(cond), traced_step(body)
 
@@ -262,7 +276,7 @@ def _bounded(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree,
     def step(state: Tree) -> Tree:
         return state[0] + 1, inner(state[1])
 
-    return while_loop(going, step, (0, init))[1]
+    return while_loop(going, step, (0, init), save=save)[1]
 
 
 def associative_scan(f: Callable[[Any, Any], Any], xs: Tree, reverse: bool = False) -> Tree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, TypeVar, final
 
 from pliant.core.build import expanded, hint_of, trace
 from pliant.core.frozen import frozen
@@ -22,9 +22,11 @@ from pliant.ops.loop_form import In
 from pliant.ops.rounding import floor_divide
 from pliant.ops.shape import concatenate, reshape, slice_axis
 from pliant.ops.sparing import Sparing
+from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.replace import replaced
 
 INDEX = Type("i64")
+L = TypeVar("L", Loop, WhileLoop)
 
 
 @final
@@ -77,14 +79,14 @@ def with_policy(fn: Function, apply: Apply) -> Function:
     return replaced(fn, lambda node, args: apply(node.op, args) if isinstance(node.op, Loop) else None)
 
 
-def keeping_carries(loop: Loop) -> Loop:
+def keeping_carries(loop: L) -> L:
     """The loop whose steps keep the state before them, and are run again."""
     params = loop.body.params
     body = trace(Checkpoint(loop.body).apply, *(p.type for p in params), names=[hint_of(p) for p in params])
     return replace(loop, body=body)
 
 
-def again(loop: Loop, xs: Values) -> Values:
+def again(loop: L, xs: Values) -> Values:
     """Its results, its steps being run again in reverse mode."""
     return keeping_carries(loop).apply(*xs)
 
@@ -197,4 +199,14 @@ def counts_of(loop: Loop) -> list[int]:
     return [n for n, kind in enumerate(loop.ins) if kind == "count"]
 
 
-__all__ = ["Apply", "Policy", "Treeverse", "apply_of", "block_size", "in_blocks", "keeping_carries", "with_policy"]
+__all__ = [
+    "Apply",
+    "Policy",
+    "Treeverse",
+    "again",
+    "apply_of",
+    "block_size",
+    "in_blocks",
+    "keeping_carries",
+    "with_policy",
+]
