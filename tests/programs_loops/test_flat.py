@@ -349,8 +349,14 @@ def passes(text: str, depth: int = 1) -> list[str]:
     inside = [line for line in plan.splitlines() if line.startswith("  " * depth) and extent(line) >= N]
     filled = [line for line in plan.splitlines() if line.startswith("  " * depth) and "all of it filled" in line]
     inside += [line for line in filled if longest(line) >= N // 2]
+    inside += [line for line in plan.splitlines() if is_run_all_over(line) and line.startswith("  " * depth)]
     copies = [line for line in plan.splitlines() if re.search(r"\bcop(y|ies)\b", line)]
     return kept + inside + [line for line in copies if "keeps its content" not in line]
+
+
+def is_run_all_over(line: str) -> bool:
+    """Whether a line tells of a running sum, or a recurrence, of all there may be."""
+    return bool(re.search(rf"- (cum\w+|recur): fills \S*\b{N}\] ", line))
 
 
 def longest(line: str) -> int:

@@ -100,6 +100,15 @@ def running_sums_of_segments(a: Any, x: Any, starts: Any, places: Any) -> Any:
     return out
 
 
+def running_products_of_segments(a: Any, x: Any, starts: Any, places: Any) -> Any:
+    """And sums from their ends."""
+    out = np.zeros(len(x))
+    for i in range(len(starts) - 1):
+        first, last = starts[i], starts[i + 1]
+        out[first:last] = np.cumsum(a[first:last][::-1]) + np.cumprod(x[first:last])
+    return out
+
+
 def segments_against_their_reverse(a: Any, x: Any, starts: Any, places: Any) -> Any:
     out = np.zeros(len(starts) - 1)
     for i in range(len(out)):
@@ -187,7 +196,7 @@ def extrema_of_segments(a: Any, x: Any, starts: Any, places: Any) -> Any:
 PROGRAMS: list[Program] = [
     rows_of_a_sparse_matrix, columns_of_a_sparse_matrix, solved_with_a_triangle, softmax_of_segments,
     attention_to_neighbours, messages_of_neighbours, means_of_segments, normalised_segments,
-    running_sums_of_segments, segments_against_their_reverse, windows_before, filtered_by_windows_before,
+    running_sums_of_segments, running_products_of_segments, segments_against_their_reverse, windows_before, filtered_by_windows_before,
     solved_with_a_band, recurrences_of_several_lengths, best_paths_of_several_lengths, products_of_groups,
     layers_over_neighbours, extrema_of_segments,
 ]  # fmt: skip
@@ -249,12 +258,11 @@ def test_a_batch_is_each_problem(f: Program, own: bool, monkeypatch: pytest.Monk
     assert_rows_close(every(*xs[:2]), wanted)
 
 
-WHOLE = [  # whose running sums and products go over all there may be
-    running_sums_of_segments,
+WHOLE = [  # whose products go over all there may be
     products_of_groups,
     layers_over_neighbours,
 ]
-WHOLE_BACK = [normalised_segments, filtered_by_windows_before]  # which keep an array at each step
+WHOLE_BACK = [normalised_segments, running_products_of_segments]  # which keep an array at each step
 ROWS = [solved_with_a_triangle]  # which keep a row at each step, and of that no more than there is
 
 

@@ -243,7 +243,7 @@ def record_part(root: Root, recorder: Recorder, at_point: Index) -> None:
 def record_fill(step: Fill, fusion: Fusion, sites: list[Site], ranges: Ranges) -> None:
     """Record the statements of a filling rule."""
     recorder = Recorder({v: fusion.buffers[v] for v in step.leaves}, sites, step.body, ranges, fusion.limits)
-    recorder.node, recorder.early = step.node, step.early
+    recorder.node, recorder.early, recorder.lengths = step.node, step.early, step.lengths
     fill = fill_of(step.node.op)
     assert fill
     fill(recorder, step.out, *recorder.sources(step.node))

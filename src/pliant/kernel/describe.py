@@ -40,6 +40,7 @@ def lines_of(step: Step, label: str) -> list[str]:
             return [first, *[f"  {line}" for inner in step.steps for line in lines_of(inner, "-")]]
         case Fill():
             kept = " in the memory of its operand" if step.out.shared else ""
+            kept += ", as far as anybody looks," if any(step.lengths) else ""
             return [f"{label} {step.node.op.name}: fills {step.out.type}{kept} {place_of(step.out)}"]
         case Product():
             m, n, k = step.sizes

@@ -150,13 +150,20 @@ class Fusion:
                 self.materialise(a)
         if is_write and isinstance(first.op, Reshape):
             self.materialise(first)  # in the memory of what it shows, if that is free
-        leaves = self.reached([*node.args, *[n for lengths, _ in ends.values() for n in lengths if n]])
-        fill = Fill(node, out, frozenset(leaves), early=early)
+        looked = self.looked(node.values[0])
+        limits = [n for lengths in (looked, *[lengths for lengths, _ in ends.values()]) for n in lengths if n]
+        leaves = self.reached([*node.args, *limits])
+        fill = Fill(node, out, frozenset(leaves), early=early, lengths=looked)
         is_alone = is_write or first not in self.reached(rest)
         if first in leaves and self.buffers[first].type == out.type and is_alone:
             fill.copied = self.buffers[first]
         self.append(fill, node, (out,), ())
         self.outside.update(leaves)
+
+    def looked(self, value: Value) -> Lengths:
+        """How far anybody looks at an array; nothing if that is all over."""
+        reach = self.wanted.get(value)
+        return tuple([reach.get(axis) for axis in range(len(value.shape))]) if reach else ()
 
     def is_piece(self, node: Node) -> bool:
         """Whether an array is put together only to be put together with others: its parts go where they belong then."""
@@ -300,8 +307,7 @@ class Fusion:
         ends = None if root.fold else self.limits.of(root.value)
         lengths = self.limits.of_fold(root.value.node, root.fold) if root.fold else ends[0] if ends else ()
         root.rest = ends[1] if ends else identity_of(root.fold.kind, root.fold.dtype) if root.fold and lengths else None
-        if not root.fold and (reach := self.wanted.get(root.value)):
-            looked = tuple([reach.get(axis) for axis in range(len(space))])
+        if not root.fold and (looked := self.looked(root.value)):
             lengths = lengths or looked
             root.rest = None if lengths == looked else root.rest
         leaves = leaves | dict.fromkeys(self.reached([n for n in lengths if n]), False)

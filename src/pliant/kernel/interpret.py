@@ -100,6 +100,9 @@ class Interpreter:
             flat //= n
         return tuple(reversed(digits))
 
+    def looked(self) -> None:
+        """All of the result is looked at."""
+
     def pieces(self, x: Array) -> None:
         """Operands are arrays."""
 
@@ -146,9 +149,12 @@ class Interpreter:
         elements = np.asarray([element((j,)) for j in range(count)])
         return np.int64(np.argmax(elements) if kind == "max" else np.argmin(elements))
 
-    def loop(self, extents: Sequence[int], body: Callable[[Any], None], limits: Sequence[Scalar] | None = None) -> None:
+    def loop(
+        self, extents: Sequence[int], body: Callable[[Any], None], limits: Sequence[Scalar | None] | None = None
+    ) -> None:
         """Run a body for each index in order, below `limits` if there are any."""
-        counts = extents if limits is None else [min(n, int(m)) for n, m in zip(extents, limits, strict=True)]
+        ends = [None] * len(extents) if limits is None else limits
+        counts = [n if m is None else min(n, int(m)) for n, m in zip(extents, ends, strict=True)]
         for i in itertools.product(*map(range, counts)):
             body(i)
 

@@ -45,7 +45,7 @@ from pliant.ops.select import Select
 from pliant.ops.shape import Concatenate
 
 if TYPE_CHECKING:
-    from pliant.kernel.lengths import Limits
+    from pliant.kernel.lengths import Lengths, Limits
 
 IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
 EMPTY = Index(())
@@ -104,6 +104,7 @@ class Recorder:
         self.root_loops: Index | None = None  # the loops of the nest that the next fold stands for
         self.copied = False  # the result begins as an operand that is in memory
         self.early: Collection[Value] = ()  # operands to look at before anything is written
+        self.lengths: Lengths = ()  # how far anybody looks at the result
 
     def emit(self, scalar: Scalar) -> Scalar:
         """Append a scalar to the current region."""
@@ -339,7 +340,7 @@ class Recorder:
     # What filling rules call
 
     def loop(
-        self, extents: Sequence[int], body: Callable[[Index], Any], limits: Sequence[Scalar] | None = None
+        self, extents: Sequence[int], body: Callable[[Index], Any], limits: Sequence[Scalar | None] | None = None
     ) -> None:
         """Run `body(j)` for all j in row-major order; only for j < limits, if there are any."""
         if math.prod(extents) == 0:
@@ -358,6 +359,10 @@ class Recorder:
         that is nowhere known."""
         found = self.limits.of(x.value) if self.limits else None
         return None if found is None else ([self.pull(n, EMPTY) if n else None for n in found[0]], found[1])
+
+    def looked(self) -> list[Scalar | None] | None:
+        """How far anybody looks at the result along each axis; None if that is all over."""
+        return [self.pull(n, EMPTY) if n else None for n in self.lengths] or None
 
     def pieces(self, x: Source) -> tuple[int, list[Source]] | None:
         """Along which axis an operand is put together from others where it is read, and from which."""

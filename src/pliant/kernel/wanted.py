@@ -19,6 +19,7 @@ from pliant.ops.block import BlockWrite
 from pliant.ops.index import Scatter
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import Reduction
+from pliant.ops.scan import Sequential
 from pliant.ops.select import Select
 from pliant.ops.shape import Broadcast, Permute, Reshape
 
@@ -77,6 +78,8 @@ def _reach(node: Node, place: int, found: dict[Value, Reach], limits: Limits) ->
             old, new = ([k for k, n in enumerate(v.shape) if n != 1] for v in (a, made))
             is_same = [a.shape[k] for k in old] == [made.shape[k] for k in new]
             return {old[new.index(k)]: n for k, n in of_result.items() if k in new} if is_same else {}
+        case Sequential():  # goes on from what comes before
+            return {k: n for k, n in of_result.items() if k != op.axis or not op.reverse}
         case Reduction():
             kept = [k for k in range(len(a.shape)) if k not in op.axes]
             return {kept[k]: n for k, n in of_result.items()}

@@ -12,7 +12,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
 from pliant.ops.compare import Maximum, Minimum, equal
-from pliant.ops.elementwise import Add, Mul, conj, convert
+from pliant.ops.elementwise import Add, Mul, Sub, conj, convert
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 
@@ -22,14 +22,26 @@ class Sequential(Op):
 
     axis: int
     reverse: bool
+    idle: ClassVar[Any] = None
+    """What leaves the element before as it is, if there is such a number."""
 
     def fill(self, k: Any, out: Any, *xs: Any) -> None:
-        """The first element, then the others in order."""
+        """The first element, then the others in order; no more than anybody looks at."""
         axis, shape = self.axis, out.type.shape
         n = shape[axis]
+        ends, rest = k.looked() or [None] * len(shape), k.ends(xs[-1])
+        if self.reverse and (rest is None or rest[0][axis] is not ends[axis] or rest[1] != self.idle):
+            ends[axis] = None
+        end = k.scalar(Minimum(), ends[axis], k.const(n, "i64")) if ends[axis] is not None else None
+        others = None if end is None else k.scalar(Sub(), end, k.const(1, "i64"))
 
         def at(j: Any, begin: int) -> Any:
-            place = k.affine(j[axis], -1, n - 1 - begin) if self.reverse else k.affine(j[axis], 1, begin)
+            if not self.reverse:
+                place = k.affine(j[axis], 1, begin)
+            elif end is None:
+                place = k.affine(j[axis], -1, n - 1 - begin)
+            else:
+                place = k.affine(j[axis], -1, -1 - begin) + k.index(end)
             return (*j[:axis], place, *j[axis + 1 :])
 
         def start(j: Any) -> None:
@@ -39,8 +51,8 @@ class Sequential(Op):
             k.store(out, at(j, 1), self.following(k, at(j, 1), k.load(out, at(j, 0)), *xs))
 
         if n:
-            k.loop((*shape[:axis], 1, *shape[axis + 1 :]), start)
-            k.loop((*shape[:axis], n - 1, *shape[axis + 1 :]), go_on)
+            k.loop((*shape[:axis], 1, *shape[axis + 1 :]), start, (*ends[:axis], end, *ends[axis + 1 :]))
+            k.loop((*shape[:axis], n - 1, *shape[axis + 1 :]), go_on, (*ends[:axis], others, *ends[axis + 1 :]))
 
     @abstractmethod
     def first(self, k: Any, i: Any, *xs: Any) -> Any:
@@ -90,7 +102,7 @@ class Cumsum(Scan, Linear):
 
     axis: int
     reverse: bool = False
-    combines = Add()
+    combines, idle = Add(), 0
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.cumsum(x, axis=self.axis, dtype=x.dtype)
@@ -106,7 +118,7 @@ class Cumprod(Scan):
 
     axis: int
     reverse: bool = False
-    combines = Mul()
+    combines, idle = Mul(), 1
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.cumprod(x, axis=self.axis, dtype=x.dtype)
@@ -171,6 +183,7 @@ class Recur(Sequential):
 
     axis: int
     reverse: bool = False
+    idle = 0
 
     def infer(self, a: Type, b: Type) -> Type:
         if a != b or not 0 <= self.axis < a.rank:
