@@ -311,5 +311,5 @@ def conditions(program: Program) -> Conditions:
     has_more = rest.entries or rest.sizes
     return Conditions(
         tuple(items), tuple(elements), tuple(sizes), held, rest.hold if has_more else None,
-        absent=tuple([(names, name) for names, name, _ in absent]),
+        absent=tuple([(names, name) for names, name, _ in absent]), functions=tuple(guards.functions),
     )  # fmt: skip

@@ -126,3 +126,95 @@ def test_what_the_classes_of_an_object_have_is_read_again(name: str, of: Any, mo
         np.testing.assert_array_equal(compiled(x), f(x))
     monkeypatch.undo()
     np.testing.assert_array_equal(compiled(x), before)
+
+
+class Counted:
+    """An object whose special methods the program calls."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __add__(self, other: Any) -> Any:
+        return self.x + other
+
+    def __neg__(self) -> Any:
+        return -self.x
+
+    def __len__(self) -> int:
+        return 3
+
+
+COUNTED = Counted(2.0)
+SPECIALS: dict[str, tuple[Any, Any]] = {
+    "__add__": (lambda x: COUNTED + x, lambda self, other: other * 100),
+    "__neg__": (lambda x: x * -COUNTED, lambda self: 100.0),
+    "__len__": (lambda x: x * len(COUNTED), lambda self: 100),
+    "__iadd__": (lambda x: _added(COUNTED, x), lambda self, other: other * 100),
+}
+
+
+def _added(thing: Any, x: Any) -> Any:
+    thing += x
+    return thing
+
+
+@pytest.mark.parametrize("name", ["__add__", "__neg__", "__len__", "__iadd__"])
+def test_special_methods_of_a_class_are_read_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f, other = SPECIALS[name]
+    compiled, x = pliant.jit(f), np.arange(3.0)
+    before = f(x)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x), before)
+    monkeypatch.setattr(Counted, name, other, raising=False)
+    assert not np.array_equal(f(x), before)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x), f(x))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(compiled(x), before)
+
+
+def _inner(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
+    return x * factor + shift
+
+
+def _other(x: Any, factor: float = 3.0, *, shift: float = 5.0) -> Any:
+    return x * x * factor - shift
+
+
+def _calls(x: Any) -> Any:
+    return _inner(x)
+
+
+@pytest.mark.parametrize("f", [_calls, _inner])
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [("__defaults__", (7.0,)), ("__kwdefaults__", {"shift": 9.0}), ("__code__", _other.__code__)],
+)
+def test_what_is_set_of_a_function_is_read_again(
+    f: Any, part: str, content: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled, derivative, x = pliant.jit(f), pliant.grad(lambda x: f(x).sum()), np.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x), f(x))
+        derivative(x)
+    before = derivative(x)
+    monkeypatch.setattr(_inner, part, content)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x), f(x))
+    assert part == "__kwdefaults__" or not np.array_equal(derivative(x), before)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(compiled(x), f(x))
+
+
+def test_a_default_that_is_changed_in_place_is_read_again() -> None:
+    def f(x: Any, factors: list[float] = [2.0], *, shifts: dict[str, float] = {"a": 1.0}) -> Any:  # noqa: B006
+        return x * factors[0] + shifts["a"]
+
+    compiled, x = pliant.jit(f), np.arange(3.0)
+    held: Any = f
+    numbers, named = held.__defaults__[0], held.__kwdefaults__["shifts"]
+    for change in (lambda: None, lambda: numbers.append(1.0), lambda: named.update(a=5.0)):
+        change()
+        numbers[0] += 1.0
+        for _ in range(3):
+            np.testing.assert_array_equal(compiled(x), f(x))

@@ -134,6 +134,7 @@ class Conditions:
     cells: tuple[tuple[Any, Any], ...] = ()  # (cell, what it holds)
     others: Callable[[], bool] | None = None
     absent: tuple[tuple[dict[Any, Any], str], ...] = ()  # (dict, a key that it does not have)
+    functions: tuple[tuple[Any, Any, Any, Any], ...] = ()  # (function, its code, defaults, those by name)
 
 
 @final

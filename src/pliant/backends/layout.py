@@ -6,7 +6,7 @@ import ctypes
 import sys
 import sysconfig
 from functools import lru_cache
-from types import CellType
+from types import CellType, FunctionType
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,7 @@ SIZE: Final = 16  # of a tuple or a list
 TUPLE: Final = tuple.__basicsize__  # where a tuple's items begin
 LIST: Final = 24  # where a list has the address of its items
 HELD: Final = 16  # of a cell
+CODE, DEFAULTS, NAMED_DEFAULTS = 48, 56, 64  # of a function of Python's; null where it has none
 
 CONTIGUOUS: Final = 0x0001
 ALIGNED: Final = 0x0100
@@ -31,7 +32,7 @@ def is_known() -> bool:
         return False
     if sys.platform == "win32" or hasattr(sys, "gettotalrefcount"):  # no posix_memalign; objects have more fields
         return False
-    return _arrays_are() and _containers_are()
+    return _arrays_are() and _containers_are() and _functions_are()
 
 
 def _arrays_are() -> bool:
@@ -50,6 +51,14 @@ def _containers_are() -> bool:
     sizes = _word(pair, SIZE), _word(marks, SIZE)
     numbers = [ctypes.c_double.from_address(id(x) + NUMBER).value for x in (2.5, 2.5j + 2.5, np.float64(2.5))]
     return firsts == (id(marks[0]),) * 3 and sizes == (2, 2) and numbers == [2.5] * 3
+
+
+def _functions_are() -> bool:
+    code = _functions_are.__code__
+    plain, full = (FunctionType(code, {}, "", given) for given in (None, (1.5,)))
+    full.__kwdefaults__ = {"": 2.5}
+    seen = [_word(f, at) for f in (plain, full) for at in (CODE, DEFAULTS, NAMED_DEFAULTS)]
+    return seen == [id(code), 0, 0, id(code), id(full.__defaults__), id(full.__kwdefaults__)]
 
 
 def _word(of: object, offset: int) -> int:

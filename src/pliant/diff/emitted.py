@@ -58,7 +58,7 @@ class Emitted:
     def conditions(self) -> Conditions:
         """The same, for machine code."""
         found = conditions(self.program)
-        return Conditions(others=self.holds) if found.elements or found.sizes else found
+        return Conditions(others=self.holds) if found.elements or found.sizes or found.absent else found
 
     def run(self, xs: Arrays, constants: Arrays, xp: Any, array: Callable[[Any], Any]) -> tuple[Arrays, Arrays]:
         """(ys, aux) on the arrays of namespace xp; constants end with the captured arrays."""

@@ -19,6 +19,8 @@ MISSING: Final = object()
 _KEYS: Final[Any] = type({0: 0}.keys())
 
 
+Parts = tuple[Any, Any, Any, Any]  # of a function: itself, its code, its defaults, and those by name
+
 _CHANGEABLE: Final = 1 << 9  # of the flags of classes: made by Python, not by C
 
 
@@ -46,6 +48,7 @@ class Guards:
     named: list[tuple[dict[Any, Any], Any, Any]] = field(default_factory=list[tuple[dict[Any, Any], Any, Any]])
     others: list[tuple[Any, Any, Any]] = field(default_factory=list[tuple[Any, Any, Any]])
     sizes: list[tuple[Any, int]] = field(default_factory=list[tuple[Any, int]])
+    functions: list[Parts] = field(default_factory=list[tuple[Any, Any, Any, Any]])
 
     @property
     def entries(self) -> list[tuple[Any, Any, Any]]:
@@ -59,6 +62,9 @@ class Guards:
                 return False
         for holder, size in self.sizes:
             if len(holder) != size:
+                return False
+        for parts in self.functions:
+            if any([now is not before for now, before in zip(parts_of(parts[0]), parts, strict=True)]):
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
@@ -141,13 +147,21 @@ def guards_of(trace: Trace, own: Any) -> Guards:
     ]  # the same for ever
     named = [e for e in found if type(e[0]) is dict]
     sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
-    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes)
+    functions = [parts_of(fn) for _, fn in trace.instrumented.values()]
+    return Guards(named, [e for e in found if type(e[0]) is not dict], sizes, functions)
+
+
+def parts_of(fn: Any) -> Parts:
+    """What can be set of a function that stays the same object."""
+    return fn, fn.__code__, fn.__defaults__, fn.__kwdefaults__
 
 
 def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
     """The names that a trace read, and the entries of the containers and objects that they hold."""
     entries = list(trace.roots.values())
-    found, queue, seen_ids = list(entries), [v for _, _, v in entries], {id(v) for _, _, v in entries}
+    defaults = [part for _, fn in trace.instrumented.values() for part in (fn.__defaults__, fn.__kwdefaults__)]
+    queue = [v for _, _, v in entries] + [part for part in defaults if part is not None]
+    found, seen_ids = list(entries), {id(v) for v in queue}
     while queue and len(found) < REACH:
         holder = queue.pop(0)
         for owner, name, value in entries_of(holder):

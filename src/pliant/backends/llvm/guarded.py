@@ -17,7 +17,7 @@ from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.frontend.kinds import is_array
 
-TARGET, FORMS, MORE, ITEMS, CELLS, OTHERS = [layout.TUPLE + 8 * n for n in range(6)]  # of what `straight` leaves
+TARGET, FORMS, MORE, ITEMS, CELLS, PARTS, OTHERS = [layout.TUPLE + 8 * n for n in range(7)]  # of what `straight` leaves
 
 
 @final
@@ -35,10 +35,11 @@ class Guarded:
         self, target: Callable[..., Any], like: Sequence[Any], more: tuple[Any, ...], conditions: Conditions
     ) -> None:
         """Have calls go to `target`, with `more` after their arguments, while the conditions hold and arguments are
-        of the classes of these, also in tuples, and NumPy's arrays of their dtypes. Of conditions it takes no elements
-        and sizes."""
-        items, cells = [tuple([part for row in rows for part in row]) for rows in (conditions.items, conditions.cells)]
-        self.ways[0] = (target, _forms(like), more, items, cells, conditions.others)
+        of the classes of these, also in tuples, and NumPy's arrays of their dtypes. Of conditions it takes no elements,
+        no sizes and nothing absent."""
+        tables = conditions.items, conditions.cells, conditions.functions
+        rows = [tuple([part for row in table for part in row]) for table in tables]
+        self.ways[0] = (target, _forms(like), more, *rows, conditions.others)
 
 
 def _forms(like: Sequence[Any]) -> tuple[Any, ...]:
@@ -71,6 +72,7 @@ def _text() -> str:
     _check_forms(w, w.load("ptr", known, FORMS), "%count", "%args")
     _check_items(w, w.load("ptr", known, ITEMS))
     _check_cells(w, w.load("ptr", known, CELLS))
+    _check_functions(w, w.load("ptr", known, PARTS))
     _ask(w, w.load("ptr", known, OTHERS))
     w.finish(_handed_on(w, w.load("ptr", known, TARGET), w.load("ptr", known, MORE)))
     return w.text()
@@ -148,6 +150,20 @@ def _check_cells(w: Lines, rows: str) -> None:
         w.require_equal("ptr", w.load("ptr", w.load("ptr", row), layout.HELD), w.load("ptr", row, 8))
 
     _rows(w, rows, 2, look)
+
+
+def _check_functions(w: Lines, rows: str) -> None:
+    """Go on only if functions have the same parts, for rows (function, code, defaults, those by name)."""
+
+    def look(row: str) -> None:
+        function = w.load("ptr", row)
+        for n, at in enumerate((layout.CODE, layout.DEFAULTS, layout.NAMED_DEFAULTS), start=1):
+            part = w.load("ptr", row, 8 * n)
+            is_none = w.op(f"icmp eq ptr {part}, {constant(None)}")
+            wanted = w.op(f"select i1 {is_none}, ptr null, ptr {part}")
+            w.require_equal("ptr", w.load("ptr", function, at), wanted)
+
+    _rows(w, rows, 4, look)
 
 
 def _ask(w: Lines, others: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, final
 
 from pliant.backends import layout
@@ -13,7 +14,7 @@ from pliant.backends.llvm.lines import Lines, address_of, constant
 
 @final
 class Guards:
-    """Items of dicts and contents of cells, each of them one line of a table; all else is asked in Python."""
+    """Items of dicts, what cells and functions hold, each of them one line of a table; all else is asked in Python."""
 
     def __init__(self, w: Lines, conditions: Conditions) -> None:
         self.w, self.conditions = w, conditions
@@ -26,7 +27,10 @@ class Guards:
         self.each([(id(owner), id(key), 0) for owner, key in known.absent], self.item)
         self.each([(id(owner), size) for owner, size in known.sizes], self.size)
         self.each([(id(owner), index, id(value)) for owner, index, value in known.elements], self.element)
-        self.each([(id(cell), id(value)) for cell, value in known.cells], self.cell)
+        self.each([(id(cell), id(value)) for cell, value in known.cells], self.held)
+        for n, at in enumerate((layout.CODE, layout.DEFAULTS, layout.NAMED_DEFAULTS)):
+            rows = [(id(f), 0 if parts[n] is None else id(parts[n])) for f, *parts in known.functions]
+            self.each(rows, partial(self.held, at=at))
         if self.conditions.others is not None:
             answer = w.require_made(w.call_python(self.conditions.others, []))
             w.own(answer)
@@ -68,6 +72,6 @@ class Guards:
         w.require(w.op(f"icmp ult i64 {index}, {size}"))
         return w.load("ptr", w.op(f"getelementptr ptr, ptr {w.load('ptr', line[0], layout.LIST)}, i64 {index}"))
 
-    def cell(self, line: list[str]) -> str:
-        """What a cell holds, null if nothing."""
-        return self.w.load("ptr", line[0], layout.HELD)
+    def held(self, line: list[str], at: int = layout.HELD) -> str:
+        """What a cell, or a function, holds: null if nothing."""
+        return self.w.load("ptr", line[0], at)

@@ -18,6 +18,7 @@ import numpy as np
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
+from pliant.frontend.guards import note_class
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
 from pliant.frontend.whose import is_plain
@@ -35,6 +36,7 @@ def special(x: Any, name: str) -> Callable[..., Any] | None:
     if kind is TracedArray or thread.trace is None or not is_plain(kind):
         return None
     found = getattr(kind, name, None)
+    note_class(thread.trace.outermost, kind, name)
     see = thread.trace.outermost.see
     return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
 
