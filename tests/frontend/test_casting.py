@@ -99,3 +99,94 @@ def test_integers_are_compared_by_their_numbers(ufunc: np.ufunc, number: int, dt
     x = np.array([0, 5, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
     for f in (lambda n, x: ufunc(n, x), lambda n, x: ufunc(x, n)):
         np.testing.assert_array_equal(pliant.jit(f)(number, x), f(number, x))
+
+
+def each(x: Any) -> None:
+    for i in range(3):
+        x[i] = 1j * x[i]
+
+
+def each_part(x: Any) -> None:
+    for i in range(3):
+        x[i : i + 1] = 1j * x[i : i + 1]
+
+
+def masked_part(x: Any) -> None:
+    x[x > 1] = 1j * x[x > 1]
+
+
+COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "a float times Python's": lambda x: x.__setitem__(0, 1j * x[0]),
+    "Python's after a float": lambda x: x.__setitem__(0, x[0] * 1j),
+    "the difference": lambda x: x.__setitem__(0, 1j - x[0]),
+    "Python's on both sides": lambda x: x.__setitem__(0, 2 * (1j / x[0])),
+    "a part": lambda x: x.__setitem__(slice(2), 1j * x[:2]),
+    "a part by a number": lambda x: x.__setitem__(slice(2), 1j * x[0]),
+    "an array of one": lambda x: x.__setitem__(0, (1j * x)[:1]),
+    "a list": lambda x: x.__setitem__(slice(2), [1j * x[0], 2.0]),
+    "places": lambda x: x.__setitem__(np.array([0, 1]), 1j * x[:2]),
+    "places by a number": lambda x: x.__setitem__(np.array([0, 1]), 1j * x[0]),
+    "a mask": masked_part,
+    "a mask by a number": lambda x: x.__setitem__(x > 1, 1j * x[0]),
+    "a number of rank 0": lambda x: x.__setitem__(0, np.array(1j) * x[0]),
+    "a sum": lambda x: x.__setitem__(..., (1j * x).sum()),
+    "at": lambda x: np.add.at(x, [0, 1], 1j * x[:2]),
+    "out": lambda x: np.multiply(x, 1j, out=x),
+    "out by any cast": lambda x: np.multiply(x, 1j, out=x, casting="unsafe"),
+    "where": lambda x: np.multiply(x, 1j, out=x, where=x > 1),
+    "copyto": lambda x: np.copyto(x, 1j * x),
+    "copyto by any cast": lambda x: np.copyto(x, 1j * x, casting="unsafe"),
+    "put": lambda x: np.put(x, [0, 1], 1j * x[:2]),
+    "fill": lambda x: x.fill(1j * x[0]),
+    "flat": lambda x: x.flat.__setitem__(slice(None), 1j * x),
+    "in place": lambda x: x.__setitem__(0, x[0] + 1j),
+    "astype": lambda x: (1j * x).astype(float),
+    "np.float64": lambda x: np.float64(1j * x[0]),
+    "np.array": lambda x: np.array([1j * x[0], 2.0], dtype=float),
+    "insert": lambda x: np.insert(x, 0, 1j * x[0]),
+    "a loop": each,
+    "a loop of parts": each_part,
+}
+
+
+def outcome(f: Callable[[Any], Any], dtype: str) -> tuple[Any, ...]:
+    """What a call leaves in its argument, or raises, and of what it warns."""
+    x = np.array([1, 2, 3], dtype)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            f(x)
+            made = x.tolist()
+        except (TypeError, ValueError) as error:
+            made = TypeError if isinstance(error, TypeError) else ValueError
+    return made, {w.category for w in caught}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+@pytest.mark.parametrize("write", COMPLEX.values(), ids=COMPLEX.keys())
+def test_complex_numbers_become_real_ones_as_in_numpy(write: Callable[[Any], Any], dtype: str) -> None:
+    assert outcome(pliant.jit(write), dtype) == outcome(write, dtype)
+
+
+def test_pythons_complex_number_of_a_float_takes_the_dtype_of_what_it_meets() -> None:
+    x, y = np.array([2.0]), np.ones(2, np.complex64)
+
+    def f(x: Any, y: Any) -> Any:
+        return (1j * x[0]) * y, (1j + x[0]) * y, (x[0] * 1j) * y
+
+    for made, wanted in zip(pliant.jit(f)(x, y), f(x, y), strict=True):
+        assert made.dtype == wanted.dtype
+        np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.parametrize("made", [lambda x: [x[0]], lambda x: x[:1], lambda x: x[:2]])
+def test_no_element_is_made_of_a_sequence(made: Callable[[Any], Any]) -> None:
+    write = changed_first(made)
+    assert outcome(pliant.jit(write), "f8") == outcome(write, "f8")
+
+
+def changed_first(made: Callable[[Any], Any]) -> Callable[[Any], None]:
+    def write(x: Any) -> None:
+        x[0] = made(x)
+
+    return write

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from pliant.core.ir import Value, const
-from pliant.core.origin import here
+from pliant.core.origin import CodeOrigin, here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
@@ -132,7 +133,34 @@ def stored(x: Any, dtype: str) -> Value:
     """The value that assigning x to elements of a dtype puts there: arrays are cast, Python's numbers have to fit."""
     if is_sequence(x) and has_numbers_only(x):
         return fresh_concrete(_fitting(lambda: np.array(x, DTYPES[dtype]))).value
+    check_real(x, dtype)
+    if not isinstance(x, NUMBERS):
+        x = as_traced(x)
+        warn_of_lost_parts(x.dtype, dtype)
     return value_of(x, dtype)
+
+
+def check_real(x: Any, dtype: str) -> None:
+    """Refuse Python's complex numbers, also in nested lists, where real ones are wanted: NumPy casts its own."""
+    if is_sequence(x):
+        for part in x:
+            check_real(part, dtype)
+    elif type(x) is TracedArray and x.is_weak and x.type.kind == "c" and dtype[0] in "fiu":
+        literal(1j, dtype)
+
+
+def warn_of_lost_parts(given: np.dtype[Any], dtype: str) -> None:
+    """Warn, as NumPy does, where numbers of a complex dtype become real ones."""
+    if given.kind != "c" or dtype[0] not in "fiu":
+        return
+    place = here()
+    if isinstance(place, CodeOrigin):
+        message = "Casting complex values to real discards the imaginary part"
+        file, line = place.code.co_filename, place.span[0]
+        warnings.warn_explicit(message, np.exceptions.ComplexWarning, file, line, registry=_warned)
+
+
+_warned: Final[dict[Any, Any]] = {}  # where, for filters that show it once
 
 
 def has_numbers_only(xs: Sequence[Any]) -> bool:
@@ -314,4 +342,5 @@ def extents_of(shape: Any) -> tuple[int, ...]:
 
 def with_type(x: Value, type: Type) -> Value:
     """`x` converted and broadcast to a type, as an assignment does."""
+    warn_of_lost_parts(np.dtype(DTYPES[x.dtype]), type.dtype)
     return broadcast_value(cast_value(x, type.dtype), type.shape)

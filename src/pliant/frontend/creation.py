@@ -25,9 +25,10 @@ from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.convert import (
     as_traced,
     broadcast_value,
-    cast_value,
+    check_real,
     extents_of,
     short,
+    stored,
     value_of,
 )
 from pliant.frontend.draws import RandomNamespace
@@ -100,7 +101,9 @@ def array(
     """np.array: a new array, but for `copy=None` of what is such an array already."""
     x = as_traced(object)
     if copy:
-        made = fresh(cast_value(x.value, short(dtype)) if dtype is not None else x.value, is_array=True)
+        if dtype is not None:
+            check_real(object, short(dtype))
+        made = fresh(stored(x, short(dtype)) if dtype is not None else x.value, is_array=True)
         if order in ("F", "A") or (order != "C" and has_order((x,))):
             made = later_order(made, np.array, (x,), {"dtype": dtype, "order": order})
     else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from pliant.core.ir import Value
+from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend import bounded, places
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, view
@@ -26,6 +29,7 @@ from pliant.frontend.keys import (
     window_of,
     wrapped,
 )
+from pliant.frontend.kinds import is_array, is_sequence, is_traced
 from pliant.frontend.masks import masked, selected
 from pliant.frontend.selection import selection
 from pliant.ops.index import gather, scatter_set
@@ -108,7 +112,26 @@ def _set_window(x: TracedArray, window: Window, y: Any) -> None:
     part = view(x, *window.lenses)
     if type(y) is TracedArray and y.storage is x.storage and y.lenses == part.lenses and not y.is_scalar:
         return  # `x[key] op= z` has written through the view already
+    if not window.shape and not window.has_ellipsis and _is_refused_as_element(y):
+        raise ShapeError("setting an array element with a sequence.", hint="y[0] is its element").at(("here", here()))
     part.replace(broadcast_value(stored(y, x.type.dtype), window.shape))
+
+
+def _is_refused_as_element(y: Any) -> bool:
+    """Whether NumPy puts something into no single element, although it has one: a list, or an array with axes."""
+    return is_sequence(y) or ((is_traced(y) or is_array(y)) and bool(y.shape) and not _takes_arrays())
+
+
+@cache
+def _takes_arrays() -> bool:
+    """Whether this NumPy makes elements of arrays with axes."""
+    x = np.zeros(1)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            x[0] = x.copy()
+    except ValueError:
+        return False
+    return True
 
 
 def arrange(x: Value, key: Key) -> tuple[Value, tuple[int, ...], tuple[Value, ...]]:

@@ -264,9 +264,21 @@ def operator(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, *args: Any) -> 
             return _unlike(ufunc, args)
         if all(_is_python(a) for a in args):
             numbers = args if ufunc in LOGICAL or ufunc in COMPARISONS else tuple(_unbool(a) for a in args)
-            made = call(builders, ufunc, numbers)
-            return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
+            return _weak(call(builders, ufunc, numbers))
+    elif len(args) == 2 and _are_complex_and_float(*args):
+        return _weak(call(builders, ufunc, args))
     return call(builders, ufunc, args)
+
+
+def _are_complex_and_float(x: Any, y: TracedArray) -> bool:
+    """Whether Python's complex number answers for both: it takes NumPy's float64, which is a float, for one."""
+    is_complex = x.is_weak and x.type.kind == "c" if type(x) is TracedArray else type(x) is complex
+    return is_complex and y.is_scalar and y.type.dtype == "f64"
+
+
+def _weak(made: TracedArray) -> TracedArray:
+    """The same as a number of Python's."""
+    return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)
 
 
 def _unlike(ufunc: np.ufunc, args: Sequence[Any]) -> Any:

@@ -49,6 +49,7 @@ from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import ordered
 from pliant.frontend.control.region import born
 from pliant.frontend.control.specials import binary, special, unary
+from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import note_range, size_of
@@ -188,7 +189,10 @@ def _maker(kind: Any) -> Callable[..., Any]:
 
     def made(*args: Any) -> Any:
         x = args[0] if len(args) == 1 else None
-        return x.astype(kind) if type(x) is TracedArray and x.concrete is None else kind(*args)
+        if type(x) is not TracedArray or x.concrete is not None:
+            return kind(*args)
+        check_real(x, short(kind))
+        return x.astype(kind)
 
     return made
 

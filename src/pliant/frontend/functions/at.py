@@ -13,10 +13,17 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, const
 from pliant.core.origin import here
 from pliant.core.scope import current_scope
-from pliant.core.types import Type
+from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, PliantError
 from pliant.frontend.array import TracedArray, fresh, view
-from pliant.frontend.convert import as_traced, broadcast_value, cast_value, loop_dtypes, value_of
+from pliant.frontend.convert import (
+    as_traced,
+    broadcast_value,
+    cast_value,
+    loop_dtypes,
+    value_of,
+    warn_of_lost_parts,
+)
 from pliant.frontend.functions.common import solid, unsupported
 from pliant.frontend.functions.ufuncs import STEPS, UFUNCS, check_second
 from pliant.frontend.index import getitem, scattered
@@ -91,6 +98,7 @@ def update_of(ufunc: np.ufunc, x: TracedArray, operands: tuple[Any, ...]) -> Upd
         return cast_value(cast_value(made, out), x.type.dtype)
 
     fold = trace(step, Type(x.type.dtype), Type(u.dtype), names=("element", "given"))
+    warn_of_lost_parts(np.dtype(DTYPES[out]), x.type.dtype)
     is_alone = ufunc in ALONE and {*ins, out} == {x.type.dtype} and x.type.kind != "b"
     scatter = ALONE[ufunc] if is_alone else partial(scatter_fold, step=fold)
     return Update(fold, u, scatter, partial(check_second, ufunc, ins[0], u))

@@ -17,7 +17,6 @@ from pliant.frontend.convert import (
     axis_of,
     broadcast_shapes,
     broadcast_value,
-    cast_value,
     fitting,
     result_dtype,
     stored,
@@ -201,9 +200,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not xp.can_cast(made, x.dtype, casting):
         message = f"np.copyto: cannot cast {y.type} to {x.type} with casting={casting!r}"
         raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
-    value = broadcast_value(
-        stored(src, x.type.dtype) if y.type.kind == "i" else cast_value(y.value, x.type.dtype), x.shape
-    )
+    value = broadcast_value(stored(src if y.type.kind == "i" else y, x.type.dtype), x.shape)
     if where is not True:
         mask = broadcast_value(value_of(where, "bool"), x.shape)
         value = choice(mask, value, x.value)

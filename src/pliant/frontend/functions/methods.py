@@ -12,7 +12,7 @@ from pliant.core.origin import here
 from pliant.core.types import itemsize
 from pliant.errors import DTypeError, ReadOnlyError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import cast_value, shape_of, short
+from pliant.frontend.convert import cast_value, shape_of, short, warn_of_lost_parts
 from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
@@ -51,6 +51,7 @@ def astype(
         ).at(("here", here()))
     if not copy and short(to) == x.type.dtype and not x.is_weak:
         return x
+    warn_of_lost_parts(x.dtype, short(to))
     return fresh(cast_value(x.value, short(to)), is_array=not x.is_scalar and not x.is_weak)
 
 
