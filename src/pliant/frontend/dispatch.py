@@ -35,9 +35,22 @@ from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
 ROW_MAJOR: Final = frozenset(
-    (np.copyto, np.dot, np.inner, np.kron, np.outer, np.ravel, np.repeat, np.reshape, np.take, np.tensordot, np.tile)
+    (
+        np.copyto,
+        np.dot,
+        np.einsum,
+        np.inner,
+        np.kron,
+        np.outer,
+        np.ravel,
+        np.repeat,
+        np.reshape,
+        np.take,
+        np.tensordot,
+        np.tile,
+    )
 )
-"""NumPy functions whose results are row-major, or views that know what they are, whatever their operands are."""
+"""NumPy functions whose results are row-major, or know how they lie, whatever their operands are."""
 
 TURNED: Final = frozenset(
     (np.cross, np.delete, np.histogram2d, np.histogramdd, np.linalg.cross, np.nanpercentile, np.nanquantile)

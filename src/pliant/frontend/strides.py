@@ -285,11 +285,39 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
             continue
         if found is None:
             return UNSURE
-        extents, strides = found
-        dummies.append(
-            as_strided(np.empty(1, np.int8), [min(n, 2) for n in extents], [int(s) for s in strides], writeable=False)
-        )
-    made = np.nditer([*dummies, None]).operands[-1]  # type: ignore[list-item]
+        dummies.append(_dummy(*found))
+    return _as_laid_out(shape, np.nditer([*dummies, None]).operands[-1])  # type: ignore[list-item]
+
+
+def product_order(
+    inputs: Sequence[Sequence[str]], output: Sequence[str], xs: Sequence[TracedArray], shape: Extents
+) -> tuple[Any, ...] | None:
+    """Strides of what `np.einsum` makes, by the labels of its operands' axes: asked of its iterator, in the same way."""
+    every = (*output, *sorted({label for labels in inputs for label in labels} - {*output}))
+    dummies: list[Any] = []
+    places: list[list[int]] = []
+    for x, labels in zip(xs, inputs, strict=True):
+        found = layout(x)
+        if found is None:
+            return UNSURE
+        own = [*dict.fromkeys(labels)]
+        axes = [[n for n, label in enumerate(labels) if label == each] for each in own]  # diagonals are views
+        dummies.append(_dummy([found[0][n[0]] for n in axes], [sum([found[1][m] for m in n]) for n in axes]))
+        places.append([own.index(label) if label in own else -1 for label in every])
+    places.append([n if n < len(output) else -1 for n in range(len(every))])
+    flags = [*[["readonly"]] * len(dummies), ["readwrite", "allocate"]]
+    made = np.nditer([*dummies, None], ["reduce_ok"], flags, op_axes=places)  # type: ignore[list-item]
+    return _as_laid_out(shape, made.operands[-1])
+
+
+def _dummy(extents: Sequence[int], strides: Sequence[Any]) -> Any:
+    """An array that nobody looks at, of two elements an axis."""
+    shape = [min(n, 2) for n in extents]
+    return as_strided(np.empty(1, np.int8), shape, [int(s) for s in strides], writeable=False)
+
+
+def _as_laid_out(shape: Extents, made: Any) -> tuple[Any, ...] | None:
+    """Strides of an array whose axes lie in the order of those of another one; None if it is row-major."""
     axes = sorted(range(len(shape)), key=lambda axis: (made.strides[axis], -axis))
     strides, step = [0] * len(shape), 1
     for axis in axes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from pliant.errors import DTypeError, PliantError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import as_traced, axis_of, broadcast_shapes, broadcast_value, result_dtype, value_of
 from pliant.frontend.functions.common import known, one_of, only, solid, store_out
+from pliant.frontend.order import UNSURE
+from pliant.frontend.strides import later_order, product_order
 from pliant.frontend.view import DiagonalLens, PermuteLens
 from pliant.ops import convolve as convolution
 from pliant.ops import einsum as products
@@ -84,17 +86,34 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: Any) -> Any:
     """np.einsum, in both of its forms. The order of contraction is always chosen; `optimize` is not needed."""
-    only("einsum", **{k: v for k, v in options.items() if (k, v) not in (("order", "K"), ("casting", "safe"))})
+    dtype, casting = options.pop("dtype", None), options.pop("casting", "safe")
+    only("einsum", **{k: v for k, v in options.items() if (k, v) != ("order", "K")})
     if isinstance(operands[0], str):
         subscripts, arrays = operands[0], operands[1:]
     else:
         subscripts, arrays = _from_lists(operands)
+    xs = [solid(x) for x in arrays]
     if len(arrays) == 1 and out is None:
         shown = _shown(subscripts, as_traced(arrays[0]))
         if shown is not None:
             return shown
-    y = _checked(products.einsum, subscripts, *promoted(*arrays))
-    return store_out(y, out, "np.einsum")
+    if dtype is not None:
+        xs = [_cast(x, np.dtype(dtype), casting) for x in xs]
+    y = _checked(products.einsum, subscripts, *promoted(*xs))
+    if out is not None or y.type.rank < 2:
+        return store_out(y, out, "np.einsum", casting=casting)
+    made = fresh(y)
+    labels, output = products.parse_subscripts(subscripts, [x.ndim for x in xs])
+    made.storage.strides = product_order(labels, output, xs, y.shape)
+    return later_order(made, np.einsum, (subscripts, *xs)) if made.storage.strides is UNSURE else made
+
+
+def _cast(x: TracedArray, dtype: np.dtype[Any], casting: str) -> TracedArray:
+    """An operand as `dtype=` wants it; DTypeError if `casting=` forbids that."""
+    if not np.can_cast(x.dtype, dtype, cast("Any", casting)):
+        message = f"np.einsum: cannot cast {x.type} to {dtype} according to the rule {casting!r}"
+        raise DTypeError(message, hint="casting='unsafe' casts to any dtype").at(("here", here()))
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def _shown(subscripts: str, x: TracedArray) -> TracedArray | None:
