@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,3 +80,24 @@ def test_a_scalar_type_called_is_a_cast():
     assert int(pliant.jit(crc)(data)) == zlib.crc32(data.tobytes())
     made = pliant.jit(lambda x: np.float32(x))(np.arange(3.0))
     assert made.dtype == np.float32
+
+
+OF_OTHERS: list[tuple[Any, tuple[Any, ...]]] = [
+    (max, (np.array([1.0, 3.0, 2.0]),)), (min, (3.0, 2.0)), (sorted, (np.array([1.0, 3.0, 2.0]),)), (math.sin, (2.0,)),
+    (math.hypot, (3.0, 4.0)), (math.floor, (2.5,)), (round, (2.6,)), (int, (2.6,)), (float, (2,)), (abs, (-2.0,)),
+    (sum, (np.array([1.0, 3.0]),)), (len, (np.ones(3),)), (np.sin, (np.ones(3),)),
+    (np.array, ([1.0, 2.0],)), (np.maximum, (np.ones(3), 2.0)), (np.add.reduce, (np.ones(3),)), (np.stack, ([1.0, 2.0],)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "args"), OF_OTHERS, ids=[f.__name__ for f, _ in OF_OTHERS])
+def test_functions_that_are_not_the_users_are_compiled_as_they_are(f: Any, args: tuple[Any, ...]) -> None:
+    made, wanted = pliant.jit(f)(*args), f(*args)
+    assert type(made) is type(wanted)
+    np.testing.assert_allclose(made, wanted, rtol=1e-15)
+
+
+def test_derivatives_and_batches_of_functions_of_python() -> None:
+    assert pliant.grad(math.sin)(2.0) == pytest.approx(math.cos(2.0))
+    assert pliant.grad(max, argnums=1)(1.0, 2.0) == 1
+    np.testing.assert_array_equal(pliant.vmap(max)(np.array([1.0, 5.0]), np.array([3.0, 2.0])), [3.0, 5.0])

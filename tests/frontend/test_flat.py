@@ -122,3 +122,46 @@ def test_the_shape_of_the_callers_array_stays() -> None:
 
     with pytest.raises(UnsupportedError, match=r"x\.reshape"):
         pliant.jit(f)(np.arange(12.0).reshape(3, 4))
+
+
+def written_while_read(x: Any) -> Any:
+    total = 0.0
+    for n, v in enumerate(x.flat):
+        total += n * v
+        x.flat[(n + 3) % x.size] = v + 1
+    return total
+
+
+OF_ALL: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: np.sum(x.flat),
+    "max": lambda x: np.max(x.flat) + max(x.flat),
+    "add": lambda x: np.add(x.flat, 1),
+    "reduce": lambda x: np.add.reduce(x.flat),
+    "array": lambda x: np.array(x.flat),
+    "concatenate": lambda x: np.concatenate([x.flat, x.T.flat]),
+    "equal": lambda x: x.flat == x.T.flat,
+    "less": lambda x: x.flat < 3,
+    "not equal": lambda x: x.flat != 3,
+    "a loop": lambda x: written_while_read(x),
+    "a loop of another order": lambda x: written_while_read(x.T),
+    "a comprehension": lambda x: sum(v * v for v in x.T.flat),
+}
+
+
+@pytest.mark.parametrize("f", OF_ALL.values(), ids=OF_ALL.keys())
+def test_what_takes_an_array_takes_its_flat_iterator(f: Callable[[Any], Any]) -> None:
+    ours, theirs = np.arange(30.0).reshape(5, 6), np.arange(30.0).reshape(5, 6)
+    made, wanted = pliant.jit(f)(ours), f(theirs)
+    assert_array_equal(made, wanted)
+    assert_array_equal(ours, theirs)
+    assert np.shape(made) == np.shape(wanted)
+
+
+def test_loops_over_all_elements_are_no_longer_for_more_of_them() -> None:
+    def f(x: Any) -> Any:
+        total = 0.0
+        for v in x.flat:
+            total += v * v
+        return total
+
+    assert len(pliant.trace(f, np.ones((40, 50))).nodes) == len(pliant.trace(f, np.ones((4, 5))).nodes)

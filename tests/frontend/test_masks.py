@@ -91,3 +91,36 @@ def test_selections_are_differentiated():
         return (x**2).sum()
 
     check_gradient(loss, X, rtol=1e-6)
+
+
+def adds(x: Any, m: Any, y: Any) -> None:
+    x[m] += y
+
+
+def divides(x: Any, m: Any, y: Any) -> None:
+    x[m] = (2 * x[m] - y) / (y + 3)
+
+
+@pytest.mark.parametrize("f", [adds, divides])
+@pytest.mark.parametrize(("extents", "rest"), [((6,), ()), ((2, 3), ()), ((6,), (2,)), ((3, 2), (4,))])
+def test_selected_elements_meet_one_number_each(f: Any, extents: tuple[int, ...], rest: tuple[int, ...]) -> None:
+    mask = np.array([True, False, True, True, False, True]).reshape(extents)
+    x, y = np.cos(np.arange(float(mask.size * np.prod(rest)))).reshape(*extents, *rest), np.arange(4.0 * np.prod(rest))
+    y = y.reshape(4, *rest)
+    ours, theirs = x.copy(), x.copy()
+    compiled = pliant.jit(f)
+    compiled(ours, mask, y)
+    f(theirs, mask, y)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-15)
+    with pytest.raises((IndexError, ValueError)):
+        compiled(ours, ~mask, y)
+
+    def total(x: Any, y: Any) -> Any:
+        z = x.copy()
+        f(z, mask_of(x), y)
+        return (z * z).sum()
+
+    def mask_of(x: Any) -> Any:
+        return (x.reshape(*extents, -1)[..., 0] > -9) & mask
+
+    check_gradient(total, x, y)

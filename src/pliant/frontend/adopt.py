@@ -23,7 +23,7 @@ def adopt(made: Any) -> Any:
 def has_traced(xs: Any, depth: int = 4) -> bool:
     """Whether a traced array is among the arguments, inside nested sequences too."""
     for x in xs:
-        if type(x) is TracedArray:
+        if type(x) is TracedArray or hasattr(x, "__traced__"):
             return True
         if isinstance(x, list | tuple) and depth and has_traced(x, depth - 1):
             return True

@@ -37,6 +37,7 @@ from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
 from pliant.frontend.draws import drawn_once
+from pliant.frontend.flat import Flat
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
@@ -242,6 +243,8 @@ class Reader:
             return [_of_element(e, self.trace) for e in elements]
         if isinstance(elements, np.ndarray):
             return TracedArray(*self.trace.enter(elements))
+        if type(elements) is Flat:
+            return elements.elements
         if _is(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
             return (_of_element(e, self.trace) for e in elements)
         return elements
@@ -329,6 +332,9 @@ def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
     if isinstance(fn, Maker | UfuncMaker):
         return fn
+    own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in _PLAIN else None)
+    if own is not None:
+        return own
     if (own := written_anew(fn)) is not None:
         return own
     if _dispatches(fn):

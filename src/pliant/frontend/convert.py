@@ -42,6 +42,8 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return fresh_concrete(x)
     if is_sequence(x) or isinstance(x, range):
         return from_sequence(x, what)
+    if hasattr(x, "__traced__"):  # what NumPy makes an array of
+        return x.__traced__()
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, final
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, cast, final
 
 import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import IndexRangeError, ShapeError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, view
 from pliant.frontend.convert import stored, value_of
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.kinds import as_tuple, is_sequence
+from pliant.frontend.view import ReshapeLens
 from pliant.ops.shape import reshape
 
 
@@ -30,9 +32,22 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.copy())
 
+    @property
+    def elements(self) -> TracedArray:
+        """All elements, as they are at any time, as an array of one axis."""
+        return view(self.base, ReshapeLens((self.base.size,)))
+
     def copy(self) -> TracedArray:
         """All elements as a new array of one axis."""
         return fresh(reshape(self.base.value, (self.base.size,)), is_array=True)
+
+    __traced__ = copy
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*map(_read, args), **options)
+
+    def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return func(*map(_read, args), **{k: _read(v) for k, v in kwargs.items()})
 
     def __getitem__(self, key: Any) -> Any:
         part = self.copy()[_key(key)]
@@ -49,6 +64,21 @@ class Flat:
         value = fresh(reshape(new.value, (new.size,)), is_array=True) if new.size != 1 else new.reshape(())
         elements[key] = np.resize(value, shape) if new.size > 1 else value
         self.base.replace(reshape(value_of(elements), self.base.shape))
+
+
+def _read(x: Any) -> Any:
+    """An argument of NumPy's functions, which make arrays of flat iterators."""
+    if is_sequence(x) and not hasattr(x, "_fields"):
+        return cast("Any", type(x))([_read(part) for part in x])
+    return x.copy() if type(x) is Flat else x
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Flat, Any], Any]:
+    return lambda self, y: compare(self.copy(), _read(y))
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Flat, f"__{_name}__", _compared(getattr(operator, _name)))
 
 
 def _key(key: Any) -> Any:

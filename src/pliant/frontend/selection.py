@@ -16,10 +16,10 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.convert import axes_of
+from pliant.frontend.convert import axes_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
-from pliant.frontend.ranks import turned
+from pliant.frontend.ranks import dealt, turned
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.bits import logical_not
 from pliant.ops.folds import start_of
@@ -67,8 +67,11 @@ class Selection:
         if not np.ndim(other):
             return other
         shape = spread(np.shape(other), self.mask.ndim, self.whole.ndim - self.axis - self.mask.ndim)
-        if shape is None:
-            raise self.refused(f"an operand of shape {np.shape(other)}")
+        if shape is None and self.axis:
+            raise self.refused(f"an operand of shape {np.shape(other)}, behind another axis,")
+        if shape is None:  # an element for each one
+            rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]
+            return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows)), is_array=True)
         return np.reshape(other, shape)
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

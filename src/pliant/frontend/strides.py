@@ -292,7 +292,7 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
 def product_order(
     inputs: Sequence[Sequence[str]], output: Sequence[str], xs: Sequence[TracedArray], shape: Extents
 ) -> tuple[Any, ...] | None:
-    """Strides of what `np.einsum` makes, by the labels of its operands' axes: asked of its iterator, in the same way."""
+    """Strides of what `np.einsum` makes, by the labels of its operands' axes: asked in the same way."""
     every = (*output, *sorted({label for labels in inputs for label in labels} - {*output}))
     dummies: list[Any] = []
     places: list[list[int]] = []
