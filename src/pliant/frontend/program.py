@@ -21,6 +21,7 @@ from pliant.frontend.capture import callee
 from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
+from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.memory import Memories, Memory, memories_of
@@ -291,7 +292,7 @@ def _trace_once(
             if may_be_known(leaf):
                 needs.leaves[value] = i
         args, kwargs = unflatten(structure, given)
-        with nothing_left(trace, [*given, getattr(f, "__self__", None)]):
+        with nothing_left(trace, [*given, getattr(f, "__self__", None)]), as_of_one_function():
             made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
         after = after_of((args, kwargs), structure, given)
         outputs = outputs_of(made, after.new)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any, NoReturn, TypeVar, final
 
 from pliant.core.ir import Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
+from pliant.frontend.control.rewrite import BLOCK
 
 T = TypeVar("T")
 
@@ -64,3 +68,27 @@ class Unbound:
 
 
 setattr(Unbound, "__hash__", _refuse)  # noqa: B010  (as a key of a dict or an element of a set it would be one of its own)
+
+
+@contextmanager
+def as_of_one_function() -> Generator[None]:
+    """Python's error about a name without a value, as if a function and its blocks were one: it is a local name."""
+    try:
+        yield
+    except UnboundLocalError:
+        raise
+    except NameError as error:
+        if not _is_local(error):
+            raise
+        message = f"cannot access local variable {error.name!r} where it is not associated with a value"
+        raise UnboundLocalError(message, name=error.name).with_traceback(error.__traceback__) from None
+
+
+def _is_local(error: NameError) -> bool:
+    """Whether the name is one of the function that the block where the error arose is part of, and called as."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    owners = [n for n, code in enumerate(codes) if error.name in code.co_cellvars]
+    if not owners or error.name not in codes[-1].co_freevars:
+        return False
+    inside = [code.co_name for code in codes[owners[-1] + 1 :] if error.name in code.co_freevars]
+    return all([name.startswith(BLOCK) or name == codes[owners[-1]].co_name for name in inside])

@@ -1,0 +1,76 @@
+"""Names without a value: the error is that of Python, whatever block asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pliant
+
+# ruff: noqa: F821, F841, RET503
+
+
+def in_a_branch(v: float) -> Any:
+    if True:
+        del v
+        return v
+
+
+def in_a_loop(v: float) -> Any:
+    for _ in range(3):
+        v = v + late
+        late = v
+    return v
+
+
+def in_two_blocks(v: float) -> Any:
+    if v is not None:
+        for _ in range(2):
+            if True:
+                v += late
+    late = v
+    return v
+
+
+def at_the_end(v: float) -> Any:
+    while False:
+        late = v
+    return late
+
+
+def of_a_function_around(v: float) -> Any:
+    def inner(v: float) -> Any:
+        if True:
+            return v + late
+
+    made = inner(v)
+    late = 2.0
+    return made
+
+
+def of_a_function_inside(v: float) -> Any:
+    def inner(v: float) -> Any:
+        if True:
+            v = v + late
+            late = v
+        return late
+
+    return inner(v)
+
+
+def nowhere(v: float) -> Any:
+    if True:
+        return v + never_bound  # type: ignore[name-defined]
+
+
+@pytest.mark.parametrize(
+    "f", [in_a_branch, in_a_loop, in_two_blocks, at_the_end, of_a_function_around, of_a_function_inside, nowhere]
+)
+def test_a_name_without_a_value_is_pythons_error(f: Any) -> None:
+    with pytest.raises(NameError) as wanted:
+        f(1.0)
+    with pytest.raises(NameError) as raised:
+        pliant.jit(f)(1.0)
+    assert type(raised.value) is wanted.type
+    assert str(raised.value) == str(wanted.value)
