@@ -290,6 +290,8 @@ class Reader:
             return telling(known or making(fn, lists.knowing(fn)), self.counted, getattr(fn, "__self__", None))
         if type(fn) is Maker:
             return telling(fn, self.counted)
+        if _is(fn, types.FunctionType) and fn in BUILTINS:
+            return telling(BUILTINS[fn], self.counted)
         made = callee(fn, self.trace)
         if _is(fn, type | types.GenericAlias):
             return making(fn, made)
@@ -332,7 +334,7 @@ def callee(fn: Any, trace: Trace) -> Any:
     """Anything that can be called, instrumented: objects by their `__call__`."""
     if isinstance(fn, Maker | UfuncMaker):
         return fn
-    own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in _PLAIN else None)
+    own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in (*_PLAIN, types.FunctionType) else None)
     if own is not None:
         return own
     if (own := written_anew(fn)) is not None:

@@ -5,6 +5,7 @@ put into them and taken out; x: f64[9], n: int."""
 from __future__ import annotations
 
 import bisect
+import heapq
 import itertools
 from typing import Any
 
@@ -193,9 +194,15 @@ def compared(x: Any, n: int) -> Any:
     return same, some, more, [x[0], x[1]] == [x[0], x[1]], (x[0], n) == (x[0], 4)
 
 
+def largest_and_smallest(x: Any, n: int) -> Any:
+    ups = [v for v in x if v > 0]
+    first, last = heapq.nlargest(3, x), heapq.nsmallest(2, list(x))
+    return weighted(first), weighted(last), weighted(heapq.nlargest(2, ups)), sum(heapq.nsmallest(20, ups, key=abs))
+
+
 SECTIONS = (
     parts, neighbours, put_together, of_pairs, taken_out, put_in, looked_for, deleted, kept_short, ordered_as_they_come,
     sorted_by_insertion, median_that_moves, one_is_left, added_up_in_pairs, accumulated, compared,
-    sorted_by_parts,
+    sorted_by_parts, largest_and_smallest,
 )  # fmt: skip
 UNROLLED = (bound_to_its_last_ones,)

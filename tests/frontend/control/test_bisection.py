@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import heapq
 from bisect import bisect_right
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnsupportedError
 
 X = np.array([1.0, -2.0, 3.0, 0.5, 2.0, 7.0, 0.5])
 EDGES = [0.0, 1.0, 2.5]
@@ -142,3 +144,24 @@ def test_what_is_found_may_lie_behind_the_end_where_the_search_begins_there() ->
 
     x = np.arange(20.0)
     np.testing.assert_array_equal(pliant.jit(f)(np.linspace(0, 1, 8), x), f(np.linspace(0, 1, 8), x))
+
+
+@pytest.mark.parametrize("f", [heapq.heapify, heapq.heappop, lambda heap: heapq.heappush(heap, heap[0])])
+def test_heaps_of_numbers_of_run_time_are_refused_with_what_to_write(f: Any) -> None:
+    def least(x: Any) -> Any:
+        heap = list(x)
+        f(heap)
+        return heap[0]
+
+    with pytest.raises(UnsupportedError, match=r"heapq.heap\w+ of numbers that are known only at run time[^$]*insort"):
+        pliant.jit(least)(np.array([3.0, 1.0, 2.0]))
+
+
+def test_heaps_of_known_numbers_are_pythons() -> None:
+    def least(x: Any) -> Any:
+        heap = [3, 1, 2]
+        heapq.heapify(heap)
+        heapq.heappush(heap, 0)
+        return x * heapq.heappop(heap) + heap[0]
+
+    assert pliant.jit(least)(2.0) == least(2.0)

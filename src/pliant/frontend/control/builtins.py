@@ -6,6 +6,7 @@ import bisect
 import builtins
 import contextlib
 import functools
+import heapq
 import itertools
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -46,7 +47,7 @@ from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, first_of, length
 from pliant.frontend.control.numbers import NUMBERS
-from pliant.frontend.control.ordering import ordered
+from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.region import born
 from pliant.frontend.control.specials import binary, special, unary
 from pliant.frontend.convert import check_real, short
@@ -250,6 +251,8 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     bisect.bisect_right: bisection.right,
     bisect.insort_left: bisection.insort_left,
     bisect.insort_right: bisection.insort_right,
+    heapq.nlargest: largest,
+    heapq.nsmallest: smallest,
     builtins.next: advanced,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,

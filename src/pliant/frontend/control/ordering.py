@@ -14,6 +14,7 @@ from pliant.frontend.control.effects import changing
 from pliant.frontend.control.fronts import Front, front_of
 from pliant.frontend.control.growth import element_of
 from pliant.frontend.control.items import INDEX, Mapped
+from pliant.frontend.control.lists import item
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
 from pliant.frontend.control.sections import places_of
@@ -58,6 +59,22 @@ def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None
     order = _order(by, is_reversed=is_reversed)
     made = [FUNCTIONS.take(fresh(column, is_array=True), order, axis=0).value for column in front.columns]
     return front.form.front([*made, front.count])
+
+
+def largest(n: int, elements: Any, key: Callable[[Any], Any] | None = None) -> list[Any]:
+    """`heapq.nlargest`."""
+    return _first(n, ordered(elements, key=key, reverse=True))
+
+
+def smallest(n: int, elements: Any, key: Callable[[Any], Any] | None = None) -> list[Any]:
+    """`heapq.nsmallest`."""
+    return _first(n, ordered(elements, key=key))
+
+
+def _first(n: int, elements: list[Any]) -> list[Any]:
+    """As many elements of a list as are asked for, if there are so many."""
+    made = item(elements, slice(0, max(n, 0)))
+    return elements[: max(n, 0)] if made is None else born(made)
 
 
 def sort_in_place(holder: list[Any], **options: Any) -> None:
