@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 import gc
+import pickle
 import sys
 import tracemalloc
 import weakref
 from typing import Any
 
 import numpy as np
+import optree
 import pytest
 
 import pliant
@@ -270,6 +272,38 @@ def test_copies_are_the_function_itself_as_for_any_function() -> None:
     assert copy.copy(by_name) is by_name
     assert copy.deepcopy({"f": by_name})["f"] is by_name
     assert by_name.__reduce__() == "by_name"  # so is it pickled
+
+
+def cubes(x: Any, n: int = 3) -> Any:
+    return (x**n).sum()
+
+
+MADE = {
+    "jit": lambda: pliant.jit(cubes, static="n"),
+    "grad": lambda: pliant.grad(cubes),
+    "value_and_grad": lambda: pliant.value_and_grad(cubes, argnums=(0,)),
+    "jacobian": lambda: pliant.jacobian(cubes, mode="reverse"),
+    "hessian": lambda: pliant.hessian(cubes),
+    "vmap": lambda: pliant.vmap(cubes),
+    "vectorize": lambda: pliant.vectorize(cubes, "(n)->()"),
+    "several": lambda: pliant.jit(pliant.vmap(pliant.grad(by_name))),
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE.keys())
+def test_what_is_made_of_functions_of_a_module_is_pickled_by_how_it_is_made(make: Any) -> None:
+    f, x = make(), np.arange(3.0)
+    again = pickle.loads(pickle.dumps(f))
+    assert again is not f
+    assert copy.copy(f) is f
+    assert copy.deepcopy([f])[0] is f
+    for made, wanted in zip(optree.tree_leaves(again(x)), optree.tree_leaves(f(x)), strict=True):
+        np.testing.assert_array_equal(made, wanted)
+
+
+def test_what_is_made_of_other_functions_is_not_pickled() -> None:
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(pliant.grad(lambda x: x * x))
 
 
 def test_methods_are_called_with_their_object() -> None:

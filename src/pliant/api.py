@@ -59,7 +59,8 @@ def jit(
     names, donated = _names("static", static), _names("donate", donate)
     if f is None:
         return partial(jit, static=names, donate=donated, backend=backend)
-    return Compiled(function_of(f), backend=backend, static=names, donate=donated)
+    again = partial(jit, f, static=names, donate=donated, backend=backend)
+    return Compiled(function_of(f), backend=backend, static=names, donate=donated, again=again)
 
 
 def _names(keyword: str, given: Any) -> tuple[str, ...]:
@@ -97,7 +98,8 @@ def value_and_grad(
         value, gradient = differentiate.value_and_grad(f, argnums, has_aux, args, kwargs)
         return value, placed(gradient, accumulate_into, pack=pack)
 
-    return Compiled(transformed, original=f)
+    again = partial(value_and_grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
+    return Compiled(transformed, original=f, again=again)
 
 
 def grad(
@@ -119,7 +121,8 @@ def grad(
         gradient = placed(gradient, accumulate_into, pack=pack)
         return (gradient, value[1]) if has_aux else gradient
 
-    return Compiled(transformed, original=f)
+    again = partial(grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
+    return Compiled(transformed, original=f, again=again)
 
 
 def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -208,7 +211,7 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode:
     def transformed(*args: Any, **kwargs: Any) -> Any:
         return differentiate.jacobian(f, argnums, mode, args, kwargs)
 
-    return Compiled(transformed, original=f)
+    return Compiled(transformed, original=f, again=partial(jacobian, f, argnums, mode=mode))
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -239,7 +242,7 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return differentiate.jvp(gradient, (x,), (v,))[1]
 
-    return Compiled(transformed, original=f, more=1)
+    return Compiled(transformed, original=f, more=1, again=partial(hvp, f))
 
 
 def vmap(
@@ -259,7 +262,7 @@ def vmap(
     def transformed(*args: Any, **kwargs: Any) -> Any:
         return batch.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
 
-    return Compiled(transformed, original=f)
+    return Compiled(transformed, original=f, again=partial(vmap, f, in_axes, out_axes, axis_size=axis_size))
 
 
 _CORE = re.compile(r"\(([^()]*)\)")
@@ -286,7 +289,7 @@ def vectorize(f: Callable[..., Any], signature: str) -> Callable[..., Any]:
             raise ArgumentError(f"vectorize: an argument has fewer axes than {signature!r} says")
         return _over_leading(f, args, ranks)
 
-    return Compiled(transformed, original=f)
+    return Compiled(transformed, original=f, again=partial(vectorize, f, signature))
 
 
 def _over_leading(f: Callable[..., Any], args: tuple[Any, ...], ranks: list[int]) -> Any:

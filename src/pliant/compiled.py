@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import operator
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -168,13 +170,14 @@ class Compiled:
     def __init__(
         self, f: Callable[..., Any], *, original: Callable[..., Any] | None = None, backend: str = "",
         static: tuple[str, ...] = (), donate: tuple[str, ...] = (), more: int = 0,
+        again: Callable[[], Any] | None = None,
     ) -> None:  # fmt: skip
         """original: the function that f is made from; what is static for it is for f, which takes `more` arguments
-        after the first."""
+        after the first. again: makes it anew where it was pickled."""
         functools.update_wrapper(self, original or f)
         if original not in (None, f):
             f.__wrapped__ = original  # type: ignore[attr-defined]
-        self.f = f
+        self.f, self.again = f, again
         self.is_plain = original is None  # f is the user's own: it may run without Pliant
         self.backend = backend
         self.static = static or getattr(original, "static", ())
@@ -247,9 +250,17 @@ class Compiled:
             ways = (*[way for _, way in self.natives], self.__call__)
             connect(self, ways, lambda offset: entry.native.forwarding(offset, special.ctypes.data))
 
-    def __reduce__(self) -> str:
-        """As of any function: copies are itself, and it is pickled by name."""
-        return str(getattr(self, "__qualname__", repr(self)))
+    def __reduce__(self) -> Any:
+        """As of any function, pickled by name; if that is another one's, by how it is made."""
+        name = str(getattr(self, "__qualname__", repr(self)))
+        if self.again is None or _named(getattr(self, "__module__", None), name) is self:
+            return name
+        return operator.call, (self.again,)
+
+    def __copy__(self, memo: Any = None) -> Compiled:
+        return self
+
+    __deepcopy__ = __copy__
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -343,6 +354,11 @@ def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kw
     leaves, structure = flatten((args, kwargs))
     again, options = unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])
     f(*again, **options)
+
+
+def _named(module: Any, name: str) -> Any:
+    """What a module has by a qualified name; None if nothing."""
+    return functools.reduce(lambda holder, part: getattr(holder, part, None), name.split("."), sys.modules.get(module))
 
 
 def _thaw(x: Any) -> Any:
