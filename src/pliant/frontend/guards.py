@@ -7,10 +7,12 @@ import gc
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.frontend.attributes import attributes
+from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import LIBRARIES
 
@@ -143,12 +145,17 @@ def guards_of(trace: Trace, own: Any) -> Guards:
     containers in `own`, which it made for itself."""
     private = {*_containers(own)}
     found = [
-        e for e in _found(trace) if not (isinstance(e[0], Box | tuple) or id(e[0]) in private)
+        e for e in _found(trace) if not (isinstance(e[0], Box | tuple) or id(_holder(e[0])) in private)
     ]  # the same for ever
     named = [e for e in found if type(e[0]) is dict]
     sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
     functions = [parts_of(fn) for _, fn in trace.instrumented.values()]
     return Guards(named, [e for e in found if type(e[0]) is not dict], sizes, functions)
+
+
+def _holder(owner: Any) -> Any:
+    """The object that an owner of a name is about."""
+    return owner.content if _is(owner, Slot) else owner
 
 
 def parts_of(fn: Any) -> Parts:
@@ -177,6 +184,10 @@ def _containers(tree: Any) -> Iterator[int]:
     if _is(tree, dict | list | tuple):
         yield id(tree)
         for part in tree.values() if _is(tree, dict) else tree:
+            yield from _containers(part)
+    elif is_record(cast("Any", type(tree))):
+        yield from (id(tree), id(getattr(tree, "__dict__", tree)))
+        for part in attributes(tree).values():
             yield from _containers(part)
 
 

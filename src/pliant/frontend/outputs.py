@@ -17,6 +17,7 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError, beyond
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
@@ -24,6 +25,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.order import UNSURE, settle
+from pliant.frontend.records import is_record
 from pliant.frontend.selection import Selection
 from pliant.frontend.signature import flatten
 from pliant.frontend.strides import has_strides, layout
@@ -343,7 +345,7 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any]) -> After:
 
 
 def replace_items(tree: Any, after: Any) -> None:
-    """Make dicts and lists hold what others of the same nesting hold."""
+    """Make dicts, lists and dataclasses hold what others of the same nesting hold."""
     kind = cast("Any", type(tree) if type(tree) is type(after) else None)
     if _is_a(kind, dict):
         table: dict[Any, Any] = tree
@@ -357,11 +359,18 @@ def replace_items(tree: Any, after: Any) -> None:
     elif _is_a(kind, tuple):
         for x, y in zip(cast("tuple[Any, ...]", tree), cast("tuple[Any, ...]", after), strict=False):
             replace_items(x, y)
+    elif is_record(kind):
+        before, new = attributes(tree), attributes(after)
+        for name in before.keys() - new.keys():
+            drop_attribute(tree, name)
+        for name, x in new.items():
+            put_attribute(tree, name, _kept(before.get(name), x))
 
 
 def _kept(x: Any, y: Any) -> Any:
     """The caller's container, made equal to y; y itself for anything else."""
-    if type(x) is not type(y) or not any(_is_a(type(x), kind) for kind in (dict, list, tuple)):
+    kind = cast("Any", type(x))
+    if kind is not type(y) or not (issubclass(kind, dict | list | tuple) or is_record(kind)):
         return y
     replace_items(x, y)
     return x

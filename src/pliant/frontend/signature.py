@@ -17,6 +17,7 @@ from pliant.errors import ArgumentError, DTypeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
+from pliant.frontend.records import found_in
 from pliant.frontend.reference import NAMESPACE, Ref
 from pliant.frontend.tracing import strides_of
 
@@ -58,8 +59,9 @@ def static(value: Any) -> Static:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Leaves of nested tuples, lists, dicts and None; and the structure."""
-    return optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
+    """Leaves of nested tuples, lists, dicts, dataclasses with arrays, and None; and the structure."""
+    leaves, structure = optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
+    return flatten(tree) if found_in(leaves) else (leaves, structure)
 
 
 def pruned(tree: Any, like: Any) -> Any:

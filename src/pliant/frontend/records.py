@@ -1,0 +1,77 @@
+"""Dataclasses that hold arrays, as containers: arguments and results may be such, and hold such.
+
+@dataclass
+class Line:                 a `Line` that is given has the leaves `slope` and `offset`; the function gets, and may
+    slope: np.ndarray       return, one of traced numbers, and what it sets is set of the caller's
+    offset: float
+                            an object that has a hash, and holds no array, is a static value, as any other
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final, cast
+
+import numpy as np
+import optree
+
+from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes, put_attribute
+from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.whose import LIBRARIES
+
+_register: Final = cast("Any", optree).register_pytree_node
+
+
+def is_record(kind: Any) -> bool:
+    """Whether objects of a class are containers."""
+    return _is_dataclass(kind) and _register.get(kind, namespace=NAMESPACE) is not None
+
+
+@cache
+def _is_dataclass(kind: Any) -> bool:
+    """Whether a class is a dataclass of the user's."""
+    return hasattr(kind, "__dataclass_fields__") and kind.__module__.partition(".")[0] not in LIBRARIES
+
+
+def found_in(leaves: Iterable[Any]) -> bool:
+    """Whether there are dataclasses with arrays among leaves: objects of their classes are containers from now on."""
+    kinds = {kind for x in leaves if _is_dataclass(kind := cast("Any", type(x))) and _holds_arrays(x)}
+    for kind in kinds:
+        _take_apart(kind)
+    return bool(kinds)
+
+
+def _holds_arrays(x: Any) -> bool:
+    """Whether an object holds arrays, or what has no hash, and so may hold them."""
+    kind = cast("Any", type(x))
+    parts: list[Any] = optree.tree_leaves(cast("Any", [*attributes(x).values()]), namespace=NAMESPACE)
+    if kind.__hash__ is None or any([isinstance(part, TracedArray | np.ndarray) or _is_other(part) for part in parts]):
+        return True
+    try:
+        hash(x)
+    except TypeError:
+        return True
+    return False
+
+
+def _is_other(x: Any) -> bool:
+    return _is_dataclass(cast("Any", type(x))) and _holds_arrays(x)
+
+
+@cache
+def _take_apart(kind: Any) -> None:
+    """Have objects of a class be taken apart, and put together without its `__init__`."""
+
+    def apart(x: Any) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[str, ...]]:
+        held = attributes(x)
+        return tuple(held.values()), tuple(held), tuple(held)
+
+    def together(names: tuple[str, ...], parts: Any) -> Any:
+        made = object.__new__(kind)
+        for name, part in zip(names, parts, strict=True):
+            put_attribute(made, name, part)
+        return made
+
+    _register(kind, apart, together, namespace=NAMESPACE)

@@ -1,0 +1,149 @@
+"""Dataclasses that hold arrays, as arguments and results: as NumPy's programs use them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+
+@dataclass
+class Line:
+    """Changed by functions, and compared by its parts."""
+
+    slope: Any
+    offset: Any = 0.5
+    name: str = "line"
+
+    def at(self, x: Any) -> Any:
+        return self.slope * x + self.offset
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Never changed."""
+
+    slope: Any
+    lines: tuple[Line, ...] = ()
+    more: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True)
+class Slotted:
+    """Without a `__dict__`."""
+
+    slope: Any
+    count: int = 2
+
+
+def line() -> Line:
+    return Line(np.arange(3.0), 0.25)
+
+
+def at(p: Line, x: Any) -> Any:
+    return p.at(x) + len(p.name)
+
+
+def written(p: Line, x: Any) -> Any:
+    p.slope += x
+    p.slope[0] = 7.0
+    return p.slope.sum()
+
+
+def set_anew(p: Line, x: Any) -> Any:
+    p.offset = p.offset + x.sum()
+    p.slope = p.slope * 2
+    return p.offset
+
+
+def set_under_a_condition(p: Line, x: Any) -> Any:
+    for v in x:
+        if v > 0.5:
+            p.offset = p.offset + v
+    return p.offset
+
+
+def made(p: Line, x: Any) -> Any:
+    return Line(p.slope * x, x.sum(), "made"), replace(p, offset=3.0), Slotted(x * 2)
+
+
+def returned(p: Line, x: Any) -> Any:
+    return p, [p]
+
+
+def numbers(tree: Any) -> Any:
+    """All there is of nested objects, to be compared."""
+    if hasattr(tree, "__dataclass_fields__"):
+        return type(tree).__name__, {n: numbers(getattr(tree, n)) for n in tree.__dataclass_fields__}
+    if isinstance(tree, dict):
+        return {k: numbers(v) for k, v in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [numbers(x) for x in tree]
+    return np.asarray(tree).tolist()
+
+
+@pytest.mark.parametrize("f", [at, written, set_anew, set_under_a_condition, made, returned])
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_functions_of_dataclasses_do_what_numpy_does(f: Any, backend: str) -> None:
+    compiled = pliant.jit(f, backend=backend)
+    for factor in (1.0, 2.0, 3.0):
+        (ours, theirs), x = (line(), line()), np.array([0.25, 0.75, 1.5]) * factor
+        got, wanted = compiled(ours, x), f(theirs, x)
+        assert numbers(got) == numbers(wanted)
+        assert numbers(ours) == numbers(theirs)
+    assert [len(programs) for programs in compiled.entries.values()] == [1]
+
+
+def test_a_program_is_made_once_for_dataclasses_alike() -> None:
+    def f(p: Line, x: Any) -> Any:
+        p.offset = p.offset + 1
+        return p.at(x)
+
+    compiled, programs = pliant.jit(f), set[int]()
+    for n in range(5):
+        compiled(Line(np.ones(3) * n, float(n)), np.ones(3))
+        programs |= {id(entry) for entries in compiled.entries.values() for entry in entries}
+    assert len(programs) == 1
+
+
+def test_frozen_dataclasses_nest() -> None:
+    def f(p: Fixed, x: Any) -> Any:
+        return Fixed(p.slope * x + p.lines[0].slope + p.more["w"], (Line(x),), {"w": p.more["w"] * 2})
+
+    p, x = Fixed(np.ones(3), (line(),), {"w": np.arange(3.0)}), np.arange(3.0)
+    assert numbers(pliant.jit(f)(p, x)) == numbers(f(p, x))
+
+
+def test_slots_are_parts() -> None:
+    def f(p: Slotted, x: Any) -> Any:
+        p.slope = p.slope * x
+        p.count += 1
+        return sum([p.slope.sum() for _ in range(p.count)])
+
+    compiled = pliant.jit(f)
+    for n in range(3):
+        ours, theirs, x = Slotted(np.ones(3) + n), Slotted(np.ones(3) + n), np.arange(3.0)
+        np.testing.assert_allclose(compiled(ours, x), f(theirs, x))
+        assert numbers(ours) == numbers(theirs)
+
+
+def test_gradients_are_dataclasses() -> None:
+    def loss(p: Line, x: Any) -> Any:
+        return (p.at(x) ** 2).sum()
+
+    p = Line(np.arange(3.0), np.float64(0.25), None)  # type: ignore[arg-type]
+    g = pliant.grad(loss)(p, np.arange(3.0))
+    assert type(g) is Line
+    np.testing.assert_allclose(g.slope, 2 * p.at(np.arange(3.0)) * np.arange(3.0))
+    np.testing.assert_allclose(g.offset, 2 * p.at(np.arange(3.0)).sum())
+
+
+def test_batches_of_dataclasses() -> None:
+    p = Line(np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0]), None)  # type: ignore[arg-type]
+    made = pliant.vmap(lambda p: Line(p.slope * 2, p.at(1.0).sum()))(p)
+    np.testing.assert_allclose(made.slope, 2 * p.slope)
+    np.testing.assert_allclose(made.offset, [(s + o).sum() for s, o in zip(p.slope, p.offset, strict=True)])
