@@ -19,6 +19,7 @@ from pliant.core.origin import here
 from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.counts import counted
 from pliant.frontend.limits import most_of, ordered
 from pliant.frontend.tracing import current
 from pliant.ops import compare
@@ -287,7 +288,12 @@ def _range_of(value: Value) -> Range:
             most = most_of(args[0])
             return 0 if args[0].dtype[0] == "u" else None, None if most is None else math.floor(most)
         case _:
-            return None, None
+            count = counted(value)
+            if count is None:
+                return None, None
+            ends = zip(taken_apart(count[0]).range, count[1], strict=True)
+            low, high = [None if end is None else end + more for end, more in ends]
+            return low, high
 
 
 def range_if(condition: Value, x: Value, *, holds: bool) -> Range:
