@@ -146,12 +146,18 @@ class Reader:
             return functools.partial(self.get, holder)
         if name == "sort" and _is(holder, list):
             return functools.partial(sort_in_place, holder)
+        held: Any = None if _is(holder, type) else getattr(holder, "__dict__", None)
+        read = special(holder, "__getattr__") if found is None and name not in (held or ()) else None
+        if read is not None:
+            note_class(self.trace, kind, name)
+            if held is not None and id(holder) not in self.own:
+                self.trace.roots.setdefault((id(held), name), (held, name, MISSING))
+            return self.known(read(name), None, name)
         value = getattr(holder, name)
         if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
             return self.known(value, None, name)
         if _is(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
-        held: Any = None if _is(holder, type) else getattr(holder, "__dict__", None)
         classes: type = holder if _is(holder, type) else kind
         owners: list[Any] = [*([] if held is None else [held]), *map(names_of, classes.__mro__)]
         for owner in owners:

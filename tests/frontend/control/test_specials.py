@@ -252,3 +252,38 @@ def test_gradients_are_those_of_differences(program: Callable[..., Any]) -> None
 
     for x in INPUTS:
         check_gradient(total, x)
+
+
+class Asked:
+    """An object that makes its attributes when they are asked for."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.x[0] > 0:
+            return self.x * len(name)
+        return -self.x
+
+
+ASKED = Asked(np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("first", [1.0, -1.0])
+@pytest.mark.parametrize("f", [lambda x: Asked(x).scale.sum(), lambda x: x * ASKED.scale + ASKED.x])
+def test_attributes_that_are_made_when_asked_for_may_depend_on_numbers(f: Any, first: float) -> None:
+    x = np.array([first, 3.0])
+    np.testing.assert_array_equal(pliant.jit(f)(x), f(x))
+
+
+def test_an_attribute_that_is_made_when_asked_for_is_there_as_soon_as_it_is_set() -> None:
+    thing = Asked(np.array([1.0, 2.0]))
+    compiled = pliant.jit(lambda x: x * thing.scale)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(2.0), 2 * thing.scale)
+    thing.scale = 3.0
+    assert compiled(2.0) == 6
+    del thing.scale
+    np.testing.assert_array_equal(compiled(2.0), 2 * thing.scale)
