@@ -57,8 +57,7 @@ from pliant.frontend.source import READERS, rewritten
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_users
 
-# Calls of these read nothing of the user's.
-_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})
+_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 
 
