@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ import pytest
 import pliant
 import pliant.testing
 from pliant.backends import backend_named
+from pliant.backends.llvm.compiler import compiled
+from pliant.backends.llvm.jit import optimised
 from pliant.core.build import trace
 from pliant.core.ir import Function
 from pliant.kernel.ir import Host
@@ -157,6 +160,34 @@ def test_large_carries_of_while_loops_end_where_they_should() -> None:
             return pliant.while_loop(lambda u: np.sum(u) < bound, lambda u: u * 1.1 + u[::-1] * 0.2, x)
 
         agree(*program(f, np.full(20, 0.1)))
+
+
+def minima(d: Any, k: Any) -> Any:
+    """In each step a loop of unknown length, with indices that no range decides."""
+    d = d.copy()
+    for i in range(k.shape[0]):
+        j = k[i]
+        while d[j] > 0.5:
+            d[j] = d[j] * d[k[i]]
+            j = j - 1
+        d[k[i]] = min(d[j], d[k[i] - 1])
+    return d
+
+
+def test_no_step_asks_whether_one_before_it_failed() -> None:
+    d, k = np.linspace(0.6, 0.9, 8), np.array([3, -2, 5])
+    d[[0, 4]] = 0.25
+    np.testing.assert_allclose(pliant.jit(minima)(d, k), minima(d, k))
+    _, text = compiled(optimise(pliant.trace(minima, d, k)), {}, (), sharing=True)
+    made = optimised(text)
+    assert not re.search(r"%(?!e\d+ )\S+ = load i64, ptr %error", made)  # but between whole functions
+    assert not re.search(r"select .* i64 0$", made, re.MULTILINE)  # an index in place of one out of range
+
+
+@pytest.mark.parametrize(("k", "bad"), [([3, 8], "8"), ([-9], "-9"), ([3, 100, 0], "100")])
+def test_the_first_index_out_of_range_ends_all_loops(k: list[int], bad: str) -> None:
+    with pytest.raises(IndexError, match=f"index {bad} is out of"):
+        pliant.jit(minima)(np.full(8, 0.25), np.array(k))
 
 
 def test_an_index_out_of_range_stops_the_loop_and_names_it() -> None:

@@ -9,9 +9,11 @@ from pliant.core.ir import Const, Node, Value
 from pliant.kernel.ir import Root
 from pliant.ops.base import Elementwise
 from pliant.ops.block import BlockWrite
+from pliant.ops.compare import Less
 from pliant.ops.contract import Dot
 from pliant.ops.elementwise import Add, Neg, Sub
 from pliant.ops.index import Gather, Scatter
+from pliant.ops.select import Select
 from pliant.ops.shape import Concatenate, Reshape, Slice
 from pliant.ops.update import Window
 
@@ -73,6 +75,16 @@ def elements_read(user: Node, value: Value) -> int:
 
 
 def is_place(value: Value) -> bool:
-    """Whether a number is a sum of whole numbers, as bounds and indices are: computed where it is used, so
-    that it is seen how far apart two places are."""
-    return value.dtype == "i64" and not value.shape and isinstance(value.op, Add | Sub | Neg)
+    """Whether a number is a sum of whole numbers, as bounds and indices are, or one that is counted from the end where
+    it is negative: computed where it is used, so that it is seen how far apart two places are."""
+    if value.dtype != "i64" or value.shape:
+        return False
+    return isinstance(value.op, Add | Sub | Neg) or _is_wrapped(value)
+
+
+def _is_wrapped(value: Value) -> bool:
+    """Whether a number is another one, with something added where that is negative."""
+    if not isinstance(value.op, Select) or not isinstance(value.args[0].op, Less):
+        return False
+    (x, zero), plain = value.args[0].args, value.args[2]
+    return x is plain and isinstance(zero.op, Const) and zero.op.value == 0

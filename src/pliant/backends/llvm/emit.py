@@ -258,8 +258,12 @@ class Emitter(FunctionText):
         return total
 
     def checked(self, s: Checked) -> str:
-        """The index, or 0 if it is out of range; the greatest (as unsigned) is looked at later."""
+        """The index. Out of range, it is reported at once where there is no loop; in a loop it is 0 then, and the
+        greatest (as unsigned) is looked at later."""
         x = self.affine(s.index)
+        if not self.env and "%error" in self.parameters:
+            self.return_if(self.op(f"icmp uge i64 {x}, {s.extent}"), s.site, x)
+            return x
         self.note(s, x if s.extent else self.op(f"xor i64 {x}, {SIGN}"))  # where 0 is outside too, it is noted
         inside = self.op(f"icmp ult i64 {x}, {s.extent}")
         return self.op(f"select i1 {inside}, i64 {x}, i64 0")
@@ -281,18 +285,20 @@ class Emitter(FunctionText):
     def end_step(self) -> None:
         """Report the first index of this step that was out of range, and return then."""
         for check, slot in self.checks.items():
-            self.reports = True
             worst = self.op(f"load i64, ptr {slot}")
             bad = self.op(f"icmp uge i64 {worst}, {max(check.extent, 1)}")
-            good, report = self.fresh("ok")[1:], self.fresh("bad")[1:]
-            self.line(f"br i1 {bad}, label %{report}, label %{good}")
-            self.label(report)
-            self.line(f"store i64 {check.site + 1}, ptr %error")
-            worst = worst if check.extent else self.op(f"xor i64 {worst}, {SIGN}")
-            second = self.op("getelementptr i64, ptr %error, i64 1")
-            self.line(f"store i64 {worst}, ptr {second}")
-            self.line("ret void")
-            self.label(good)
+            self.return_if(bad, check.site, worst if check.extent else self.op(f"xor i64 {worst}, {SIGN}"))
+
+    def return_if(self, bad: str, site: int, index: str) -> None:
+        """Report an index, and return, where it is out of range."""
+        self.reports = True
+        good, report = self.fresh("ok")[1:], self.fresh("bad")[1:]
+        self.line(f"br i1 {bad}, label %{report}, label %{good}")
+        self.label(report)
+        self.line(f"store i64 {site + 1}, ptr %error")
+        self.line(f"store i64 {index}, ptr {self.op('getelementptr i64, ptr %error, i64 1')}")
+        self.line("ret void")
+        self.label(good)
 
     def stop(self) -> None:
         """Report what was out of range so far, before anything is written."""

@@ -30,6 +30,7 @@ LONGEST_INLINE = 30_000  # characters of LLVM code
 MOST_UNROLLED = 2_000  # lines that a loop of few steps may become; LLVM's time is far from linear in them
 REGISTER = 8  # bytes
 SMALL_ARENA = 4096  # bytes; such memory is a local variable, whose parts LLVM turns into registers
+NO_ERROR = "store i64 0, ptr %error"  # before loops: none was noted until here, which LLVM does not know
 TAPES = 16  # bytes from where errors are noted to what is known of the memory of tapes: where it is free, where it ends
 
 
@@ -225,13 +226,17 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
             part.put(entry, e.op(f"getelementptr inbounds i8, ptr {base}, i64 {start}"))
         part.call()
         carries.after(part)
+        if part.can_fail:
+            e.return_if_failed()
 
     def every() -> None:
         # a loop between given bounds is not unrolled
         is_short = part.lines * op.length < MOST_UNROLLED
         bounds = None if count is None and is_short else ("0", count or str(op.length))
         wish = e.module.not_unrolled() if has_branch(step.parts[0]) else ""
-        e.loop(var, lambda: unless_failed(e, once) if part.can_fail else once(), bounds, wish)
+        if part.can_fail:
+            e.line(NO_ERROR)
+        e.loop(var, once, bounds, wish)
 
     if count is None:
         every()
@@ -284,7 +289,8 @@ def tapes_at(e: Emitter) -> str:
 
 
 def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegment, run: RunStep | None = None) -> None:
-    """A loop that ends by its condition. run: what is done about a step."""
+    """A loop that ends by its condition. run: what is done about a step; a loop
+    that this belongs to ends first if one fails, any other at once."""
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
     test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
     body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
@@ -301,13 +307,19 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
         for c, _ in op.carries:
             test.put(test.param(c), body.get(body.param(c)))
         test.call()
+        if test.can_fail and not run:
+            e.return_if_failed()
         holds = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
-        return and_fine(e, holds) if e.can_fail else holds
+        return and_fine(e, holds) if run and e.can_fail else holds
 
     def once() -> None:
         body.call()
         carries.after(body)
+        if body.can_fail and not run:
+            e.return_if_failed()
 
+    if e.can_fail and not run:
+        e.line(NO_ERROR)
     repeat(e, going, (lambda: run(body, once)) if run else once)
     carries.end(body, known=False)
 
