@@ -10,13 +10,16 @@ import pytest
 
 import pliant
 from pliant.core.build import trace
-from pliant.core.ir import Function, Value, const, nodes
+from pliant.core.ir import Function, Value, const, functions_of, nodes
 from pliant.core.types import Type
+from pliant.ops.bits import bitwise_and, right_shift
 from pliant.ops.compare import equal, greater, less, less_equal, maximum, minimum
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
 from pliant.ops.ranges import decide, ranges_of
+from pliant.ops.rounding import floor_divide, remainder
 from pliant.ops.select import Select, select
+from pliant.pipeline import optimise
 from pliant.testing import run
 
 RNG = np.random.default_rng(0)
@@ -29,7 +32,7 @@ def wrapped(i: Value, n: int) -> Value:
 
 
 def choices(fn: Function) -> int:
-    held = [node.op.body for node in nodes(fn.results) if isinstance(node.op, Loop)]
+    held = [f for node in nodes(fn.results) for f in functions_of(node.op).values()]
     return sum(isinstance(node.op, Select) for node in nodes(fn.results)) + sum(map(choices, held))
 
 
@@ -46,6 +49,16 @@ TERMS: dict[str, tuple[Callable[[Value], Value], int]] = {
     "downward": (lambda i: wrapped(const(4, "i64") - i, 5), 0),
     "always negative": (lambda i: wrapped(i - const(9, "i64"), 9), 0),
     "products": (lambda i: wrapped(i * const(3, "i64"), 20), 0),
+    "bits in common": (lambda i: wrapped(bitwise_and(i - const(9, "i64"), const(3, "i64")), 4), 0),
+    "bits in common with what may be negative": (
+        lambda i: wrapped(bitwise_and(i - const(9, "i64"), const(-2, "i64")), 99),
+        1,
+    ),
+    "remainders": (lambda i: wrapped(remainder(i * i - const(9, "i64"), const(3, "i64")), 3), 0),
+    "remainders of a negative divisor": (lambda i: wrapped(remainder(i, const(-3, "i64")), 3), 1),
+    "quotients": (lambda i: wrapped(floor_divide(i, const(2, "i64")), 3), 0),
+    "quotients of what may be negative": (lambda i: wrapped(floor_divide(i - const(1, "i64"), const(9, "i64")), 3), 1),
+    "shifts": (lambda i: wrapped(right_shift(i + const(9, "i64"), const(1, "i64")), 9), 0),
     "between bounds": (
         lambda i: wrapped(maximum(minimum(i - const(2, "i64"), const(3, "i64")), const(0, "i64")), 5),
         0,
@@ -124,3 +137,55 @@ def test_branches_know_their_condition(name: str) -> None:
     made = decide(fn)
     assert str(made).count("select(") == left
     assert run(made, [np.int64(3)]) == run(fn, [np.int64(3)])
+
+
+def inserted(a: Any) -> Any:
+    """Sorted; neither a place that is read nor one that is written is ever negative."""
+    a = a.copy()
+    for i in range(1, a.shape[0]):
+        x, j = a[i], i - 1
+        while j >= 0 and a[j] > x:
+            a[j + 1] = a[j]
+            j = j - 1
+        a[j + 1] = x
+    return a
+
+
+def bisected(a: Any) -> Any:
+    """How many elements are below 0.5, by halves."""
+    low, high = 0, a.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < 0.5:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def climbed(a: Any) -> Any:
+    """Behind the last element greater than 0.2, from the end: only there is a place negative."""
+    j = -1
+    while a[j] > 0.2:
+        j = j - 1
+    return a[j]
+
+
+def doubled(a: Any) -> Any:
+    """A place that grows faster than any bound: no range is known of it."""
+    j = 1
+    while a[j % a.shape[0]] > 0.2:
+        j = j * 3
+    return j
+
+
+WHILES: dict[Callable[[Any], Any], int] = {inserted: 0, bisected: 0, climbed: 3, doubled: 0}
+
+
+@pytest.mark.parametrize("f", WHILES)
+def test_what_loops_of_unknown_length_carry_has_a_range(f: Callable[[Any], Any]) -> None:
+    for n in (3, 9):
+        a = np.linspace(0.0, 1.0, n)
+        a = RNG.permutation(a) if f is inserted else a
+        np.testing.assert_array_equal(pliant.jit(f)(a), f(a))
+    assert choices(optimise(pliant.trace(f, np.zeros(9)))) <= WHILES[f]

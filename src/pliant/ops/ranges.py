@@ -6,21 +6,26 @@ whether the index is negative, and none whether it is in bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values
+from pliant.ops.bits import BitwiseAnd, RightShift
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
 from pliant.ops.loop import Loop
+from pliant.ops.rounding import FloorDivide, Remainder
 from pliant.ops.select import Select
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.replace import changed_inside, replaced
 
 Range: TypeAlias = tuple[int, int]
 Ranges: TypeAlias = Mapping[Value, Range]
+
+TURNS: Final = 3  # steps of a loop whose ranges are followed as they are, before they are widened
+MOST_TURNS: Final = 8
 
 
 def ranges_of(fn: Function, given: Ranges) -> dict[Value, Range]:
@@ -47,13 +52,20 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
             same = [kind in ("const", "count") for kind in op.ins]
             rows = [(op.body.params[1:], same)]
         case Cond() as op:
-            rows = []
+            rows, made = [], list[Ranges]()
             for branch, holds in zip(op.branches, (True, False), strict=True):
                 known = {**found, **_where(node.args[0], found, holds=holds)}
-                yield from ((p, known[a]) for p, a in zip(branch.params, node.args[1:], strict=True) if a in known)
+                given = {p: known[a] for p, a in zip(branch.params, node.args[1:], strict=True) if a in known}
+                yield from given.items()
+                made.append(ranges_of(branch, given) if _has_integers(node) else {})
+            for value, yes, no in zip(node.values, *(branch.results for branch in op.branches), strict=True):
+                if yes in made[0] and no in made[1]:
+                    yield value, _around(*made[0][yes], *made[1][no])
         case WhileLoop() as op:
             same = [kind == "const" for kind in op.ins]
             rows = [(op.test.params, same), (op.body.params, same)]
+            if _has_integers(node):
+                yield from _carried(node, op, found)
         case _:
             rows = []
     for params, kept in rows:
@@ -62,9 +74,64 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
                 yield p, found[a]
 
 
+def _has_integers(node: Node) -> bool:
+    """Whether a primitive makes whole numbers."""
+    return any([not t.shape and t.dtype[0] in "iu" for t in node.types])
+
+
+def _carried(node: Node, op: WhileLoop, found: Ranges) -> Iterator[tuple[Value, Range]]:
+    """Ranges of what a loop carries, in its steps and behind them: those at the beginning, widened until a step leads
+    to no others."""
+    params, after = op.body.params, list(op.body.params)
+    for n, k in op.carries:
+        after[n] = op.body.results[k]
+    start = _where_it_goes(op, node.args, found)
+    edges = {0, *(edge for range in start if range for edge in range)}
+    held = {p: range for p, range in zip(params, start, strict=True) if range}
+    for turn in range(MOST_TURNS):
+        known = ranges_of(op.body, held)
+        ends = _where_it_goes(op, after, known)
+        new = {p: _around(*held[p], *end) for p, end in zip(params, ends, strict=True) if p in held and end}
+        if new == held:
+            for p, first, end in zip(params, start, ends, strict=True):
+                if first and end:
+                    yield p, _around(*first, *end)
+            for n, k in op.carries:
+                if node.args[n] in found and after[n] in known:
+                    yield node.values[k], _around(*found[node.args[n]], *known[after[n]])
+            return
+        if turn >= TURNS:
+            new = {p: wide for p, range in new.items() if (wide := _widened(range, held[p], edges))}
+        held = new
+
+
+def _where_it_goes(op: WhileLoop, values: Sequence[Value], known: Ranges) -> list[Range | None]:
+    """The ranges of a loop's operands where these values of them lead to another step."""
+    params, condition = op.test.params, op.test.results[0]
+    if condition in params:
+        at = {**known, **_where(values[params.index(condition)], known, holds=True)}
+        return [at.get(v) for v in values]
+    inside = ranges_of(op.test, {p: known[v] for p, v in zip(params, values, strict=True) if v in known})
+    at = {**inside, **_where(condition, inside, holds=True)}
+    return [at.get(p) for p in params]
+
+
+def _widened(range: Range, before: Range, edges: Collection[int]) -> Range | None:
+    """A range whose ends, where they have moved, are edges; None beyond these."""
+    low, high = range
+    if low < before[0]:
+        low = max([edge for edge in edges if edge <= low], default=None)
+    if high > before[1]:
+        high = min([edge for edge in edges if edge >= high], default=None)
+    return None if low is None or high is None else (low, high)
+
+
 def _where(condition: Value, found: Ranges, *, holds: bool) -> dict[Value, Range]:
-    """What is known of the two sides of a comparison where it holds, or where it does not."""
+    """What is known of the two sides of a comparison where it holds, or where it does not; and of `a and b`, which is
+    a branch on a, what is known of a."""
     op, sides = condition.op, condition.args
+    if isinstance(op, Cond) and holds and _is_false(op.otherwise, condition):
+        return _where(sides[0], found, holds=True)
     if len(sides) != 2 or sides[0] not in found or sides[1] not in found:
         return {}
     match op, holds:
@@ -82,6 +149,14 @@ def _where(condition: Value, found: Ranges, *, holds: bool) -> dict[Value, Range
             return {}
     (a, b), (c, d) = found[x], found[y]  # x + gap ≤ y
     return {x: (a, min(b, d - gap)), y: (max(c, a + gap), d)}
+
+
+def _is_false(otherwise: Function, value: Value) -> bool:
+    """Whether a result of a branch is False where the condition does not hold: that, or what the condition is."""
+    made, (condition, *xs) = otherwise.results[value.index], value.args
+    if isinstance(made.op, Const):
+        return not made.op.value
+    return made in otherwise.params and xs[otherwise.params.index(made)] is condition
 
 
 def _where_equal(x: Value, y: Value, found: Ranges, *, holds: bool) -> dict[Value, Range]:
@@ -103,12 +178,25 @@ def _range(node: Node, found: Ranges) -> Range | None:
     match known:
         case [cond, yes, no] if isinstance(op, Select):
             return yes if cond == (1, 1) else no if cond == (0, 0) else yes and no and _around(*yes, *no)
+        case [x, y] if isinstance(op, BitwiseAnd):
+            return _common_bits([r for r in (x, y) if r and r[0] >= 0])
+        case [_, (low, high)] if isinstance(op, Remainder) and low > 0:
+            return 0, high - 1
+        case [(_, _) as x, (low, high)] if isinstance(op, FloorDivide) and low > 0:
+            return _around(*(end // by for end in x for by in (low, high)))
+        case [(_, _) as x, (low, high)] if isinstance(op, RightShift) and low >= 0 and high < 64:
+            return _around(*(end >> by for end in x for by in (low, high)))
         case [(_, _) as x] if type(op) in UNARY:
             return UNARY[type(op)](x)
         case [(_, _) as x, (_, _) as y] if type(op) in BINARY:
             return BINARY[type(op)](x, y)
         case _:
             return None
+
+
+def _common_bits(known: Sequence[Range]) -> Range | None:
+    """The range of the bits that numbers have in common, of which these are not negative."""
+    return (0, min([high for _, high in known])) if known else None
 
 
 def _fits(range: Range, dtype: str) -> bool:
