@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import BACKEND, selection
+from pliant.backends.llvm import BACKEND, packed, selection
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Routine
@@ -110,3 +111,20 @@ def test_quantiles_along_each_axis(axis: Any):
     x = np.random.default_rng(0).standard_normal((12, 1500, 3))
     for f in (lambda x: np.median(x, axis), lambda x: np.percentile(x, [3, 5], axis), lambda x: np.nanmedian(x, axis)):
         np.testing.assert_allclose(pliant.jit(f)(x), f(x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_tables_have_the_lanes_that_are_wanted_first(size: int):
+    lanes, parts = packed.lanes_of(size), size // 4
+    rows = re.findall(r"\[8 x i8\] \[([^]]*)\]", packed.table_of(size))
+    for wanted, row in enumerate(rows):
+        places = [int(place.removeprefix("i8 ")) for place in row.split(", ")]
+        moved = np.arange(packed.PARTS).reshape(lanes, parts)[[place // parts for place in places[::parts]]].ravel()
+        np.testing.assert_array_equal(places, moved)
+        first = [place // parts for place in places[::parts]][: wanted.bit_count()]
+        assert sum([1 << lane for lane in first]) == wanted
+
+
+def test_rows_are_taken_in_vectors_where_there_are_some():
+    texts = [selection.text_of("select", "f64", "@sort", table=table) for table in ("", "ptr @c0")]
+    assert ["call <8 x i32> @llvm.x86.avx2.permd" in text for text in texts] == [False, True]

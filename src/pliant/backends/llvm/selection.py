@@ -3,6 +3,9 @@
 Two elements of a sorted sample bracket the wanted places. Each element goes, without a branch, to the left, to the
 right, or to a room for those between, among which the same is done until they are few, and sorted. Where a sample
 misleads, what is left is sorted. NaN goes to the right. Source: Floyd and Rivest 1975, Algorithm 489.
+
+Of values that a processor can move in vectors, several go at a time: a vector is written to each of the three places,
+with the elements that belong there first, or last if it is the right one.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from pliant.backends.llvm.packed import DECLARED, WIDTH, lanes_of, pack, table_of
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize
@@ -47,7 +51,9 @@ def emit_selection(e: Emitter, step: Routine, sort: str, order: str) -> None:
     row = Var(math.prod(x.type.shape[:-1]))
     place = Affine(0, ((row, length),))
     if isinstance(op, Partition):
-        name = e.module.helper(f"select_{dtype}", lambda name: text_of(name, dtype, sort))
+        table = e.module.constant(table_of(itemsize(dtype))) if WIDTH in e.module.widths else ""
+        e.module.declared |= DECLARED if table else {}
+        name = e.module.helper(f"select_{dtype}", lambda name: text_of(name, dtype, sort, table=table))
     else:
         name = e.module.helper(f"select_order_{dtype}", lambda name: text_of(name, dtype, sort, order))
     e.module.declared |= MEMORY
@@ -66,8 +72,9 @@ MEMORY: Final = {
 }
 
 
-def text_of(name: str, dtype: str, sort: str, order: str = "") -> str:
-    """The function that selects in a row of a dtype, or, with one that orders, of the indices of its elements."""
+def text_of(name: str, dtype: str, sort: str, order: str = "", table: str = "") -> str:
+    """The function that selects in a row of a dtype, or, with one that orders, of the indices of its elements. table:
+    the one that packs vectors of the dtype, if there are any."""
     is_order = bool(order)
     less, most = COMPARISONS[dtype[0]]
     lowest, highest = [literal(end, dtype) for end in limits_of(dtype)]
@@ -87,6 +94,9 @@ def text_of(name: str, dtype: str, sort: str, order: str = "") -> str:
         begin=begin.format(**fields), ends=ends.format(**fields),
         source="%between" if is_order else "%x", seen=value_of("%seen", "%drawn.item", t, is_order=is_order),
         v=value_of("%v", "%item", t, is_order=is_order),
+        vectors=vectors_of(dtype, table) if table else "  br label %part\n", before="vectors" if table else "bracket",
+        i="%vector.next" if table else "0", left="%vector.left.next" if table else "0",
+        right="%vector.right.next" if table else "0",
     )  # fmt: skip
     return text + COUNT.format(**fields) if is_order else text
 
@@ -97,6 +107,62 @@ def value_of(made: str, item: str, t: str, *, is_order: bool) -> str:
         return f"{made} = select i1 true, {t} {item}, {t} {item}"
     return f"{made}.at = getelementptr {t}, ptr %x, i64 {item}\n  {made} = load {t}, ptr {made}.at"
 
+
+def vectors_of(dtype: str, table: str) -> str:
+    """The loop over vectors. What is left is at least one of them, whose elements are taken one by one: as many again
+    must be free between the left and the right, for neither to be written over."""
+    (less, most), t, size = COMPARISONS[dtype[0]], llvm_type(dtype), itemsize(dtype)
+    lanes, address = lanes_of(size), table.removeprefix("ptr ")
+    sides = {"left": "%less.mask", "right": "%most.mask", "kept": "%kept.mask"}
+    packed = [pack(f"packed.{name}", address, "%parts", mask) for name, mask in sides.items()]
+    return VECTORS.format(
+        t=t, v=f"<{lanes} x {t}>", flags=f"<{lanes} x i1>", bits=f"i{lanes}", lanes=lanes, size=size, less=less,
+        most=most, both=2 * lanes, packed="\n".join(packed), places=f"<{lanes} x i32> zeroinitializer",
+    )  # fmt: skip
+
+
+VECTORS: Final = """  %low.one = insertelement {v} poison, {t} %low, i64 0
+  %lows = shufflevector {v} %low.one, {v} poison, {places}
+  %high.one = insertelement {v} poison, {t} %high, i64 0
+  %highs = shufflevector {v} %high.one, {v} poison, {places}
+  br label %vectors
+
+vectors:
+  %vector.i = phi i64 [ 0, %bracket ], [ %vector.next, %vectors ]
+  %vector.left = phi i64 [ 0, %bracket ], [ %vector.left.next, %vectors ]
+  %vector.right = phi i64 [ 0, %bracket ], [ %vector.right.next, %vectors ]
+  %vector.place = getelementptr {t}, ptr %from, i64 %vector.i
+  %vector = load {v}, ptr %vector.place, align {size}
+  %parts = bitcast {v} %vector to <8 x i32>
+  %are.low = {less} {v} %vector, %lows
+  %are.most = {most} {v} %vector, %highs
+  %are.less = and {flags} %are.low, %are.most
+  %less.bits = bitcast {flags} %are.less to {bits}
+  %most.bits = bitcast {flags} %are.most to {bits}
+  %less.mask = zext {bits} %less.bits to i64
+  %most.mask = zext {bits} %most.bits to i64
+  %kept.mask = xor i64 %less.mask, %most.mask
+{packed}
+  %vector.outside = add i64 %vector.left, %vector.right
+  %vector.inside = sub i64 %vector.i, %vector.outside
+  %vector.free = sub i64 %count, %vector.right
+  %vector.up = sub i64 %vector.free, {lanes}
+  %vector.kept.place = getelementptr {t}, ptr %between, i64 %vector.inside
+  %vector.left.place = getelementptr {t}, ptr %to, i64 %vector.left
+  %vector.right.place = getelementptr {t}, ptr %to, i64 %vector.up
+  store <8 x i32> %packed.left, ptr %vector.left.place, align {size}
+  store <8 x i32> %packed.right, ptr %vector.right.place, align {size}
+  store <8 x i32> %packed.kept, ptr %vector.kept.place, align {size}
+  %less.count = call i64 @llvm.ctpop.i64(i64 %less.mask)
+  %most.count = call i64 @llvm.ctpop.i64(i64 %most.mask)
+  %more.count = sub i64 {lanes}, %most.count
+  %vector.left.next = add i64 %vector.left, %less.count
+  %vector.right.next = add i64 %vector.right, %more.count
+  %vector.next = add i64 %vector.i, {lanes}
+  %vector.rest = sub i64 %count, %vector.next
+  %vector.more = icmp uge i64 %vector.rest, {both}
+  br i1 %vector.more, label %vectors, label %part
+"""
 
 # The sample is drawn at the multiples of the golden ratio, modulo 1: as even as one in steps, and of no period. Its
 # margin is four standard deviations of a rank. An element is written to all three places that may come next, and one of
@@ -167,12 +233,11 @@ bracket:
   %low = load {t}, ptr %low.place
   %high = load {t}, ptr %high.place
   %end = sub i64 %count, 1
-  br label %part
-
+{vectors}
 part:
-  %i = phi i64 [ 0, %bracket ], [ %i.next, %part ]
-  %left = phi i64 [ 0, %bracket ], [ %left.next, %part ]
-  %right = phi i64 [ 0, %bracket ], [ %right.next, %part ]
+  %i = phi i64 [ {i}, %{before} ], [ %i.next, %part ]
+  %left = phi i64 [ {left}, %{before} ], [ %left.next, %part ]
+  %right = phi i64 [ {right}, %{before} ], [ %right.next, %part ]
   %item.place = getelementptr {m}, ptr %from, i64 %i
   %item = load {m}, ptr %item.place
   {v}
