@@ -6,8 +6,13 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pliant
+from pliant.backends.llvm.compiler import can
+from pliant.kernel.build import build
+from pliant.kernel.ir import Fill, Stop
+from pliant.pipeline import optimise
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -51,3 +56,32 @@ def test_matrix_in_memory_is_not_copied_for_a_product_after_a_loop() -> None:
     d, u = np.random.default_rng(0).normal(size=(2, 100))
     assert workspace(f, d, u) < 2 * 100 * 100 * 8
     np.testing.assert_allclose(pliant.jit(f)(d, u), f(d, u), rtol=1e-10)
+
+
+def test_indices_are_computed_where_they_are_used() -> None:
+    def counted(i: Any) -> Any:
+        return np.bincount(i, minlength=9)
+
+    def put(x: Any, i: Any, y: Any) -> None:
+        x[i] = y
+
+    i = np.arange(-9, 9).repeat(20)
+    for f, args in ((counted, (i,)), (put, (np.zeros(9), i, np.ones(360)))):
+        assert workspace(f, *args) < 100
+        assert len([line for line in pliant.explain(f, *args).code.splitlines() if line[:1].isdigit()]) == 1
+
+
+def test_places_of_new_arrays_are_looked_at_while_they_are_written() -> None:
+    def into(x: Any, i: Any) -> None:
+        np.add.at(x, i, 1.0)
+
+    def counted(i: Any) -> Any:
+        return np.bincount(i, minlength=9)
+
+    x, wrong = np.zeros(9), np.array([3, 9, 3])
+    for f, args, is_early in ((into, (x, wrong), True), (counted, (wrong,), False)):
+        (fill,) = [s for s in build(optimise(pliant.trace(f, *args)), can).steps if isinstance(s, Fill)]
+        assert any([isinstance(s, Stop) for s in fill.body.body]) == is_early
+        with pytest.raises(IndexError, match="9"):
+            pliant.jit(f)(*args)
+    np.testing.assert_array_equal(x, np.zeros(9))

@@ -256,7 +256,7 @@ class Fusion:
         dots = [u for u in users if isinstance(u.op, Dot) and is_long]
         is_turned = isinstance(value.op, Permute)  # products take it as it lies
         others = [u for u in others if not (is_turned and is_product(u))]
-        dots += [u for u in others if not isinstance(u.op, Movement) and len(u.args) > 1]
+        dots += [u for u in others if not isinstance(u.op, Movement | Scatter) and len(u.args) > 1]
         if len(users) < 2 and not again and not dots:
             return False
         cost = self.cost(value)

@@ -67,8 +67,11 @@ def is_merged(value: Value) -> bool:
 
 def elements_read(user: Node, value: Value) -> int:
     """How many elements of an operand a node reads, one read several times counted as often: of borders of a plane,
-    their own. The parts of a row are put together again, as np.roll does, which is quicker from memory."""
+    their own. The parts of a row are put together again, as np.roll does, which is quicker from memory. Indices are
+    looked at before anything is written to their places."""
     size = user.types[0].size
+    if isinstance(user.op, Scatter):
+        return value.type.size * (1 if reads_once(user, value) else 2)
     if isinstance(user.op, Concatenate):
         return value.type.size * user.args.count(value)
     return size if isinstance(user.op, Slice) and value.type.rank > 1 else max(size, value.type.size)

@@ -375,6 +375,10 @@ class Recorder:
         """Whether elements of an operand may fail, and that before anything is written."""
         return x.value in self.early
 
+    def is_at_hand(self, x: Source) -> bool:
+        """Whether an operand is in memory, perhaps in that of the caller."""
+        return x.value in self.buffers
+
     def load(self, x: Any, index: Sequence[Any]) -> Scalar:
         """An element of an operand, or of the result as it is now."""
         at = Index([affine(part) for part in index])

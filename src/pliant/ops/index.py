@@ -132,9 +132,20 @@ class Scatter(Indexed):
         rank = indices[0].type.rank
         k.copy(out, x)
 
+        def places(j: Any) -> list[Any]:
+            return _checked(k, x.type, self.shared, [k.load(i, j) for i in indices])
+
+        def put(j: Any, at: Sequence[Any]) -> None:
+            place = (*j[: self.shared], *at, *j[rank:])
+            k.store(out, place, self.written(k, out, place, k.load(u, j)))
+
+        if x.type.size and not (k.is_at_hand(x) or any([k.ends(v) for v in (u, *indices)])):
+            k.loop(u.type.shape, lambda j: put(j, places(j[:rank])))
+            return
+
         # x may be the caller's: as in NumPy, nothing is written unless all of it can be
         def check(j: Any) -> None:
-            _checked(k, x.type, self.shared, [k.load(i, j) for i in indices])
+            places(j)
 
         def look(j: Any) -> None:
             k.load(u, j)
@@ -147,9 +158,7 @@ class Scatter(Indexed):
         k.stop()
 
         def write(j: Any) -> None:
-            at = [k.index(k.load(i, j[:rank])) for i in indices]
-            place = (*j[: self.shared], *at, *j[rank:])
-            k.store(out, place, self.written(k, out, place, k.load(u, j)))
+            put(j, [k.index(k.load(i, j[:rank])) for i in indices])
 
         k.loop(u.type.shape, write, ends)
 
