@@ -82,3 +82,28 @@ def test_a_sequence_that_does_not_lie_inside_another_is_refused():
 def test_empty_sequences_are_refused():
     with pytest.raises(ShapeError, match="empty sequence"):
         Convolve().infer(Type("f64", (0,)), Type("f64", (3,)))
+
+
+@pytest.mark.parametrize("dtype", ["f64", "c128", "f32", "i32", "u8"])
+@pytest.mark.parametrize(("m", "n"), [(4, 1), (9, 2), (70, 16), (70, 17), (150, 35), (5, 20)])
+@pytest.mark.parametrize("op", [Convolve(), Correlate()])
+def test_short_sequences_obey_the_laws(op, m, n, dtype):
+    if m > n or isinstance(op, Convolve):
+        check_primitive(op, Type(dtype, (2, m)), Type(dtype, (2, n)))
+
+
+@pytest.mark.parametrize("numpys", [np.convolve, np.correlate])
+@pytest.mark.parametrize(("m", "n"), [(9, 2), (70, 17), (17, 70), (150, 35), (8, 1)])
+def test_derivatives_of_short_sequences_are_sums_too(numpys, m, n):
+    x, y = RNG.standard_normal(m), RNG.standard_normal(n)
+    for mode in ("full", "same", "valid"):
+        weights = RNG.standard_normal(numpys(x, y, mode).shape)
+        dx, dy = pliant.grad(lambda x, y, mode=mode, w=weights: np.sum(w * numpys(x, y, mode)), argnums=(0, 1))(x, y)
+        assert_allclose(dx, [weights @ numpys(e, y, mode) for e in np.eye(m)], atol=1e-12)
+        assert_allclose(dy, [weights @ numpys(x, e, mode) for e in np.eye(n)], atol=1e-12)
+
+
+def test_several_windows_are_added_at_a_time():
+    for n, loops in ((16, 0), (33, 1)):
+        code = pliant.explain(lambda x, y: np.correlate(x, y), np.ones(1000), np.ones(n)).code
+        assert code.count("loop →") == loops

@@ -10,7 +10,8 @@ import pytest
 
 import pliant
 from pliant.core.build import trace
-from pliant.core.ir import Function, Value, const, functions_of, nodes
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Value, const, nodes
 from pliant.core.types import Type
 from pliant.ops.bits import bitwise_and, right_shift
 from pliant.ops.compare import equal, greater, less, less_equal, maximum, minimum

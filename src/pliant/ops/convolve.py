@@ -3,15 +3,16 @@
     z[k] = Σ x[i]·y[k - i]      Convolve: all places where the two overlap
     v[k] = Σ x[i + k]·y[i]      Correlate: all places where y lies inside x
 
-They are each other's transposes. In machine code a loop goes over the shorter one, and each step adds a multiple of
-the longer one, or of a window of it; where there are few sums, each step makes one.
+They are each other's transposes. In machine code a loop goes over the shorter one, and each step adds multiples of
+some windows of the longer one, or of all of it; where there are few sums, each step makes one. A short sequence lies
+inside of a long one but for a few places at both ends: these are sums over what is put together with zeros there.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, final
 
 from pliant.core.build import trace
 from pliant.core.frozen import frozen
@@ -24,7 +25,13 @@ from pliant.ops.complex import conj
 from pliant.ops.elementwise import add, mul
 from pliant.ops.loop import Loop
 from pliant.ops.reduce import reduce_or, reduce_sum
-from pliant.ops.shape import broadcast, flip, lift, move_axis, permute, slice_axis
+from pliant.ops.shape import broadcast, flip, lift, move_axis, permute, reshape, slice_axis
+from pliant.ops.update import pad, update_slice
+
+TOGETHER: Final = 16
+"""Windows that are added at a time."""
+SHORT: Final = 4
+"""Times that a sequence is at least as long as one that is short beside it."""
 
 
 class Pairing(Op):
@@ -78,7 +85,9 @@ class Convolve(Pairing):
         return np.convolve(x, y)
 
     def expand(self, x: Value, y: Value) -> Value:
-        long, short = (x, y) if x.shape[-1] >= y.shape[-1] else (y, x)
+        long, short = in_order(x, y)
+        if is_short(long, short):
+            return overlaps(long, short, 0, self.count(x.shape[-1], y.shape[-1]))
         place = Place(long.type)
 
         def step(i: Value, z: Value, x: Value, factor: Value) -> Value:
@@ -114,11 +123,7 @@ class Correlate(Pairing):
             return add_up(mul(place.window(x, i, n), y), (x.type.rank - 1,))
 
         if n <= count:
-
-            def added(i: Value, z: Value, x: Value, factor: Value) -> Value:
-                return add(z, times(place.window(x, i, count), factor))
-
-            return _swept(added, broadcast(const(0, x.dtype), (*x.shape[:-1], count), ()), x, y)
+            return windows_added(x, y, count)
         body = trace(total, Type("i64"), x.type, y.type)
         (rows,) = Loop(count, ("const", "const"), ("stack",), body).apply(x, y)
         return move_axis(rows, 0, -1)
@@ -156,6 +161,55 @@ def times(x: Value, factor: Value) -> Value:
     return mul(x, broadcast(factor, x.shape, tuple(range(factor.type.rank))))
 
 
+def windows_added(x: Value, y: Value, count: int) -> Value:
+    """The sums of a correlation, some windows at a time: their sum is read and written once for all of them."""
+    last, place = x.type.rank - 1, Place(x.type)
+    groups = (y.shape[-1] - 1) // TOGETHER
+    rest = y.shape[-1] - groups * TOGETHER
+
+    def sum_at(windows: Sequence[Value], factors: Value) -> Value:
+        parts = [reshape(slice_axis(factors, last, w, 1), factors.shape[:-1]) for w in range(len(windows))]
+        return sum_of([times(window, part) for window, part in zip(windows, parts, strict=True)])
+
+    def step(i: Value, z: Value, x: Value, factors: Value) -> Value:
+        starts = [i * TOGETHER + const(rest + w, "i64") for w in range(TOGETHER)]
+        return add(z, sum_at([place.window(x, start, count) for start in starts], factors))
+
+    made = sum_at([slice_axis(x, last, w, count) for w in range(rest)], slice_axis(y, last, 0, rest))
+    if not groups:
+        return made
+    grouped = reshape(slice_axis(y, last, rest, groups * TOGETHER), (*y.shape[:-1], groups, TOGETHER))
+    rows = permute(grouped, (last, *range(last), last + 1))
+    body = trace(step, Type("i64"), made.type, x.type, rows.type.row, names=("i", "z", "x", "factors"))
+    return Loop(groups, ("carry", "const", "each"), ("last",), body).apply(made, x, rows)[0]
+
+
+def in_order(x: Value, y: Value) -> tuple[Value, Value]:
+    """The longer one of two sequences, and the other one."""
+    return (x, y) if x.shape[-1] >= y.shape[-1] else (y, x)
+
+
+def is_short(long: Value, short: Value) -> bool:
+    """Whether a sequence is so short that few of its sums with another one are at the ends."""
+    return SHORT * short.shape[-1] <= long.shape[-1]
+
+
+def overlaps(long: Value, short: Value, first: int, count: int) -> Value:
+    """So many sums of a convolution from the first on, which is not behind the ones where `short` lies inside."""
+    (m, n), last = (long.shape[-1], short.shape[-1]), long.type.rank - 1
+    turned, none = flip(short, (last,)), (0,) * last
+    before, after = n - 1 - first, first + count - m
+    made = broadcast(const(0, long.dtype), (*long.shape[:-1], count), ())
+    made = update_slice(made, Correlate()(long, turned), (*none, before))
+    if before:
+        ahead = pad(slice_axis(long, last, 0, n - 1), (*none, before), (*none, 0))
+        made = update_slice(made, Correlate()(ahead, turned), (*none, 0))
+    if after:
+        behind = pad(slice_axis(long, last, m - n + 1, n - 1), (*none, 0), (*none, after))
+        made = update_slice(made, Correlate()(behind, turned), (*none, count - after))
+    return made
+
+
 def _swept(step: Callable[..., Value], made: Value, long: Value, short: Value) -> Value:
     """What steps make of what was made before, of one sequence and of one element of another."""
     order = (short.type.rank - 1, *range(short.type.rank - 1))
@@ -170,11 +224,10 @@ def _rows(x: Any) -> Any:
 
 def convolve(x: Value, y: Value, *, mode: str = "full") -> Value:
     """The convolution; of the longer one's extent if mode is "same", without the borders if "valid"."""
-    m, n = x.shape[-1], y.shape[-1]
-    long, short = (x, y) if m >= n else (y, x)
+    long, short = in_order(x, y)
     if mode == "valid":
         return Correlate()(long, flip(short, (short.type.rank - 1,)))
-    return _cut(Convolve()(x, y), mode, (short.shape[-1] - 1) // 2, long.shape[-1])
+    return _cut(x, y, mode, (short.shape[-1] - 1) // 2)
 
 
 def correlate(x: Value, y: Value, *, mode: str = "valid") -> Value:
@@ -182,12 +235,17 @@ def correlate(x: Value, y: Value, *, mode: str = "valid") -> Value:
     m, n, last = x.shape[-1], y.shape[-1], (y.type.rank - 1,)
     if mode == "valid":
         return Correlate()(x, conj(y)) if m >= n else flip(Correlate()(conj(y), x), last)
-    return _cut(Convolve()(x, flip(conj(y), last)), mode, (n - 1) // 2 if m >= n else m // 2, max(m, n))
+    return _cut(x, flip(conj(y), last), mode, (n - 1) // 2 if m >= n else m // 2)
 
 
-def _cut(full: Value, mode: str, middle: int, long: int) -> Value:
-    """The part of a full convolution that `mode` asks for; "same" starts at `middle`."""
-    return full if mode == "full" else slice_axis(full, full.type.rank - 1, middle, long)
+def _cut(x: Value, y: Value, mode: str, middle: int) -> Value:
+    """The part of a convolution that `mode` asks for; "same" starts at `middle`."""
+    long, short = in_order(x, y)
+    if mode == "full":
+        return Convolve()(x, y)
+    if is_short(long, short):
+        return overlaps(long, short, middle, long.shape[-1])
+    return slice_axis(Convolve()(x, y), x.type.rank - 1, middle, long.shape[-1])
 
 
 RULES = ()
