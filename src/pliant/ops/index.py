@@ -139,8 +139,11 @@ class Scatter(Indexed):
             place = (*j[: self.shared], *at, *j[rank:])
             k.store(out, place, self.written(k, out, place, k.load(u, j)))
 
+        def both(j: Any) -> None:
+            put(j, places(j[:rank]))
+
         if x.type.size and not (k.is_at_hand(x) or any([k.ends(v) for v in (u, *indices)])):
-            k.loop(u.type.shape, lambda j: put(j, places(j[:rank])))
+            k.loop(u.type.shape, both)
             return
 
         # x may be the caller's: as in NumPy, nothing is written unless all of it can be

@@ -14,6 +14,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.packed import DECLARED, WIDTH, lanes_of, pack, table_of
+from pliant.backends.llvm.radix import MEMORY
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize
@@ -64,12 +65,6 @@ def emit_selection(e: Emitter, step: Routine, sort: str, order: str) -> None:
 
     e.nested((row,), call)
     e.end_step()
-
-
-MEMORY: Final = {
-    "malloc": "declare noalias ptr @malloc(i64)",
-    "free": "declare void @free(ptr)",
-}
 
 
 def text_of(name: str, dtype: str, sort: str, order: str = "", table: str = "") -> str:

@@ -1,4 +1,5 @@
-"""Sorting by NumPy's own routines, which are made for each dtype and processor, on memory as it lies."""
+"""Sorting by NumPy's own routines, which are made for each dtype and processor, on memory as it lies; the order of
+long rows by their digits."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pliant.backends.llvm import selection
+from pliant.backends.llvm import radix, selection
 from pliant.backends.llvm.capi import numpy_function
 from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.selection import emit_selection
@@ -121,6 +122,9 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     index = Affine(0, ((column, 1),))
 
     def call() -> None:
+        if isinstance(op, Argsort) and radix.has(x.type.dtype, length, is_stable=op.stable):
+            radix.emit_order(e, x.type.dtype, f"@{name}", [e.address(b, place) for b in arrays], length)
+            return
         if not step.is_update:
             e.nested((column,), lambda: e.store(out, place + index, e.affine(index)))
         places = [f"ptr {e.address(b, place)}" for b in arrays]
