@@ -55,8 +55,8 @@ def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares():
     assert "@turned_8" in compiled(far, (), (), sharing=False)[1]
 
 
-def test_wide_elements_are_read_in_tiles_where_the_lines_of_a_column_collide():
-    for n, is_tiled in ((256, True), (250, False)):
+def test_wide_elements_are_read_in_tiles_where_the_lines_of_a_column_collide_or_come_from_far():
+    for n, is_tiled in ((256, True), (250, False), (730, True)):
         fn = pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n), complex)] * 2)
         assert ("@turned_16" in compiled(fn, (), (), sharing=False)[1]) == is_tiled
 

@@ -33,6 +33,8 @@ RUN: Final = 1024
 """Bytes of a row of a tile: in shorter ones processors ask for too few lines of cache ahead."""
 FAR: Final = 1 << 21
 """Bytes that are walked across from which on they do not stay at hand."""
+FAR_WIDE: Final = 4 * FAR
+"""The same of wide elements, of which few share a line of cache."""
 LEAST: Final = 1 << 19
 """Bytes of a second cache."""
 APART: Final = 8
@@ -88,9 +90,11 @@ def second_cache() -> int:
 
 
 def is_worth_turning(load: Load, stride: int) -> bool:
-    """Whether elements that lie `stride` apart are quicker to read from a tile; wide ones only where they collide."""
+    """Whether elements that lie `stride` apart are quicker to read from a tile; wide ones only where they collide, or
+    where they come from far."""
     item = itemsize(load.buffer.type.dtype)
-    return item in SIZES or (item == WIDE_ELEMENT and stride * item % COLLIDING == 0)
+    is_bad = stride * item % COLLIDING == 0 or load.buffer.type.bytes >= FAR_WIDE
+    return item in SIZES or (item == WIDE_ELEMENT and is_bad)
 
 
 def is_far(turned: Sequence[Load], steps: int) -> bool:
