@@ -44,6 +44,8 @@ def test_zeros_are_equal_and_nan_is_the_greatest(dtype: str) -> None:
 
 
 def test_wide_elements_of_no_certain_order_are_ordered_so_if_there_are_many() -> None:
+    assert not radix.has("f32", radix.FEWEST_ANYHOW - 1, is_stable=False)
+    assert radix.has("f32", radix.FEWEST_ANYHOW, is_stable=False)
     assert not radix.has("f64", radix.FEWEST_WIDE - 1, is_stable=False)
     assert radix.has("f64", radix.FEWEST_WIDE, is_stable=False)
     assert not radix.has("f16", N, is_stable=True)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 DTYPES: Final = ("f32", "i8", "i16", "i32", "u8", "u16", "u32", "f64", "i64", "u64")
-FEWEST: Final = 2048
+FEWEST: Final = 768
 """Elements from which on this is quicker."""
+FEWEST_ANYHOW: Final = 2048
 FEWEST_WIDE: Final = 16384
-"""The same of elements of eight bytes, if equal ones may come in any order: NumPy has that in vectors."""
+"""The same where equal ones may come in any order, which NumPy has in vectors; and if they have eight bytes."""
 MOST: Final = 1 << 31
 """Elements from which on places do not lie beside numbers of four bytes."""
 BITS: Final = 11
@@ -35,7 +36,8 @@ def has(dtype: str, length: int, *, is_stable: bool) -> bool:
     """Whether rows of so many elements of a dtype are ordered here. is_stable: whether equal ones keep their order."""
     if dtype not in DTYPES:
         return False
-    return (FEWEST if is_stable or itemsize(dtype) < 8 else FEWEST_WIDE) <= length < MOST
+    fewest = FEWEST if is_stable else FEWEST_ANYHOW if itemsize(dtype) < 8 else FEWEST_WIDE
+    return fewest <= length < MOST
 
 
 def emit_order(e: Emitter, dtype: str, order: str, places: Sequence[str], length: int) -> None:
