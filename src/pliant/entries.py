@@ -30,9 +30,10 @@ from pliant.frontend.alias import Group
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
 from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import Changed, Output, Window, replace_items
+from pliant.frontend.outputs import Changed, Output, replace_items
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
+from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import WEAK, converter, flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
 
@@ -243,11 +244,11 @@ def _form(program: Program, result: int) -> tuple[tuple[int, ...], str]:
     return type_.shape, DTYPES[type_.dtype]
 
 
-def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Window]) -> Made:
+def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Window | Cut]) -> Made:
     """What lenses show of an array: the array itself if there are none."""
     if not lenses:
         return of
-    fixed = [lens for lens in lenses if not isinstance(lens, Window)]
+    fixed = [lens for lens in lenses if not isinstance(lens, Window | Cut)]
     if len(fixed) < len(lenses):
         raise NoEntryError
     shown = look(array, tuple(fixed))

@@ -5,7 +5,7 @@ Each class is also a subclass of the builtin exception that a NumPy user would c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from numpy.exceptions import AxisError
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pliant.core.origin import Origin
+
+NOWHERE: Final = 1 << 40  # a position that no array has: where what an index is of is shorter at run time
 
 
 class PliantError(Exception):
@@ -57,8 +59,11 @@ class IndexRangeError(PliantError, IndexError):
 def out_of_range(index: int, axis: int, extent: int, name: str = "") -> IndexRangeError:
     """The error of an index at run time, where negative ones have been counted from the end already."""
     given = index if index >= 0 else index - extent
+    start = f"{name}: " if name else ""
+    if abs(given) >= NOWHERE:
+        return IndexRangeError(f"{start}an index is out of range: what it is of has fewer elements at run time")
     return IndexRangeError(
-        (f"{name}: " if name else "") + f"index {given} is out of range for axis {axis} of extent {extent}",
+        f"{start}index {given} is out of range for axis {axis} of extent {extent}",
         hint=f"indices go from {-extent} to {extent - 1}; np.take(x, i, mode='clip') takes the nearest of these"
         if extent
         else "the axis is empty",

@@ -53,7 +53,7 @@ WRONG_CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "donate_by_position": (lambda: pliant.jit(returns_text, donate=(0,)), ()),  # type: ignore[arg-type]
     "ufunc_of_scipy": (pliant.jit(lambda x: scipy.special.gamma(x)), (X,)),
     "misspelled_keyword": (pliant.jit(lambda x: x.sum(axi=0)), (X,)),
-    "condition_alone": (pliant.jit(lambda x: np.where(x > 0)), (X,)),
+    "condition_with_one_branch": (pliant.jit(lambda x: np.where(x > 0, 1)), (X,)),
     "generator": (lambda: pliant.jit(yields), ()),
     "async_function": (lambda: pliant.grad(waits), ()),
     "branches_of_two_structures": (pliant.jit(branches_of_two_structures), (X,)),

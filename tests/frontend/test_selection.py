@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import pliant
 
@@ -66,8 +67,9 @@ def test_a_selection_by_integers_alone_has_a_known_length() -> None:
     assert [first(X, k).tolist() for k in (1, 3)] == [[1.0], [1.0, -2.0, 3.0]]
 
 
-def test_a_product_with_anything_else_is_an_error() -> None:
-    with pytest.raises(pliant.errors.UnsupportedError, match="number of elements that a traced mask selects"):
-        pliant.jit(lambda x: x[x > 0] @ np.ones(3))(X)
-    with pytest.raises(pliant.errors.UnsupportedError, match="number of elements that a traced mask selects"):
-        pliant.jit(lambda x: np.ones(3) @ x[x > 0])(X)
+def test_a_product_with_anything_else_needs_as_many_elements() -> None:
+    count = int(np.sum(X > 0))
+    for f in (lambda x, y: x[x > 0] @ y, lambda x, y: y @ x[x > 0]):
+        assert_allclose(pliant.jit(f)(X, np.arange(count)), f(X, np.arange(count)))
+        with pytest.raises(pliant.errors.ShapeError, match="differ"):
+            pliant.jit(f)(X, np.arange(count + 1))

@@ -367,14 +367,19 @@ def test_extents_that_agree_at_run_time_are_fine() -> None:
 ERRORS = [
     (lambda x, y, k: x[:k] + y, ShapeError, "do not fit together"),
     (lambda x, y, k: np.sum(x[:k] * y[k + 1 :]), ShapeError, "known only at run time, differ"),
-    (lambda x, y, k: x[:k], UnsupportedError, "cannot be a result"),
+    (
+        lambda x, y, k: pliant.vmap(lambda v: v[:k])(np.stack([x, y])),
+        UnsupportedError,
+        "inside a derivative or a batch",
+    ),
+    (lambda x, y, k: (z := x * 2, z[:k]), UnsupportedError, "shares its memory with others"),
     (lambda x, y, k: bool(x[:k]), TracedValueError, "a bool"),
     (lambda x, y, k: iter(x[:k]), TracedValueError, "iteration"),
     (lambda x, y, k: [v for v in x[:k]], UnsupportedError, "a list cannot be a result"),
-    (lambda x, y, k: np.sort(x[:k]), UnsupportedError, "np.sort"),
-    (lambda x, y, k: x[:k].reshape(-1, 1), UnsupportedError, "reshape"),
+    (lambda x, y, k: np.partition(x[:k], 0), UnsupportedError, "np.partition"),
+    (lambda x, y, k: x[:k].reshape(2, -1), UnsupportedError, "reshape"),
     (lambda x, y, k: x[: np.sum(y)], PliantError, "must be integers"),
-    (lambda x, y, k: x[:k, None][np.array([0, 1])], UnsupportedError, "index array"),
+    (lambda x, y, k: x[:k, None][np.array([0, 1]), 0], UnsupportedError, "by an array beside other indices"),
 ]
 
 

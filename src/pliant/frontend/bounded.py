@@ -44,6 +44,7 @@ class Bounded:
     reductions: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
     update_at: ClassVar[Callable[..., None]]
+    indexed: Callable[..., Any]
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
@@ -138,6 +139,8 @@ class Bounded:
     # --- parts of it
 
     def __getitem__(self, key: Any) -> Any:
+        if is_array_key(key):
+            return self.indexed(key)
         return made_of(part_of(self.whole, self.extents, key))
 
     def __setitem__(self, key: Any, y: Any) -> None:
@@ -171,13 +174,27 @@ class Bounded:
         error = UnsupportedError(message, hint=HINT)
         return error.at(("here", here()), ("made here", self.origin)).needing(*self.atoms)
 
-    def returned(self) -> UnsupportedError:
-        """The error for a result of unknown extents."""
+    def returned(self, what: str = "a result that shares its memory with others") -> UnsupportedError:
+        """The error for a result of unknown extents where it cannot be one."""
         error = UnsupportedError(
-            f"{self.text} cannot be a result: its extents are known only at run time",
+            f"{self.text} cannot be {what}: its extents are known only at run time",
             hint="write it into an array of known size, as in y[:k] = ..., and return that; or return a reduction",
         )
         return error.at(("made here", self.origin)).needing(*self.atoms)
+
+
+def sized(x: Any) -> Any:
+    """What a function returns inside a derivative or a batch: anything but an array of unknown extents."""
+    if isinstance(x, Bounded):
+        raise x.returned("the result of a function inside a derivative or a batch")
+    return x
+
+
+def is_array_key(key: Any) -> bool:
+    """Whether a key has an array, or a list, in it."""
+    items: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
+    kinds = (list, np.ndarray, Bounded)
+    return any([type(k) in kinds or hasattr(k, "listed") or (type(k) is TracedArray and k.shape) for k in items])
 
 
 def made_of(part: Part) -> Any:

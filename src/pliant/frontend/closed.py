@@ -11,12 +11,14 @@ from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import sized
 from pliant.frontend.capture import callee
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
+from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
 from pliant.frontend.tracing import Storage, tracing
@@ -80,7 +82,7 @@ def trace_closed(
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
         made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
-        made = [as_traced(m) if is_number(m) else m for m in made]
+        made = [as_traced(m) if is_number(m) else sized(all_listed(m)) for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)

@@ -31,7 +31,7 @@ from pliant.frontend.keys import (
 )
 from pliant.frontend.kinds import is_array, is_sequence, is_traced
 from pliant.frontend.masks import masked, selected
-from pliant.frontend.selection import selection
+from pliant.frontend.selection import all_listed, selection
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import Slice, permute, reshape
 from pliant.ops.update import update_slice
@@ -44,8 +44,8 @@ def getitem(x: TracedArray, key: Any) -> Any:
         window = static_window(known, x.type)
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
-    elif isinstance(key, bounded.Bounded):
-        return places.taken(x, key)
+    elif places.is_places(key := all_listed(key)):
+        return places.taken(*places.in_line(x, key))
     else:
         part = selected(x, key, getitem)
         if part is not None:
@@ -73,8 +73,11 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     if has_traced_bound(key):
         bounded.setitem(x, key, y)
         return
-    if isinstance(key, bounded.Bounded):
-        places.put_at(x, key, y)
+    if places.is_places(key := all_listed(key)):
+        line, flat = places.in_line(x, key)
+        places.put_at(line, flat, y)
+        if line.storage is not x.storage:
+            x[...] = np.reshape(line, x.shape)
         return
     found = selected(x, key, getitem)
     if found is not None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded, common_extents, filled
 from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
-from pliant.frontend.ranks import dealt
+from pliant.frontend.listed import positions
+from pliant.frontend.ranks import dealt, ranks
 from pliant.frontend.selection import Selection, spread
+from pliant.ops.index import gather
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, reshape
 
@@ -64,13 +67,26 @@ def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
     """x with `x[mask] = y` done; the axes of the mask are those of x from `axis` on."""
     wide = broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))
     if isinstance(y, Selection):
-        if y.mask.value is not mask or y.axis != axis:
-            raise UnsupportedError("x[mask] = y[other]: both masks must be the same", hint="use np.where").at(
-                ("here", here())
-            )
-        return select(wide, with_type(y.whole.value, x.type), x)
+        if y.mask.value is mask and y.axis == axis:
+            return select(wide, with_type(y.whole.value, x.type), x)
+        y = y.listed
+    if isinstance(y, Bounded):
+        return select(wide, broadcast_value(_dealt(mask, y, x, axis), x.shape), x)
     value = at_places(mask, stored(y, x.dtype), x.shape, axis)
     return select(wide, broadcast_value(value, x.shape), x)
+
+
+def _dealt(mask: Value, y: Bounded, x: Value, axis: int) -> Value:
+    """The rows of an array of as many as a mask selects, each at its place."""
+    if axis:
+        raise y.refused("x[:, mask] = y, of y")
+    rank = len(mask.shape)
+    rows = positions(fresh(mask, is_array=True))
+    (count,) = common_extents("x[mask] = y", [rows, y[(slice(None), *(0,) * (y.ndim - 1))]])
+    there = filled(Bounded(y.whole, (count, *y.extents[1:])), 0)  # an error at run time unless there are as many
+    row = broadcast_value(stored(there, x.dtype), (y.whole.shape[0], *x.shape[rank:]))
+    order = select(reshape(mask, (mask.type.size,)), ranks(mask), const(0, "i64"))
+    return reshape(gather(row, order), (*mask.shape, *x.shape[rank:]))
 
 
 def at_places(mask: Value, value: Value, shape: tuple[int, ...], axis: int = 0) -> Value:

@@ -37,7 +37,10 @@ def _other_structure(found: Any, structure: Any) -> ArgumentError:
 
 def _check(array: Any, type_: Type | None) -> None:
     if type_ is None:
-        raise ArgumentError("out=: a result that is no array or number cannot be written", hint="do not return it")
+        raise ArgumentError(
+            "out=: a result that is no array or number, or whose shape is known only after the call, cannot be written",
+            hint="do not return it",
+        )
     if type(array) is not np.ndarray:
         raise ArgumentError(f"out=: expected a numpy.ndarray for the result {type_}, got {type(array).__name__}")
     if array.shape != type_.shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast, final
 
@@ -12,9 +12,8 @@ import numpy as np
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
-from pliant.core.origin import Origin
 from pliant.core.types import Type
-from pliant.errors import UnsupportedError, beyond
+from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
@@ -27,10 +26,12 @@ from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.records import is_record
 from pliant.frontend.selection import Selection
+from pliant.frontend.shown import Cut, Window, is_block
 from pliant.frontend.signature import flatten
+from pliant.frontend.sizes import Size
 from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.tracing import Storage, current
-from pliant.frontend.view import DynamicLens, Lens, PermuteLens, SliceLens, is_static, look
+from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, is_static, look
 from pliant.ops.shape import permute
 
 Axes: TypeAlias = "tuple[int, ...]"
@@ -51,7 +52,7 @@ class Output:
 
     kind: str
     place: Any
-    lenses: tuple[Lens | Window, ...] = ()
+    lenses: tuple[Lens | Window | Cut, ...] = ()
     type: Type | None = None  # of an array or number
     alternatives: tuple[Output, ...] = ()
 
@@ -79,7 +80,7 @@ class Output:
         if self.kind == "leaf":
             return leaves[place]
         if self.kind in ("array", "packed"):
-            return look(results[place], cast("tuple[Lens, ...]", self.lenses))
+            return self.seen(results[place], results)
         if self.kind == "scalar":
             return results[place][()]
         if self.kind == "python":
@@ -88,12 +89,16 @@ class Output:
             array = place
             if isinstance(place, int):
                 array = leaves[place] if place < len(leaves) else met[place - len(leaves)]
-            for lens in self.lenses:
-                array = look(array, (lens.known(array, results) if isinstance(lens, Window) else lens,))
-            return array
+            return self.seen(array, results)
         if self.kind == "either":
             return self.alternatives[0 if results[place] else 1].made(leaves, met, results)
         return place
+
+    def seen(self, array: Any, results: Sequence[Any]) -> Any:
+        """What the lenses show of an array."""
+        for lens in self.lenses:
+            array = look(array, (lens.known(array, results) if isinstance(lens, Window | Cut) else lens,))
+        return array
 
 
 @final
@@ -117,24 +122,6 @@ class Changed:
 
     outputs: tuple[Output, ...]
     structure: Any
-
-
-@final
-@frozen
-class Window:
-    """A part of the caller's array whose starts are results of the program, by number: a `DynamicLens` of the trace."""
-
-    starts: tuple[int, ...]
-    length: tuple[int, ...]
-    origins: tuple[Origin, ...]
-
-    def known(self, array: Any, results: Sequence[Any]) -> SliceLens:
-        """The window of a call; IndexRangeError if it does not lie in the array."""
-        starts = tuple(int(results[n]) for n in self.starts)
-        for axis, (start, length) in enumerate(zip(starts, self.length, strict=True)):
-            if not 0 <= start <= array.shape[axis] - length:
-                raise beyond(start, axis, array.shape[axis], length).at(("this slice", self.origins[axis]))
-        return SliceLens(starts, (1,) * len(starts), self.length)
 
 
 def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -183,14 +170,14 @@ class _Returned:
 
     def output(self, m: Any) -> Output:
         """How a returned leaf is made; adds to the results."""
-        if isinstance(m, Selection):
-            raise m.refused("returning them")
         if isinstance(m, Unbound):
             raise m.refused(is_returned=True)
-        if isinstance(m, Bounded | Front):
+        if isinstance(m, Front):
             raise m.returned()
         if isinstance(m, At | AtIndexer):
             raise m.refused()
+        if isinstance(m, Bounded | Selection):
+            return self.cut(m.listed if isinstance(m, Selection) else m)
         if isinstance(m, Iterator):
             kind = type(cast("object", m)).__name__
             message = f"returning the iterator {kind}, which would read traced arrays after the call"
@@ -211,6 +198,17 @@ class _Returned:
         self.results.append(value)
         return len(self.results) - 1
 
+    def cut(self, m: Any) -> Output:
+        """An array whose extents are known only after the call: the first elements of one with the greatest."""
+        if not isinstance(m, Bounded):
+            return self.output(m)
+        if self.is_shared(m.whole):
+            if _source(m.whole) is None or not is_block(m.whole.lenses):
+                raise m.returned()
+            return replace(self.view(m.whole), type=None)
+        counts = tuple([self.result(n.value) if isinstance(n, Size) else None for n in m.extents])
+        return Output("array", self.result(m.whole.value), (Cut(counts),))
+
     def either(self, m: TracedArray) -> Output:
         """One of two arrays, by a condition that is known after the call."""
         either = cast("Either", m.storage)
@@ -227,7 +225,7 @@ class _Returned:
             return Output("array", *self.base(m.storage, lenses), m.type)
         if isinstance(source, Shared):
             source, lenses = source.seen_through(lenses)
-        shown = tuple([self.window(x, m) if isinstance(x, DynamicLens) else x for x in lenses])
+        shown = tuple([self.window(x, m) if isinstance(x, DynamicLens | BlockLens) else x for x in lenses])
         return Output("source", source, shown, m.type)
 
     def base(self, storage: Storage, lenses: tuple[Lens, ...]) -> tuple[int, tuple[Lens, ...]]:
@@ -249,13 +247,14 @@ class _Returned:
             self.bases[id(storage)] = -len(self.packs)
         return self.bases[id(storage)]
 
-    def window(self, lens: DynamicLens, m: TracedArray) -> Window:
+    def window(self, lens: DynamicLens | BlockLens, m: TracedArray) -> Window:
         """The lens for the caller's array, whose starts are results; slices `m` were read where they were taken."""
         places = tuple([self.result(start) for start in lens.starts])
         read = m.memo[1]
-        return Window(
-            places, lens.length, tuple([start.origin if read is None else read.origin for start in lens.starts])
-        )
+        origins = tuple([start.origin if read is None else read.origin for start in lens.starts])
+        if isinstance(lens, DynamicLens):
+            return Window(places, lens.length, origins)
+        return Window(places, lens.shape, origins, tuple([self.result(n) for n in lens.lengths]), lens.step)
 
 
 def _without_arrays(m: Any) -> Any:

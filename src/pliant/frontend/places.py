@@ -5,15 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pliant.core.build import trace
 from pliant.core.ir import Value, Values
+from pliant.errors import NOWHERE
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, common_extents, filled, whole_of
 from pliant.frontend.convert import broadcast_value, cast_value
 from pliant.frontend.keys import wrapped
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import Size
 from pliant.ops.index import ScatterSet
 from pliant.ops.loop import Loop
+
+xp: Any = np
+
+
+def is_places(key: Any) -> bool:
+    """Whether a key is an array of so many places, or has one for each of some axes."""
+    items: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
+    return bool(items) and isinstance(items[0], Bounded)
+
+
+def in_line(x: Any, key: Any) -> tuple[TracedArray, Bounded]:
+    """An array, and the places along its first axis that a key names; axes for which it has a place each become one."""
+    parts: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
+    first = parts[0]
+    if not all([isinstance(k, Bounded) for k in parts]):
+        raise first.refused("indexing by it beside other indices")
+    if len(parts) == 1:
+        return x, first
+    flat: Any = 0
+    for k, n in zip(parts, x.shape, strict=False):
+        places = xp.where(k < 0, k + n, k)
+        flat = xp.where((places < 0) | (places >= n) | (flat < 0), -NOWHERE, flat * n + places)
+    return xp.reshape(x, (-1, *x.shape[len(parts) :])), flat
 
 
 def taken(x: TracedArray, key: Bounded) -> Any:

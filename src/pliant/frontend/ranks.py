@@ -26,6 +26,14 @@ def count(mask: Value) -> Value:
     return reduce_sum(convert(mask, "i64"))
 
 
+def places(mask: Value) -> Value:
+    """The selected places, in order, and zeros behind them: `bool[s…] → i64[size]`."""
+    size, flat = mask.type.size, reshape(mask, (mask.type.size,))
+    board = broadcast(const(0, "i64"), (size + 1,), ())
+    spare = select(flat, ranks(mask), const(size, "i64"))  # where those go that are not selected
+    return slice_axis(scatter_set(board, (spare,), iota(size)), 0, 0, size)
+
+
 def dealt(mask: Value, values: Value) -> Value:
     """`values[j…]` at the j-th selected place, zeros elsewhere: `bool[s…], t[m, r…] → t[s…, r…]`.
 
@@ -54,10 +62,7 @@ def repeated(mask: Value, values: Value) -> Value:
 def turned(mask: Value, values: Value) -> Value:
     """The values at the selected places in reverse order; something elsewhere: `bool[s…], t[s…, r…] → t[s…, r…]`."""
     size, flat = mask.type.size, reshape(mask, (mask.type.size,))
-    board = broadcast(const(0, "i64"), (size + 1,), ())
-    spare = select(flat, ranks(mask), const(size, "i64"))  # where those go that are not selected
-    places = slice_axis(scatter_set(board, (spare,), iota(size)), 0, 0, size)
     last = broadcast(sub(count(mask), 1), (size,), ())
     mirrored = select(flat, sub(last, ranks(mask)), const(0, "i64"))
     rows = reshape(values, (size, *values.shape[mask.type.rank :]))
-    return reshape(gather(rows, gather(places, mirrored)), values.shape)
+    return reshape(gather(rows, gather(places(mask), mirrored)), values.shape)

@@ -2,7 +2,7 @@
 
 A selection holds a value of the whole shape and the mask, which stands for the axes from `axis` on.
 Elementwise operations act on all places; what is written back, or reduced, is what the mask selects.
-Anything that needs to know how many elements there are raises.
+For anything else they are put one after the other (`listed`), as an array whose extent is known at run time.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import axes_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.listed import listed
 from pliant.frontend.ranks import dealt, turned
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.bits import logical_not
@@ -51,34 +53,41 @@ class Selection:
         """NumPy dtype."""
         return self.whole.dtype
 
+    @property
+    def listed(self) -> Any:
+        """The elements one after the other: an array whose extent is known only at run time."""
+        return listed(self.whole, self.mask, self.axis)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs:
-            raise self.refused(f"np.{ufunc.__name__}.{method} or a keyword")
-        made = ufunc(*(self._whole_of(a) for a in args))
+        wholes = None if method != "__call__" or kwargs else [self._whole_of(a) for a in args]
+        if wholes is None or any([whole is None for whole in wholes]):
+            return getattr(ufunc, method)(*all_listed(args), **kwargs)
+        made = ufunc(*wholes)
         parts = tuple(self.like(m) for m in as_tuple(made))
         return parts if isinstance(made, tuple) else parts[0]
 
     def _whole_of(self, other: Any) -> Any:
-        """An operand at all places: another selection by the same mask, or a number."""
+        """An operand at all places: another selection by the same mask, or a number; None for others."""
         if isinstance(other, Selection):
-            if other.mask.value is not self.mask.value or other.axis != self.axis:
-                raise self.refused("arithmetic between selections by different masks")
-            return other.whole
+            is_same = other.mask.value is self.mask.value and other.axis == self.axis
+            return other.whole if is_same else None
+        if isinstance(other, Bounded) or np.ndim(other) > self.whole.ndim - self.mask.ndim + 1:
+            return None
         if not np.ndim(other):
             return other
         shape = spread(np.shape(other), self.mask.ndim, self.whole.ndim - self.axis - self.mask.ndim)
-        if shape is None and self.axis:
-            raise self.refused(f"an operand of shape {np.shape(other)}, behind another axis,")
-        if shape is None:  # an element for each one
-            rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]
-            return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows)), is_array=True)
-        return np.reshape(other, shape)
+        if shape is not None:
+            return np.reshape(other, shape)
+        if self.axis:
+            return None
+        rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]  # an element for each one
+        return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows)), is_array=True)
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = func.__name__.removeprefix("a")
         if name in REDUCTIONS and not kwargs.keys() - OPTIONS and len(args) <= 2:
             return self._reduced(name, *args[1:], **kwargs)
-        raise self.refused(f"np.{func.__name__}")
+        return func(*all_listed(args), **kwargs)
 
     def _reduced(self, name: str, axis: Any = None, **options: Any) -> Any:
         """A reduction of the selected elements, or along other axes than theirs: a selection then."""
@@ -114,12 +123,13 @@ class Selection:
         return self.count * (self.whole.size // self.mask.size if self.mask.size else 0)
 
     def __matmul__(self, other: Any) -> Any:
-        if not isinstance(other, Selection) or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
-            raise self.refused("@ with anything but elements of the same mask")
+        is_same = isinstance(other, Selection) and other.mask.value is self.mask.value
+        if not is_same or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
+            return np.matmul(self.listed, all_listed(other))
         return cast("Any", self).__mul__(other).sum()
 
     def __rmatmul__(self, other: Any) -> Any:
-        raise self.refused("@ with anything but elements of the same mask")
+        return np.matmul(all_listed(other), self.listed)
 
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
@@ -130,11 +140,11 @@ class Selection:
             return self._as_type
         if name.startswith("__"):
             raise AttributeError(name)
-        raise self.refused(f".{name}")
+        return getattr(self.listed, name)
 
     def _reduction(self, name: str, *args: Any, **options: Any) -> Any:
         if len(args) > 1 or options.keys() - OPTIONS:
-            raise self.refused(f"a keyword of .{name}")
+            return getattr(self.listed, name)(*args, **options)
         return self._reduced(name, *args, **options)
 
     def _as_type(self, dtype: Any) -> Selection:
@@ -143,7 +153,9 @@ class Selection:
     def __getitem__(self, key: Any) -> Any:
         if type(key) is slice and key == slice(None, None, -1) and not self.axis:
             return self.like(fresh(turned(self.mask.value, self.whole.value), is_array=True))
-        raise self.refused("indexing it again")
+        if isinstance(key, Selection) and key.mask.value is self.mask.value and key.whole.shape == self.mask.shape:
+            return Selection(self.whole, self.mask & key.whole, self.axis)
+        return self.listed[all_listed(key)]
 
     def __setitem__(self, key: Any, y: Any) -> None:
         raise self.refused("writing to some of them")
@@ -173,6 +185,13 @@ class Selection:
 def selection(x: TracedArray, mask: TracedArray, axis: int = 0) -> Selection:
     """`x[mask]`: a copy, as NumPy's, so later writes to x do not show."""
     return Selection(TracedArray(Storage(current(), x.value)), mask, axis)
+
+
+def all_listed(x: Any) -> Any:
+    """Arguments, in which selections are arrays of one element after the other."""
+    if isinstance(x, Selection):
+        return x.listed
+    return type(x)([all_listed(y) for y in x]) if type(x) in (tuple, list) else x
 
 
 def spread(shape: tuple[int, ...], rank: int, rest: int) -> tuple[int, ...] | None:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, Values, const
 from pliant.core.origin import here
-from pliant.errors import DTypeError
+from pliant.errors import NOWHERE, DTypeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.counts import counted
@@ -34,7 +34,6 @@ from pliant.ops.sort import Searchsorted
 Range: TypeAlias = "tuple[int | None, int | None]"
 
 INT: Final = "i64"
-NOWHERE: Final = 1 << 40  # a position that no array has
 DEPTH: Final = 24  # how far back a number is looked into
 
 

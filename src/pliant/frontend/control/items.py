@@ -14,7 +14,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import TracedValueError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import growth_of, item
 from pliant.frontend.control.tables import FEW, are_mostly_rows, like
@@ -148,7 +148,8 @@ def steps_of(elements: Any) -> Steps | None:
         return Steps(elements.shape[0], lambda k: elements[k])
     if type(elements) is Bounded and elements.extents:
         count = elements.extents[0]
-        return Steps(traced(count) if isinstance(count, Size) else count, lambda k: elements[k])
+        row, rest = elements.whole, elements.extents[1:]  # a step is of one that exists
+        return Steps(traced(count) if isinstance(count, Size) else count, lambda k: bounded(row[k], rest))
     front = front_of(elements)
     if front is not None:
         return Steps(traced(front.length), lambda k: front.read(larger(size_of(k), Size(0))))

@@ -10,8 +10,10 @@ import numpy as np
 
 from pliant.frontend.functions import (
     create,
+    distinct,
     edit,
     fft,
+    found,
     histogram,
     index,
     join,
@@ -38,6 +40,7 @@ from pliant.ops import scan as scans
 
 MODULES: Final = (
     reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, pad, index, math, create,
+    found, distinct,
     windows, products, polynomials, linalg, norms, fft,
 )  # fmt: skip
 

@@ -221,6 +221,14 @@ def ravel(a: Any, order: Any = "C") -> Any:
     return a
 
 
+def reshape(a: Any, *shape: Any, order: str = "C") -> Any:
+    """np.reshape of what has one axis, to that axis and others of one element."""
+    to = as_tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    if a.ndim != 1 or [n for n in to if type(n) is not int or n != 1] != [-1]:
+        raise a.refused(f"np.reshape to {to}")
+    return a[tuple([slice(None) if n == -1 else None for n in to])]
+
+
 def fill(a: Bounded, value: Any) -> None:
     """ndarray.fill."""
     assign(a, value)
@@ -290,6 +298,11 @@ def _without(extents: Sequence[Extent], axis: int) -> tuple[Extent, ...]:
     return tuple(n for a, n in enumerate(extents) if a != axis)
 
 
+def where(condition: Any, *branches: Any) -> Any:
+    """np.where."""
+    return elementwise(np.where, (condition, *branches), {}) if branches else xp.nonzero(condition)
+
+
 def _each(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function that acts on each element of the operands given by position."""
 
@@ -300,25 +313,26 @@ def _each(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ELEMENTWISE: Final = (
-    np.where, np.clip, np.real, np.imag, np.round, np.around, np.isclose, np.nan_to_num, np.angle, np.sinc, np.fix,
+    np.clip, np.real, np.imag, np.round, np.around, np.isclose, np.nan_to_num, np.angle, np.sinc, np.fix,
 )  # fmt: skip
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     **{function: _each(function) for function in ELEMENTWISE},
+    np.where: where,
     np.sum: sum_, np.prod: prod, np.max: max_, np.amax: max_, np.min: min_, np.amin: min_, np.any: any_, np.all: all_,
     np.count_nonzero: count_nonzero, np.mean: mean, np.var: var, np.std: std, np.ptp: ptp,
     np.argmax: _arg("argmax", _least),
     np.argmin: _arg("argmin", _greatest),
     np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
     np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel,
-    np.diff: diff,
+    np.reshape: reshape, np.diff: diff,
     np.concatenate: concatenate, np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
     np.empty_like: _like("empty_like"), np.full_like: _like("full_like"),
     np.shape: shape, np.size: size, np.ndim: ndim,
 }  # fmt: skip
 
 METHODS: Final[dict[str, Callable[..., Any]]] = {
-    **{f.__name__: f for f in (prod, mean, var, std, copy, astype, ravel, fill, transpose, swapaxes)},
+    **{f.__name__: f for f in (prod, mean, var, std, copy, astype, ravel, reshape, fill, transpose, swapaxes)},
     **{f.__name__: f for f in (sum_, max_, min_, any_, all_, FUNCTIONS[np.argmax], FUNCTIONS[np.argmin])},
     **{f.__name__: f for f in (FUNCTIONS[np.cumsum], FUNCTIONS[np.cumprod])},
     "flatten": copy, "conj": np.conj, "conjugate": np.conj, "clip": FUNCTIONS[np.clip], "round": FUNCTIONS[np.round],

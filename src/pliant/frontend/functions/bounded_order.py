@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
-from pliant.frontend.convert import as_traced
-from pliant.frontend.functions.common import unsupported, xp
+from pliant.frontend.convert import as_traced, axes_of, axis_of
+from pliant.frontend.functions.bounded import any_, astype
+from pliant.frontend.functions.common import only, unsupported, xp
 from pliant.frontend.sizes import Size, traced
 from pliant.ops.folds import start_of
 
@@ -25,6 +27,61 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     return bounded(found, extents_of(v))
 
 
+def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
+    """np.sort, along one axis."""
+    if axis is None and a.ndim > 1:
+        raise a.refused("np.sort without axis=")
+    at = axis_of(-1 if axis is None else axis, a.ndim)
+    made = xp.sort(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
+    return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
+
+
+def argsort(a: Any, axis: Any = -1, **options: Any) -> Any:
+    """np.argsort, along one axis; elements that are equal stay in order."""
+    if axis is None and a.ndim > 1:
+        raise a.refused("np.argsort without axis=")
+    at = axis_of(-1 if axis is None else axis, a.ndim)
+    options = options if "kind" in options else {**options, "stable": True}
+    made = xp.argsort(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
+    return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
+
+
+def in_order(a: Any) -> TracedArray:
+    """Places in the order of the elements of a line, equal ones as they come; those beyond its extent are the last."""
+    line = filled(a, _last(whole_of(a).type.dtype)) if isinstance(a, Bounded) else a
+    return xp.argsort(line, stable=True)
+
+
+def _of_numbers(name: str) -> Callable[..., Any]:
+    """A function by its like that leaves out NaN, which is put beyond the extents; NaN if there is one among them."""
+    function, leaving_out = getattr(np, name), getattr(np, f"nan{name}")
+
+    def call(a: Any, *args: Any, axis: Any = None, **options: Any) -> Any:
+        line = a if a.whole.type.kind in "fc" else astype(a, np.float64)
+        made = leaving_out(filled(line, np.nan, axes_of(axis, a.ndim)), *args, axis=axis, **options)
+        return xp.where(any_(xp.isnan(line), axis), np.nan, made)
+
+    call.__name__ = function.__name__
+    return call
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **options: Any) -> Any:
+    """np.isin, by a search in what is sorted."""
+    only("isin", **options)
+    line = xp.sort(xp.ravel(test_elements if isinstance(test_elements, Bounded) else as_traced(test_elements)))
+    limit = whole_of(line).shape[0]
+    if not limit:
+        return xp.equal(element, element) & False if not invert else xp.equal(element, element) | True
+    places = xp.searchsorted(line, element)
+    count = line.shape[0]
+    there = xp.equal(_taken(whole_of(line), xp.minimum(places, limit - 1)), element) & (places < count)
+    return ~there if invert else there
+
+
+def _taken(line: TracedArray, places: Any) -> Any:
+    return bounded(line[whole_of(places)], extents_of(places))
+
+
 def _last(dtype: str) -> Any:
     """What comes after all numbers in NumPy's order."""
     if dtype == "bool":
@@ -32,5 +89,8 @@ def _last(dtype: str) -> Any:
     return start_of("min", dtype) if dtype[0] in "iu" else np.nan
 
 
-FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {np.searchsorted: searchsorted}
-METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted}
+FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
+    np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin,
+    np.median: _of_numbers("median"), np.quantile: _of_numbers("quantile"), np.percentile: _of_numbers("percentile"),
+}  # fmt: skip
+METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted, "argsort": argsort}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import axis_of, broadcast_value, stored
 from pliant.frontend.functions.common import array_of, known, solid, xp
 from pliant.frontend.functions.join import along
@@ -16,10 +16,20 @@ from pliant.ops.shape import concatenate
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> TracedArray:
-    """np.delete of places known while tracing."""
+    """np.delete of places known while tracing, or of one that is not."""
     x = ravel(solid(arr)) if axis is None else array_of(arr)
     at = axis_of(0 if axis is None else axis, x.ndim)
+    if isinstance(obj, TracedArray) and obj.concrete is None and not obj.shape and obj.type.kind in "iu":
+        return _without(x, obj, at)
     return along(x, np.delete(np.arange(x.shape[at]), known(obj, "what np.delete removes")), at)
+
+
+def _without(x: TracedArray, place: TracedArray, axis: int) -> TracedArray:
+    """An array without what lies at one place of an axis."""
+    n = x.shape[axis]
+    places = xp.arange(max(n - 1, 0))
+    first = xp.take(fresh_concrete(np.arange(n)), place)  # counted from the start; an error if there is none
+    return xp.take(x, places + (places >= first), axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> TracedArray:

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DomainError, DTypeError, ShapeError
+from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import (
     as_traced,
@@ -37,6 +37,7 @@ from pliant.frontend.functions.common import (
     unsupported,
     xp,
 )
+from pliant.frontend.functions.found import nonzero
 from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem
@@ -49,13 +50,12 @@ from pliant.ops.shape import reshape as laid_out
 
 
 def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
-    """np.where of three arguments; with one the size of the result would not be known."""
+    """np.where."""
     given = (*branches, *(b for b in (x, y) if b is not NO_VALUE))
+    if not given:
+        return nonzero(condition)
     if len(given) != 2:
-        raise unsupported(
-            "np.where(condition) has a result whose size is not known while tracing",
-            "np.where(condition, x, y) keeps the shape; a mask may be used in sums: np.sum(x, where=mask)",
-        )
+        raise ArgumentError("np.where: either both or neither of x and y should be given").at(("here", here()))
     given = fitting(given)
     dtype = result_dtype(*given)
     values = [truth_of(condition), *(value_of(strong(b), dtype) for b in given)]  # 300 wraps around in uint8, as there

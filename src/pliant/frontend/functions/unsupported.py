@@ -10,25 +10,14 @@ import numpy as np
 from pliant.frontend.functions.common import refuse
 
 _SIZE = "the size of the result would depend on the numbers"
-_UNIQUE = f"{_SIZE}: np.sort(x) and comparing neighbours keeps the shape"
-_WHERE = f"{_SIZE}: use np.where(condition, x, y), or sums with where=condition"
-_SETS = f"{_SIZE}: np.isin(x, y) tells which elements are in both"
+_UNIQUE = "use np.unique"
 _FILES = "write the result to a file after the call"
 
 HINTS: dict[Callable[..., Any], str] = {
-    np.nonzero: _WHERE,
-    np.argwhere: _WHERE,
-    np.flatnonzero: _WHERE,
-    np.trim_zeros: _SIZE,
-    np.unique: _UNIQUE,
     np.unique_all: _UNIQUE,
     np.unique_counts: _UNIQUE,
     np.unique_inverse: _UNIQUE,
     np.unique_values: _UNIQUE,
-    np.union1d: _SETS,
-    np.intersect1d: _SETS,
-    np.setdiff1d: _SETS,
-    np.setxor1d: _SETS,
     np.polymul: "NumPy leaves out leading zeros, so the size would depend on the numbers: np.convolve keeps them",
     np.polydiv: f"{_SIZE}: leading zeros of the remainder are left out",
     np.roots: "use np.linalg.eigvals of the companion matrix",

@@ -1,0 +1,115 @@
+"""Distinct elements, and lines as sets: arrays of which it is known only at run time how many elements they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.bounded import Bounded, bounded, extents_of, inside, whole_of
+from pliant.frontend.convert import as_traced
+from pliant.frontend.functions.bounded_order import in_order
+from pliant.frontend.functions.common import only, solid, unsupported, xp
+from pliant.frontend.functions.shape import ravel
+from pliant.frontend.kinds import as_tuple
+from pliant.frontend.listed import listed, positions
+
+
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+    *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """np.unique of all elements."""
+    wanted = [bool(w) for w in (return_index, return_inverse, return_counts)]
+    if axis is not None and np.ndim(ar) > 1:
+        raise unsupported("np.unique along an axis", "np.lexsort orders rows; compare neighbours")
+    x, shape = _line(ar), np.shape(ar)
+    if not isinstance(x, Bounded) and (x.concrete is not None or not x.size):
+        plain = np.zeros(x.shape, x.dtype) if x.concrete is None else x.concrete
+        made = xp.unique(plain, *wanted, equal_nan=equal_nan)
+        found = [fresh_concrete(m) for m in as_tuple(made)]
+        return tuple(found) if any(wanted) else found[0]
+    order = in_order(x)
+    values = whole_of(x)[order]
+    first = _starts(values, x, equal_nan=equal_nan)
+    made = listed(values, first)
+    if not any(wanted):
+        return made
+    more = [listed(order, first)] if wanted[0] else []
+    if wanted[1]:
+        ranks = fresh_concrete(np.zeros(order.shape, np.int64))
+        ranks[order] = xp.cumsum(first) - 1
+        more.append(bounded(ranks, x.extents) if isinstance(x, Bounded) else xp.reshape(ranks, shape))
+    return (made, *more, *([_counts(first, x)] if wanted[2] else []))
+
+
+def _line(a: Any) -> Any:
+    """All elements in a line."""
+    if isinstance(a, Bounded):
+        return xp.ravel(a)
+    return ravel(solid(a))
+
+
+def _starts(values: TracedArray, x: Any, *, equal_nan: bool) -> TracedArray:
+    """Where, in order, an element differs from the one before."""
+    differs = values[1:] != values[:-1]
+    if equal_nan and values.type.kind in "fc":
+        differs = differs & ~(xp.isnan(values[1:]) & xp.isnan(values[:-1]))
+    first = xp.concatenate((xp.ones(1, bool), differs))
+    there = inside(extents_of(x), values.shape)
+    return first if there is None else first & fresh(there, is_array=True)
+
+
+def _counts(first: TracedArray, x: Any) -> Any:
+    """How many elements are equal to each that is the first of its kind."""
+    starts = positions(first)
+    total = as_traced(extents_of(x)[0] if not isinstance(x, Bounded) else x.shape[0])
+    there = inside(starts.extents, starts.whole.shape)
+    ends = xp.concatenate((starts.whole[1:], xp.zeros(1, np.int64)))
+    last = xp.arange(ends.shape[0]) == starts.shape[0] - 1
+    assert there is not None
+    return Bounded(xp.where(last, total, ends) - starts.whole, starts.extents)
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """np.union1d."""
+    return unique(xp.concatenate((_line(ar1), _line(ar2))))
+
+
+def _both(ar1: Any, ar2: Any, *, assume_unique: bool) -> Any:
+    """The elements of two sets in order."""
+    parts = [_line(a) if assume_unique else unique(a) for a in (ar1, ar2)]
+    return xp.sort(xp.concatenate(parts))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """np.intersect1d."""
+    only("intersect1d", return_indices=return_indices or None)
+    both = _both(ar1, ar2, assume_unique=assume_unique)
+    return both[:-1][both[1:] == both[:-1]]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """np.setxor1d."""
+    both = _both(ar1, ar2, assume_unique=assume_unique)
+    ends, differs = xp.ones(1, bool), both[1:] != both[:-1]
+    flags = xp.concatenate((ends, differs, ends))
+    return both[flags[1:] & flags[:-1]]
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """np.setdiff1d."""
+    x = _line(ar1) if assume_unique else unique(ar1)
+    return x[xp.isin(x, ar2 if assume_unique else _line(ar2), invert=True)]
+
+
+FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
+    np.unique: unique,
+    np.union1d: union1d,
+    np.intersect1d: intersect1d,
+    np.setxor1d: setxor1d,
+    np.setdiff1d: setdiff1d,
+}
+"""NumPy's functions of sets."""

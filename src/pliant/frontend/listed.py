@@ -1,0 +1,33 @@
+"""The elements that a traced mask selects, one after the other: how many there are is known only at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded
+from pliant.frontend.places import taken
+from pliant.frontend.ranks import count, places
+from pliant.frontend.sizes import size_of
+from pliant.ops.shape import reshape
+
+
+def positions(mask: TracedArray) -> Any:
+    """Where a mask holds, counted in row-major order: `i64[k ≤ size]`."""
+    if not mask.size:
+        return fresh(places(mask.value), is_array=True)
+    return Bounded(fresh(places(mask.value), is_array=True), (size_of(fresh(count(mask.value))),))
+
+
+def listed(x: TracedArray, mask: TracedArray, axis: int = 0) -> Any:
+    """`x[mask]`, where the axes of the mask are those of x from `axis` on."""
+    rank, found = mask.ndim, positions(mask)
+    front: Any = x
+    if axis:
+        front = np.moveaxis(front, tuple(range(axis, axis + rank)), tuple(range(rank)))
+    rows = fresh(reshape(front.value, (mask.size, *front.shape[rank:])), is_array=True)
+    made: Any = taken(rows, found) if isinstance(found, Bounded) else rows
+    order = (*range(1, axis + 1), 0, *range(axis + 1, rows.ndim))
+    return np.transpose(made, order) if axis else made

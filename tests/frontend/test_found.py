@@ -1,0 +1,216 @@
+"""Arrays of which it is known only at run time how many elements they have: what a mask selects, where a condition holds,
+what is distinct. By themselves, changed further, returned, in loops; values, derivatives and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import pliant
+from pliant.frontend.signature import flatten
+
+Program = Callable[[Any], Any]
+
+RESULTS: dict[str, Program] = {
+    "mask": lambda x: x[x > 0],
+    "mask changed": lambda x: x[x > 0] * 2 + 1,
+    "two masks": lambda x: (x[x > 0], x[x < 1]),
+    "mask of a mask": lambda x: x[x > 0][x[x > 0] < 2],
+    "mask of a mask of another": lambda x: (x[x > 0] * 2)[np.sort(x[x > 0]) < 2],
+    "sorted": lambda x: np.sort(x[x > 0]),
+    "order": lambda x: np.argsort(x[x > 0], kind="stable"),
+    "sorted back": lambda x: np.sort(x[x > 0])[::-1],
+    "sums so far": lambda x: np.cumsum(x[x > 0]),
+    "differences": lambda x: np.diff(x[x > 0]),
+    "joined": lambda x: np.concatenate([x[x > 0], x[x < 0]]),
+    "outer": lambda x: x[x > 0][:, None] - x[x < 0],
+    "column": lambda x: x[x > 0].reshape(-1, 1),
+    "isin": lambda x: np.isin(x[x > 0], [1, 2]),
+    "clipped": lambda x: np.clip(x[x > 0], 0, 1),
+    "a part of it": lambda x: x[x > 0][1:-1],
+    "nonzero": lambda x: np.nonzero(x),
+    "nonzero method": lambda x: (x > 0).nonzero(),
+    "flatnonzero": lambda x: np.flatnonzero(x > 0),
+    "where": lambda x: np.where(x > 0),
+    "argwhere": lambda x: np.argwhere(x > 0),
+    "elements found": lambda x: x[np.flatnonzero(x > 0)],
+    "elements found by where": lambda x: x[np.where(x > 0)],
+    "next to those found": lambda x: x[np.flatnonzero(x > 0) - 1],
+    "found in the matrix": lambda x: np.nonzero(np.outer(x, x) > 1),
+    "of the matrix": lambda x: np.outer(x, x)[np.nonzero(np.outer(x, x) > 1)],
+    "of the matrix by a mask": lambda x: np.outer(x, x)[np.outer(x, x) > 1],
+    "rows": lambda x: np.outer(x, x)[x > 0],
+    "columns": lambda x: np.outer(x, x)[:, x > 0],
+    "row sums": lambda x: np.outer(x, x)[x > 0].sum(1),
+    "rows of the matrix": lambda x: np.argwhere(np.outer(x, x) > 1),
+    "unique": lambda x: np.unique(x),
+    "unique of some": lambda x: np.unique(x[x > 0]),
+    "unique with all": lambda x: np.unique(x, return_index=True, return_inverse=True, return_counts=True),
+    "unique of some with counts": lambda x: np.unique(x[x > 0], return_inverse=True, return_counts=True),
+    "unique of a matrix": lambda x: np.unique(np.outer(x, x), return_inverse=True),
+    "unique NaN": lambda x: np.unique(np.where(x > 1, np.nan, x), return_counts=True),
+    "unique NaN each": lambda x: np.unique(np.where(x > 1, np.nan, x), equal_nan=False),
+    "union": lambda x: np.union1d(x, x * 2),
+    "both": lambda x: np.intersect1d(x, [0, 1, 2]),
+    "either": lambda x: np.setxor1d(x, [0, 1, 7]),
+    "without": lambda x: np.setdiff1d(x, [0, 1]),
+    "trimmed": lambda x: np.trim_zeros(x),
+    "trimmed in front": lambda x: np.trim_zeros(x, "f"),
+    "compress": lambda x: np.compress(x > 0, x),
+    "extract": lambda x: np.extract(x > 0, x),
+    "slice": lambda x: x[: np.sum(x > 0)],
+    "slice back": lambda x: x[: np.sum(x > 0)][::-1],
+    "slice changed": lambda x: x[: np.sum(x > 0)] * 2,
+    "in a dict": lambda x: {"y": x[x > 0], "k": [np.sum(x > 0)]},
+}  # fmt: skip
+VALUES: dict[str, Program] = {
+    "squares": lambda x: (x[np.nonzero(x > 0)] ** 2).sum(),
+    "pairs": lambda x: ((x[x > 0][:, None] - x[x > 0]) ** 2).sum(),
+    "largest two": lambda x: np.sort(x[x > 0])[::-1][:2].sum(),
+    "distinct": lambda x: np.sum(np.unique(x) ** 2),
+    "dealt": lambda x: dealt(x) @ np.arange(len(x)),
+    "sorted in place": lambda x: sorted_in_place(x) @ np.arange(len(x)),
+    "loop": lambda x: sum([x[i] * i for i in np.flatnonzero(x > 0)]),
+    "loop of pairs": lambda x: pairs(np.outer(x, x)),
+    "products": lambda x: x[x > 0] @ np.cumsum(x[x > 0]),
+    "steps": lambda x: steps(x),
+}
+LATER: dict[str, Program] = {
+    "median": lambda x: np.median(x[x > 0]),
+    "percentiles": lambda x: np.percentile(x[x > 0], [10, 50, 80]),
+    "quantile": lambda x: np.quantile(x[x > 0], 0.3),
+    "first": lambda x: np.flatnonzero(x > 0)[0],
+    "last": lambda x: x[np.flatnonzero(x > 0)[-1]],
+    "two of them": lambda x: x[x > 0][[0, -1]],
+    "between": lambda x: x[np.where(x > 0)[0][0] : np.where(x > 0)[0][-1] + 1].sum(),
+    "without the greatest": lambda x: np.delete(x, np.argmax(x)),
+}
+"""Those that need an element."""
+
+
+def dealt(x: Any) -> Any:
+    y = np.zeros_like(x)
+    y[x > 0] = np.cumsum(x[x > 0])
+    return y
+
+
+def sorted_in_place(x: Any) -> Any:
+    y = x.copy()
+    y[y > 0] = np.sort(y[y > 0])[::-1]
+    return y
+
+
+def pairs(m: Any) -> Any:
+    s = 0.0
+    for i, j in zip(*np.nonzero(m > 0.5), strict=True):
+        s += m[i, j] * (i - 2 * j)
+    for i, j in np.argwhere(m < 0):
+        s += m[i, j] * (i + j)
+    return s
+
+
+def steps(x: Any) -> Any:
+    y = x.copy()
+    for t in range(6):
+        i = np.flatnonzero(y > 0.3 * t)
+        if len(i) == 0:
+            break
+        y[i] -= 0.25 + 0.1 * y[i] ** 2
+        y[np.where(y < -1)] *= 0.5
+    return y.sum()
+
+
+def inputs() -> list[Any]:
+    rng = np.random.default_rng(5)
+    whole = [rng.integers(-3, 4, n) for n in (1, 2, 7, 33)]
+    made = [w.astype(dtype) for w in whole for dtype in (float, np.float32, np.int64, np.int8)]
+    return [*made, np.zeros(0), np.zeros(5), np.ones(4), -np.ones(3), rng.normal(size=40)]
+
+
+def check(f: Program, x: Any) -> None:
+    wanted, given = flatten(f(x.copy())), flatten(pliant.jit(f)(x))
+    assert given[1] == wanted[1]
+    for y, z in zip(given[0], wanted[0], strict=True):
+        assert (np.shape(y), y.dtype) == (np.shape(z), z.dtype)
+        assert_allclose(y, z, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_numpys(name: str) -> None:
+    for x in inputs():
+        check(RESULTS[name], x)
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_needs_an_element_is_numpys(name: str) -> None:
+    for x in inputs():
+        if (x > 0).any():
+            check(LATER[name], x)
+
+
+@pytest.mark.parametrize("name", ["first", "last", "two of them", "without the greatest"])
+def test_what_needs_an_element_raises_without(name: str) -> None:
+    x = np.zeros(0) if name == "without the greatest" else -np.ones(4)
+    with pytest.raises(IndexError) as plain:
+        LATER[name](x)
+    with pytest.raises(plain.type):
+        pliant.jit(LATER[name])(x)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_derivatives_and_batches(name: str) -> None:
+    f, rng = VALUES[name], np.random.default_rng(3)
+    for n in (1, 5, 12):
+        x = rng.normal(size=n) * 2
+        assert_allclose(pliant.jit(f)(x), f(x.copy()), rtol=1e-12)
+        steps = np.eye(n) * 1e-6
+        slopes = [(f(x + d) - f(x - d)) / 2e-6 for d in steps]
+        assert_allclose(pliant.grad(f)(x), slopes, rtol=1e-6, atol=1e-6)
+        xs = rng.normal(size=(3, n))
+        assert_allclose(pliant.vmap(f)(xs), [f(row.copy()) for row in xs], rtol=1e-12)
+
+
+def test_a_part_of_an_argument_is_a_view() -> None:
+    x = np.arange(10.0)
+    for f in (lambda x: x[: int(x[3])], lambda x: x[int(x[2]) : int(x[8]) : 3], lambda x: x[::-1][: int(x[4])]):
+        part = pliant.jit(f)(x)
+        assert np.shares_memory(part, x)
+        assert_array_equal(part, f(x))
+
+
+def test_writes_at_places_of_a_matrix() -> None:
+    def f(m: Any) -> Any:
+        m[np.nonzero(m > 1)] = -1.0
+        m.T[np.nonzero(m.T == 0)] += 5.0
+        return m
+
+    m = np.outer(np.arange(-2.0, 4), np.arange(5.0))
+    assert_array_equal(pliant.jit(f)(m.copy()), f(m.copy()))
+
+
+def test_values_that_are_not_as_many_are_an_error() -> None:
+    def f(x: Any) -> Any:
+        x[x > 0] = x[x < 0]
+        return x
+
+    x = np.array([1.0, -1, 2, -3])
+    assert_array_equal(pliant.jit(f)(x.copy()), f(x.copy()))
+    with pytest.raises(ValueError, match="cannot assign"):
+        f(np.array([1.0, 1, 2, -3]))
+    with pytest.raises(ValueError, match="differ"):
+        pliant.jit(f)(np.array([1.0, 1, 2, -3]))
+
+
+@pytest.mark.parametrize("transform", [pliant.vmap, pliant.jacobian])
+def test_results_inside_a_derivative_or_a_batch_are_refused(transform: Any) -> None:
+    with pytest.raises(pliant.errors.UnsupportedError, match="inside a derivative or a batch"):
+        transform(lambda x: x[x > 0] * 2)(np.ones((2, 3)) if transform is pliant.vmap else np.ones(3))
+
+
+def test_out_of_unknown_shape_is_refused() -> None:
+    with pytest.raises(pliant.errors.ArgumentError, match="known only after the call"):
+        pliant.jit(lambda x: x[x > 0])(np.ones(3), out=np.ones(3))
