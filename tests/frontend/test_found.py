@@ -155,7 +155,7 @@ def test_what_needs_an_element_is_numpys(name: str) -> None:
 @pytest.mark.parametrize("name", ["first", "last", "two of them", "without the greatest"])
 def test_what_needs_an_element_raises_without(name: str) -> None:
     x = np.zeros(0) if name == "without the greatest" else -np.ones(4)
-    with pytest.raises(IndexError) as plain:
+    with pytest.raises((IndexError, ValueError)) as plain:
         LATER[name](x)
     with pytest.raises(plain.type):
         pliant.jit(LATER[name])(x)
@@ -200,9 +200,9 @@ def test_values_that_are_not_as_many_are_an_error() -> None:
     x = np.array([1.0, -1, 2, -3])
     assert_array_equal(pliant.jit(f)(x.copy()), f(x.copy()))
     with pytest.raises(ValueError, match="cannot assign"):
-        f(np.array([1.0, 1, 2, -3]))
+        f(np.array([1.0, 1, 2, -3, -4]))
     with pytest.raises(ValueError, match="differ"):
-        pliant.jit(f)(np.array([1.0, 1, 2, -3]))
+        pliant.jit(f)(np.array([1.0, 1, 2, -3, -4]))
 
 
 @pytest.mark.parametrize("transform", [pliant.vmap, pliant.jacobian])

@@ -9,12 +9,25 @@ import numpy as np
 import pytest
 
 from pliant.errors import UnsupportedError
-from pliant.frontend.functions import FUNCTIONS, UNSUPPORTED, fft, linalg, norms, polynomials, products, windows
+from pliant.frontend.functions import (
+    FUNCTIONS,
+    UNSUPPORTED,
+    distinct,
+    fft,
+    found,
+    linalg,
+    norms,
+    polynomials,
+    products,
+    windows,
+)
 from tests.frontend import numpy_cases, numpy_cases_shape
 from tests.frontend.numpy_harness import compare, traced
 
 CASES = {**numpy_cases.CASES, **numpy_cases_shape.CASES}
-ELSEWHERE = {f for module in (products, polynomials, linalg, norms, fft, windows) for f in module.FUNCTIONS}
+ELSEWHERE = {
+    f for module in (distinct, found, products, polynomials, linalg, norms, fft, windows) for f in module.FUNCTIONS
+}
 
 
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)

@@ -76,7 +76,6 @@ def test_what_a_mask_cannot_be_beside_is_said():
     mask = X[0, 0] > 0
     for key, error in (
         ((MASK, [0, 1]), UnsupportedError),
-        ((MASK, MASK), UnsupportedError),
         ((MASK, 0), IndexRangeError),
     ):
         with pytest.raises(error):

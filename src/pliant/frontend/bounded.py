@@ -23,7 +23,7 @@ from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
-from pliant.frontend.sizes import Size, agreed, traced
+from pliant.frontend.sizes import Size, agreed, size_of, traced
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
 from pliant.ops.select import select
@@ -98,6 +98,8 @@ class Bounded:
     # --- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **options: Any) -> Any:
+        if any([hasattr(x.__class__, "listed") for x in args]):  # a selection says what a function of both is
+            return NotImplemented
         out = options.pop("out", None)
         made = self._of_ufunc(ufunc, method, args, options)
         if out is None:
@@ -123,6 +125,8 @@ class Bounded:
         return elementwise(ufunc, args, options)
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if any([hasattr(kind, "listed") for kind in types]):
+            return NotImplemented
         found = self.functions.get(func)
         if found is None:
             raise self.refused(f"np.{func.__name__}")
@@ -183,18 +187,13 @@ class Bounded:
         return error.at(("made here", self.origin)).needing(*self.atoms)
 
 
-def sized(x: Any) -> Any:
-    """What a function returns inside a derivative or a batch: anything but an array of unknown extents."""
-    if isinstance(x, Bounded):
-        raise x.returned("the result of a function inside a derivative or a batch")
-    return x
-
-
 def is_array_key(key: Any) -> bool:
     """Whether a key has an array, or a list, in it."""
     items: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
     kinds = (list, np.ndarray, Bounded)
-    return any([type(k) in kinds or hasattr(k, "listed") or (type(k) is TracedArray and k.shape) for k in items])
+    return any(
+        [type(k) in kinds or hasattr(k.__class__, "listed") or (type(k) is TracedArray and k.shape) for k in items]
+    )
 
 
 def made_of(part: Part) -> Any:
@@ -248,7 +247,7 @@ def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
         wide = list(dict.fromkeys([s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1]))
         both: Extent | None = wide[0] if wide else 1
         for n in wide[1:]:
-            both = agreed(both, n) if isinstance(both, Size) and isinstance(n, Size) else None
+            both = None if both is None else _agreed(both, n)
         if both is None:
             counts = " and ".join(map(str, wide))
             raise ShapeError(
@@ -290,12 +289,17 @@ def elementwise(function: Callable[..., Any], args: Sequence[Any], options: dict
     return results if isinstance(made, tuple) else results[0]
 
 
+def _agreed(a: Extent, b: Extent) -> Size | None:
+    """What two extents are both, if they are equal at run time; None if they are known not to be."""
+    return agreed(size_of(a), size_of(b)) if isinstance(a, Size) or isinstance(b, Size) else None
+
+
 def _greatest(extents: Sequence[Extent], xs: Sequence[Any]) -> tuple[int, ...]:
     """The greatest extents that the result of operands can have."""
     found: list[int] = []
     for a, n in enumerate(extents, -len(extents)):
         own = [(extents_of(x)[a], whole_of(x).shape[a]) for x in xs if len(extents_of(x)) >= -a]
-        found.append(min([m for k, m in own if isinstance(k, Size)]) if isinstance(n, Size) else n)
+        found.append(min([m for k, m in own if k != 1]) if isinstance(n, Size) else n)
     return tuple(found)
 
 

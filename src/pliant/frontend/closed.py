@@ -11,7 +11,7 @@ from pliant.core.ir import Function, Value, Values, param
 from pliant.core.origin import ParameterOrigin, at, here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import sized
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.capture import callee
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
@@ -82,7 +82,7 @@ def trace_closed(
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
         made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
-        made = [as_traced(m) if is_number(m) else sized(all_listed(m)) for m in made]
+        made = [as_traced(m) if is_number(m) else _sized(all_listed(m)) for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
@@ -95,6 +95,13 @@ def trace_closed(
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     return Closed(closed, free, tuple(made), made_structure, failing)
+
+
+def _sized(x: Any) -> Any:
+    """What a function returns inside a derivative or a batch: anything but an array of unknown extents."""
+    if isinstance(x, Bounded):
+        raise x.returned("the result of a function inside a derivative or a batch")
+    return x
 
 
 def _itself(x: Any) -> Any:

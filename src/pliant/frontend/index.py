@@ -30,7 +30,7 @@ from pliant.frontend.keys import (
     wrapped,
 )
 from pliant.frontend.kinds import is_array, is_sequence, is_traced
-from pliant.frontend.masks import masked, selected
+from pliant.frontend.masks import masked, selected, without_several_masks
 from pliant.frontend.selection import all_listed, selection
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import Slice, permute, reshape
@@ -40,12 +40,15 @@ from pliant.ops.update import update_slice
 def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]`: a view for basic keys, else a copy."""
     known = static_key(key)
+    key = key if known is not None else without_several_masks(all_listed(key))
     if known is not None:
         window = static_window(known, x.type)
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
-    elif places.is_places(key := all_listed(key)):
-        return places.taken(*places.in_line(x, key))
+    elif places.has_places(key):
+        first, rest = places.parted(key)
+        made = places.taken(*places.in_line(x, first))
+        return made[(slice(None), *rest)] if rest else made
     else:
         part = selected(x, key, getitem)
         if part is not None:
@@ -70,11 +73,12 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     if known is not None:
         _set_window(x, static_window(known, x.type), y)
         return
+    key = without_several_masks(all_listed(key))
     if has_traced_bound(key):
         bounded.setitem(x, key, y)
         return
-    if places.is_places(key := all_listed(key)):
-        line, flat = places.in_line(x, key)
+    if places.has_places(key):
+        line, flat = places.in_line(x, items_of(key))
         places.put_at(line, flat, y)
         if line.storage is not x.storage:
             x[...] = np.reshape(line, x.shape)

@@ -63,6 +63,15 @@ def _beside(
     return np.moveaxis(part, axes, tuple(range(mask.ndim))), 0
 
 
+def without_several_masks(key: Any) -> Any:
+    """A key with the places that they select instead of several traced masks of one axis."""
+    items = items_of(key)
+    masks = [type(k) is TracedArray and k.concrete is None and k.type.kind == "b" and k.ndim == 1 for k in items]
+    if sum(masks) < 2:
+        return key
+    return tuple([positions(k) if is_mask else k for k, is_mask in zip(items, masks, strict=True)])
+
+
 def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
     """x with `x[mask] = y` done; the axes of the mask are those of x from `axis` on."""
     wide = broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))

@@ -12,9 +12,8 @@ from pliant.core.ir import Value, Values
 from pliant.errors import NOWHERE
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, common_extents, filled, whole_of
-from pliant.frontend.convert import broadcast_value, cast_value
-from pliant.frontend.keys import wrapped
-from pliant.frontend.kinds import as_tuple
+from pliant.frontend.convert import as_traced, broadcast_value, cast_value
+from pliant.frontend.keys import items_of, wrapped
 from pliant.frontend.sizes import Size
 from pliant.ops.index import ScatterSet
 from pliant.ops.loop import Loop
@@ -22,17 +21,22 @@ from pliant.ops.loop import Loop
 xp: Any = np
 
 
-def is_places(key: Any) -> bool:
-    """Whether a key is an array of so many places, or has one for each of some axes."""
-    items: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
-    return bool(items) and isinstance(items[0], Bounded)
+def has_places(key: Any) -> bool:
+    """Whether a key has an array of so many places in it."""
+    return any([isinstance(k, Bounded) for k in items_of(key)])
 
 
-def in_line(x: Any, key: Any) -> tuple[TracedArray, Bounded]:
-    """An array, and the places along its first axis that a key names; axes for which it has a place each become one."""
-    parts: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
-    first = parts[0]
-    if not all([isinstance(k, Bounded) for k in parts]):
+def parted(key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The places along the first axes that a key names, and what it says of the others."""
+    items = items_of(key)
+    count = next((n for n, k in enumerate(items) if k is None or k is Ellipsis or type(k) is slice), len(items))
+    return items[:count], items[count:]
+
+
+def in_line(x: Any, parts: tuple[Any, ...]) -> tuple[TracedArray, Bounded]:
+    """An array, and places along its first axis; axes for which there is a place each become one."""
+    first = next(k for k in parts if isinstance(k, Bounded))
+    if not all([isinstance(k, Bounded) or as_traced(k).type.kind in "iu" for k in parts]) or len(parts) > x.ndim:
         raise first.refused("indexing by it beside other indices")
     if len(parts) == 1:
         return x, first

@@ -39,7 +39,7 @@ class Selection:
     """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function."""
 
     __slots__ = ("axis", "mask", "whole")
-    __array_priority__ = 2000.0
+    __array_priority__ = 3000.0
 
     def __init__(self, whole: TracedArray, mask: TracedArray, axis: int = 0) -> None:
         self.whole, self.mask, self.axis = whole, mask, axis
@@ -161,10 +161,10 @@ class Selection:
         raise self.refused("writing to some of them")
 
     def __len__(self) -> int:
-        raise self.refused("len()")
+        return len(self.listed)
 
     def __iter__(self) -> Any:
-        raise self.refused("iteration")
+        return iter(self.listed)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self.refused("conversion to a NumPy array")

@@ -139,3 +139,28 @@ def test_a_state_that_never_settles_is_refused_with_its_line() -> None:
     with pytest.raises(UnsupportedError, match=r"x is f64\[") as caught:
         pliant.jit(grows)(np.ones(2))
     assert "while x[0] < 9:" in str(caught.value)
+
+
+def test_a_name_without_a_value_after_a_step_is_said_with_the_reason() -> None:
+    def made_on_the_way(x: Any) -> Any:
+        h, found = 1.0, False
+        while not found:
+            if h * x < 0.1:
+                new, found = 2 * h, True
+            else:
+                h *= 0.5
+        return new  # pyright: ignore[reportPossiblyUnbound]
+
+    def of_two_types(x: Any) -> Any:
+        m = np.eye(2, dtype=int)
+        while np.abs(x).max() > 1e-3:
+            x = x - 0.5 * m @ x
+            if x.sum() == 0:
+                break
+            m = m * 1.5
+        return x
+
+    with pytest.raises(UnsupportedError, match="new has no value after a step, since new has a value only"):
+        pliant.jit(made_on_the_way)(3.0)
+    with pytest.raises(UnsupportedError, match="m has no value after a step, since m is i64"):
+        pliant.jit(of_two_types)(np.ones(2))

@@ -285,7 +285,8 @@ class Round:
         if after is head and tree is None:
             return tree
         if after is MISSING or type(after) is Unbound:
-            raise NotInductive(f"{place.text} has no value after a step")
+            why = f", since {after.message}" if type(after) is Unbound else ""
+            raise NotInductive(f"{place.text} has no value after a step{why}")
         old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
         new, found = self.leaves(after)
         if structure != found and tree is None:  # what the name is bound to before the loop is taken apart

@@ -23,6 +23,7 @@ from pliant.frontend.failures import fail_if
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.ranges import bounds_of
 from pliant.frontend.rows import rows_of
+from pliant.frontend.selection import Selection, all_listed
 from pliant.frontend.sizes import Size, larger, note_range, size_of, traced
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_and
@@ -146,6 +147,7 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
+    elements = all_listed(elements) if type(elements) is Selection else elements
     if type(elements) is Bounded and elements.extents:
         count = elements.extents[0]
         row, rest = elements.whole, elements.extents[1:]  # a step is of one that exists

@@ -47,6 +47,11 @@ class Unbound:
         self.ways: frozenset[int] = frozenset()
         self.value: Any = None
 
+    @property
+    def message(self) -> str:
+        """Why it has no value."""
+        return self._message
+
     def held(self, ways: frozenset[int], value: Any) -> Unbound:
         """The same, but with a value in some ways."""
         made = Unbound(self._message, self._hint, self._place, self._needs)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
+from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced, axes_of, axis_of
 from pliant.frontend.functions.bounded import any_, astype
 from pliant.frontend.functions.common import only, unsupported, xp
@@ -34,6 +34,11 @@ def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
     at = axis_of(-1 if axis is None else axis, a.ndim)
     made = xp.sort(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
     return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
+
+
+def sort_it(a: Bounded, axis: Any = -1, **options: Any) -> None:
+    """ndarray.sort."""
+    assign(a, sort(a, axis, **options))
 
 
 def argsort(a: Any, axis: Any = -1, **options: Any) -> Any:
@@ -93,4 +98,4 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin,
     np.median: _of_numbers("median"), np.quantile: _of_numbers("quantile"), np.percentile: _of_numbers("percentile"),
 }  # fmt: skip
-METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted, "argsort": argsort}
+METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted, "sort": sort_it, "argsort": argsort}

@@ -27,7 +27,7 @@ def unique(
         raise unsupported("np.unique along an axis", "np.lexsort orders rows; compare neighbours")
     x, shape = _line(ar), np.shape(ar)
     if not isinstance(x, Bounded) and (x.concrete is not None or not x.size):
-        plain = np.zeros(x.shape, x.dtype) if x.concrete is None else x.concrete
+        plain = np.zeros(shape, x.dtype) if x.concrete is None else x.concrete.reshape(shape)
         made = xp.unique(plain, *wanted, equal_nan=equal_nan)
         found = [fresh_concrete(m) for m in as_tuple(made)]
         return tuple(found) if any(wanted) else found[0]

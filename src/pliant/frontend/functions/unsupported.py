@@ -10,7 +10,7 @@ import numpy as np
 from pliant.frontend.functions.common import refuse
 
 _SIZE = "the size of the result would depend on the numbers"
-_UNIQUE = "use np.unique"
+_UNIQUE = "np.unique(x, return_counts=True, …) gives the same"
 _FILES = "write the result to a file after the call"
 
 HINTS: dict[Callable[..., Any], str] = {
