@@ -63,7 +63,7 @@ class Fusion:
         for node in self.order:
             for a in node.args:
                 self.uses.setdefault(a, []).append(node)
-        self.versions = Versions(self.order)
+        self.versions = Versions(self.order, frozenset(fn.params) - {fn.params[p] for p, _ in owned})
         self.steps: list[Step] = []
         self.made_at: dict[Value, int] = {}
         self.outside: set[Value] = set()  # read by a step that did not make it
@@ -234,7 +234,8 @@ class Fusion:
         long = len(cone) > LONGEST_CONE or depth > DEEPEST_CONE
         is_read = not is_place(value) and (not value.shape or self.pays(node, value))
         part = None if is_place(value) else overwritten_part(value, self.order, self.uses, self.pays)
-        if long or value in self.results or is_read:
+        is_outlived = not is_place(value) and self.versions.outlives(value, self.uses.get(value, ()))
+        if long or value in self.results or is_read or is_outlived:
             self.materialise(value)
         elif part:
             self.materialise(part)

@@ -6,24 +6,31 @@ in the version of its operands; if one step reads an array in two versions, the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import final
+from collections.abc import Container, Iterable, Sequence
+from typing import Final, final
 
 from pliant.core.ir import Node, Value
 from pliant.kernel.late import WRITES
+
+FEW: Final = 16  # elements that cost next to nothing to keep
 
 
 @final
 class Versions:
     """The arrays of a function that are written to, and what is read of which version."""
 
-    def __init__(self, order: Sequence[Node]) -> None:
+    def __init__(self, order: Sequence[Node], kept: Container[Value] = ()) -> None:
+        """kept: arrays that no write may be made in."""
         self.written: dict[Value, tuple[Value, int]] = {}
         self.inside: dict[Value, dict[Value, int]] = {}  # of what is computed where it is read: the arrays it reads
-        for node in order:
+        self.places = {node: n for n, node in enumerate(order)}
+        self.ends: dict[tuple[Value, int], int] = {}  # of a version: the place of the write that ends it
+        for n, node in enumerate(order):
             if isinstance(node.op, WRITES):
                 whole, count = self.of(node.args[0])
                 self.written[node.values[0]] = whole, count + 1
+                if count or whole not in kept:
+                    self.ends.setdefault((whole, count), n)
 
     def of(self, value: Value) -> tuple[Value, int]:
         """What an array was before it was written to, and how often it was."""
@@ -40,6 +47,15 @@ class Versions:
             last[whole] = max(count, last.get(whole, count))
         self.inside[node.values[0]] = last
         return [a for a, found in read.items() if a not in in_memory and _is_small_and_early(a, found, last)]
+
+    def outlives(self, value: Value, readers: Iterable[Node]) -> bool:
+        """Whether a value of a few elements, computed where it is read, has a reader after a write to an array it is
+        made of: that would have to be copied before."""
+        if value.type.size > FEW:
+            return False
+        last = max([self.places[node] for node in readers], default=-1)
+        arrays = [whole for whole, n in self.inside.get(value, {}).items() if self.ends.get((whole, n), last) < last]
+        return any([2 * value.type.size <= whole.type.size for whole in arrays])
 
 
 def _is_small_and_early(value: Value, found: dict[Value, int], last: dict[Value, int]) -> bool:
