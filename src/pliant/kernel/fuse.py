@@ -148,8 +148,8 @@ class Fusion:
             is_seen = is_write and a is not first and ((a not in early and self.may_fail(a)) or self.reads(a, first))
             if is_long or is_seen:
                 self.materialise(a)
-        if is_write and isinstance(first.op, Reshape):
-            self.materialise(first)  # in the memory of what it shows, if that is free
+        if is_write and (isinstance(first.op, Reshape) or (self.homes and self.cost(first))):
+            self.materialise(first)  # in the memory of what it shows, if that is free; there it is left if this fails
         looked = self.looked(node.values[0])
         limits = [n for lengths in (looked, *[lengths for lengths, _ in ends.values()]) for n in lengths if n]
         leaves = self.reached([*node.args, *limits])

@@ -77,6 +77,21 @@ def test_random_steps_do_what_python_does(steps: Any, numbers: list[int], start:
     np.testing.assert_allclose([float(y) for y in f(x, tuple(steps), start)], expected, rtol=1e-12)
 
 
+def test_a_list_that_is_read_in_steps_that_may_end_the_loop_has_as_many_elements_as_these_added() -> None:
+    def sums(x: Any) -> Any:
+        out = []
+        for v in x:
+            out.append(v)
+            out.append(sum(out))
+            if len(out) > 7:
+                break
+        return len(out), sum(out), out[-1]
+
+    x = np.arange(6.0) + 0.1
+    np.testing.assert_allclose(pliant.jit(sums)(x), sums(x), rtol=1e-12)
+    np.testing.assert_allclose(pliant.jit(sums)(x[:2]), sums(x[:2]), rtol=1e-12)
+
+
 def test_a_place_that_a_list_does_not_have_is_an_error() -> None:
     @pliant.jit
     def at(x: Any, k: int) -> Any:

@@ -52,7 +52,7 @@ class Filling:
 
     def is_like(self, other: Filling) -> bool:
         """Whether both hold lists of the same forms."""
-        mine, others = [(x.element, x.low, x.fewest, x.more) for x in (self, other)]
+        mine, others = [(x.element, x.low, x.fewest, x.more, x.least, x.steps) for x in (self, other)]
         return mine == others
 
     @property
