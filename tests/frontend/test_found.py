@@ -214,3 +214,84 @@ def test_results_inside_a_derivative_or_a_batch_are_refused(transform: Any) -> N
 def test_out_of_unknown_shape_is_refused() -> None:
     with pytest.raises(pliant.errors.ArgumentError, match="known only after the call"):
         pliant.jit(lambda x: x[x > 0])(np.ones(3), out=np.ones(3))
+
+
+def written(x: Any) -> Any:
+    y = x[x > 0]
+    z, last = y, y[1:]
+    y += 1
+    z[0] = 7
+    last *= 2
+    y[y > 5] -= y[0]
+    return y, z, last
+
+
+def written_in_a_loop(x: Any) -> Any:
+    y = x[x > 0]
+    for i in range(len(y)):
+        y *= 1.5
+        y[0] = i
+        if y[-1] > 3:
+            y[1:] -= 1
+    return y
+
+
+def written_in_a_function(x: Any) -> Any:
+    def change(y: Any) -> None:
+        y[[0, -1]] = y[-1] - y[0]
+        y.sort()
+
+    y = x[x > 0]
+    change(y)
+    return y, y.sum(), y * 2, y[::-1]
+
+
+def written_by_out(x: Any) -> Any:
+    y = x[x > 0]
+    np.multiply(y, 3, out=y)
+    np.exp(y[: len(y) // 2], out=y[: len(y) // 2])
+    return y
+
+
+def read_before_writes(x: Any) -> Any:
+    mask = x > 0
+    y, z = x[mask], x[mask][x[mask] < 2]
+    mask[:], x[:] = False, 9
+    y += 1
+    return y, z, x[mask], x
+
+
+def rows_written(x: Any) -> Any:
+    m = np.outer(x, x)
+    y, z = m[x > 0], m[:, x > 0]
+    y -= y.sum(0)
+    y[:, 0], z[:, 0] = 4, 5
+    y[y > 3] = z[1, 0]
+    return y, z, z.sum(1)
+
+
+WRITES: dict[str, Program] = {
+    f.__name__: f
+    for f in (written, written_in_a_loop, written_in_a_function, written_by_out, read_before_writes, rows_written)
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_to_what_is_selected_are_seen_under_all_its_names(name: str) -> None:
+    f, rng = WRITES[name], np.random.default_rng(2)
+    for n in (2, 7, 20):
+        x = rng.normal(size=n) * 3
+        x[0] = 1.5
+        check(f, x)
+
+
+def test_writes_to_what_is_selected_have_derivatives_and_batches() -> None:
+    def f(x: Any) -> Any:
+        y, z, last = written(x)
+        return (y * np.cumsum(z)).sum() + last.sum() * written_in_a_loop(x).sum() + written_in_a_function(x)[1]
+
+    x = np.array([1.03, -2.11, 3.27, 0.23, -5.4, 6.19, 0.57])
+    slopes = [(f(x + d) - f(x - d)) / 2e-6 for d in np.eye(7) * 1e-6]
+    assert_allclose(pliant.grad(f)(x), slopes, rtol=1e-6, atol=1e-6)
+    xs = np.stack([x, x[::-1], x + 0.1])
+    assert_allclose(pliant.vmap(f)(xs), [f(row.copy()) for row in xs], rtol=1e-12)

@@ -6,7 +6,7 @@ from pliant.frontend.dispatch import Tables
 from pliant.frontend.functions import bounded as parts
 from pliant.frontend.functions import bounded_order, bounded_products, distinct, found
 from pliant.frontend.functions.bounded_at import updated_at
-from pliant.frontend.functions.bounded_index import indexed
+from pliant.frontend.functions.bounded_index import indexed, put
 
 TracedArray.dispatch = Tables()
 Bounded.functions = (
@@ -14,6 +14,6 @@ Bounded.functions = (
 )
 Bounded.methods = parts.METHODS | bounded_order.METHODS | bounded_products.METHODS | {"nonzero": found.nonzero}
 Bounded.ufuncs, Bounded.reductions = bounded_products.UFUNCS, parts.REDUCTIONS
-Bounded.update_at, Bounded.indexed = staticmethod(updated_at), indexed
+Bounded.update_at, Bounded.indexed, Bounded.put = staticmethod(updated_at), indexed, put
 
 __all__ = ["TracedArray"]

@@ -45,6 +45,7 @@ class Bounded:
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
     update_at: ClassVar[Callable[..., None]]
     indexed: Callable[..., Any]
+    put: Callable[..., None]
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
@@ -148,6 +149,9 @@ class Bounded:
         return made_of(part_of(self.whole, self.extents, key))
 
     def __setitem__(self, key: Any, y: Any) -> None:
+        if is_array_key(key):
+            self.put(key, y)
+            return
         put(part_of(self.whole, self.extents, key), y)
 
     # --- what Python would have to know

@@ -31,7 +31,7 @@ from pliant.frontend.keys import (
 )
 from pliant.frontend.kinds import is_array, is_sequence, is_traced
 from pliant.frontend.masks import masked, selected, without_several_masks
-from pliant.frontend.selection import all_listed, selection
+from pliant.frontend.selection import Selection, all_listed
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import Slice, permute, reshape
 from pliant.ops.update import update_slice
@@ -52,7 +52,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
     else:
         part = selected(x, key, getitem)
         if part is not None:
-            return selection(*part)
+            return Selection(*part)
         x, key = without_bools(x, key)
         parsed = parse(key, x.type)
         if not parsed.is_basic:

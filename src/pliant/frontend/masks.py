@@ -76,7 +76,7 @@ def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:
     """x with `x[mask] = y` done; the axes of the mask are those of x from `axis` on."""
     wide = broadcast(mask, x.shape, tuple(range(axis, axis + len(mask.shape))))
     if isinstance(y, Selection):
-        if y.mask.value is mask and y.axis == axis:
+        if y.mask.value is mask and y.axis == axis and y.is_spread:
             return select(wide, with_type(y.whole.value, x.type), x)
         y = y.listed
     if isinstance(y, Bounded):

@@ -57,12 +57,3 @@ def _stand_in(flat: Value, values: Value) -> Value:
 def repeated(mask: Value, values: Value) -> Value:
     """`values` over and over again at the selected places, in order; something elsewhere: `bool[s…], t[m] → t[s…]`."""
     return reshape(gather(values, remainder(ranks(mask), values.shape[0])), mask.shape)
-
-
-def turned(mask: Value, values: Value) -> Value:
-    """The values at the selected places in reverse order; something elsewhere: `bool[s…], t[s…, r…] → t[s…, r…]`."""
-    size, flat = mask.type.size, reshape(mask, (mask.type.size,))
-    last = broadcast(sub(count(mask), 1), (size,), ())
-    mirrored = select(flat, sub(last, ranks(mask)), const(0, "i64"))
-    rows = reshape(values, (size, *values.shape[mask.type.rank :]))
-    return reshape(gather(rows, gather(places(mask), mirrored)), values.shape)

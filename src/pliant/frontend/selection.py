@@ -2,27 +2,30 @@
 
 A selection holds a value of the whole shape and the mask, which stands for the axes from `axis` on.
 Elementwise operations act on all places; what is written back, or reduced, is what the mask selects.
-For anything else they are put one after the other (`listed`), as an array whose extent is known at run time.
+For anything else they are put one after the other (`listed`), as an array whose extent is known at run time;
+from the first write to that on, it alone says what the elements are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, cast, final
 
 import numpy as np
 
+from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.convert import axes_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import listed
-from pliant.frontend.ranks import dealt, turned
-from pliant.frontend.tracing import Storage, current
+from pliant.frontend.ranks import dealt
+from pliant.frontend.tracing import back_in, current
 from pliant.ops.bits import logical_not
 from pliant.ops.folds import start_of
 
@@ -36,13 +39,14 @@ OPTIONS = {"axis", "ddof", "dtype"}
 
 @final
 class Selection:
-    """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function."""
+    """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function: a copy, as NumPy's."""
 
-    __slots__ = ("axis", "mask", "whole")
+    __slots__ = ("_line", "axis", "mask", "whole")
     __array_priority__ = 3000.0
 
     def __init__(self, whole: TracedArray, mask: TracedArray, axis: int = 0) -> None:
-        self.whole, self.mask, self.axis = whole, mask, axis
+        self.whole, self.mask, self.axis = fresh(whole.value, is_array=True), fresh(mask.value, is_array=True), axis
+        self._line: tuple[Any, Value] | None = None  # what `listed` is, and what it held at first
 
     def like(self, whole: Any) -> Selection:
         """Other elements at the same places."""
@@ -55,13 +59,31 @@ class Selection:
 
     @property
     def listed(self) -> Any:
-        """The elements one after the other: an array whose extent is known only at run time."""
-        return listed(self.whole, self.mask, self.axis)
+        """The elements one after the other: an array whose extent is known only at run time.
+
+        It is made once, and where the selection was, so that what is written to it, or to a view of it, is seen.
+        """
+        if self._line is None:
+            trace = self.whole.storage.trace
+            with nullcontext() if trace is current() else back_in(trace):
+                made = listed(self.whole, self.mask, self.axis)
+                self._line = made, whole_of(made).storage.value
+        return self._line[0]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether writes may go to `whole`: there is no view of the elements, and no branch or loop in between."""
+        return self._line is None and self.whole.storage.trace is current()
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether `whole` says what the elements are, since nothing was written to them one after the other."""
+        return self._line is None or whole_of(self._line[0]).storage.value is self._line[1]
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         wholes = None if method != "__call__" or kwargs else [self._whole_of(a) for a in args]
         if wholes is None or any([whole is None for whole in wholes]):
-            return getattr(ufunc, method)(*all_listed(args), **kwargs)
+            return getattr(ufunc, method)(*all_listed(args), **all_listed(kwargs))
         made = ufunc(*wholes)
         parts = tuple(self.like(m) for m in as_tuple(made))
         return parts if isinstance(made, tuple) else parts[0]
@@ -69,8 +91,7 @@ class Selection:
     def _whole_of(self, other: Any) -> Any:
         """An operand at all places: another selection by the same mask, or a number; None for others."""
         if isinstance(other, Selection):
-            is_same = other.mask.value is self.mask.value and other.axis == self.axis
-            return other.whole if is_same else None
+            return other.whole if self._is_beside(other) and other.is_spread else None
         if isinstance(other, Bounded) or np.ndim(other) > self.whole.ndim - self.mask.ndim + 1:
             return None
         if not np.ndim(other):
@@ -83,11 +104,15 @@ class Selection:
         rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]  # an element for each one
         return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows)), is_array=True)
 
+    def _is_beside(self, other: Any) -> bool:
+        """Whether another has elements at the same places."""
+        return isinstance(other, Selection) and other.mask.value is self.mask.value and other.axis == self.axis
+
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = func.__name__.removeprefix("a")
-        if name in REDUCTIONS and not kwargs.keys() - OPTIONS and len(args) <= 2:
-            return self._reduced(name, *args[1:], **kwargs)
-        return func(*all_listed(args), **kwargs)
+        if name in REDUCTIONS and args[:1] == (self,) and len(args) <= 2:
+            return self._reduction(name, *args[1:], **kwargs)
+        return func(*all_listed(args), **all_listed(kwargs))
 
     def _reduced(self, name: str, axis: Any = None, **options: Any) -> Any:
         """A reduction of the selected elements, or along other axes than theirs: a selection then."""
@@ -123,8 +148,8 @@ class Selection:
         return self.count * (self.whole.size // self.mask.size if self.mask.size else 0)
 
     def __matmul__(self, other: Any) -> Any:
-        is_same = isinstance(other, Selection) and other.mask.value is self.mask.value
-        if not is_same or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
+        is_beside = self._is_beside(other) and self.is_spread and other.is_spread
+        if not is_beside or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
             return np.matmul(self.listed, all_listed(other))
         return cast("Any", self).__mul__(other).sum()
 
@@ -134,16 +159,16 @@ class Selection:
     def __getattr__(self, name: str) -> Any:
         if name in REDUCTIONS:
             return partial(self._reduction, name)
-        if name == "copy":
-            return lambda: self.like(fresh(self.whole.value, is_array=True))
-        if name == "astype":
+        if name == "copy" and self.is_spread:
+            return lambda: self.like(self.whole)
+        if name == "astype" and self.is_spread:
             return self._as_type
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.listed, name)
 
     def _reduction(self, name: str, *args: Any, **options: Any) -> Any:
-        if len(args) > 1 or options.keys() - OPTIONS:
+        if len(args) > 1 or options.keys() - OPTIONS or not self.is_spread:
             return getattr(self.listed, name)(*args, **options)
         return self._reduced(name, *args, **options)
 
@@ -151,14 +176,20 @@ class Selection:
         return self.like(self.whole.astype(dtype))
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is slice and key == slice(None, None, -1) and not self.axis:
-            return self.like(fresh(turned(self.mask.value, self.whole.value), is_array=True))
-        if isinstance(key, Selection) and key.mask.value is self.mask.value and key.whole.shape == self.mask.shape:
+        if self._is_mask(key):
             return Selection(self.whole, self.mask & key.whole, self.axis)
         return self.listed[all_listed(key)]
 
     def __setitem__(self, key: Any, y: Any) -> None:
-        raise self.refused("writing to some of them")
+        if self.is_own and self._is_mask(key) and not np.ndim(y):
+            self.whole[key.whole] = y
+        else:
+            self.listed[all_listed(key)] = all_listed(y)
+
+    def _is_mask(self, key: Any) -> bool:
+        """Whether a key says of each element whether it is among those wanted, at its place."""
+        is_mask = self._is_beside(key) and key.dtype == bool and key.whole.shape == self.mask.shape
+        return is_mask and self.is_spread and key.is_spread
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -182,15 +213,12 @@ class Selection:
         return error.at(*places).needing(self.mask.value)
 
 
-def selection(x: TracedArray, mask: TracedArray, axis: int = 0) -> Selection:
-    """`x[mask]`: a copy, as NumPy's, so later writes to x do not show."""
-    return Selection(TracedArray(Storage(current(), x.value)), mask, axis)
-
-
 def all_listed(x: Any) -> Any:
     """Arguments, in which selections are arrays of one element after the other."""
     if isinstance(x, Selection):
         return x.listed
+    if type(x) is dict:
+        return {name: all_listed(y) for name, y in x.items()}
     return type(x)([all_listed(y) for y in x]) if type(x) in (tuple, list) else x
 
 
@@ -210,16 +238,20 @@ def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Selec
 
 
 def _inplace(ufunc: np.ufunc) -> Callable[[Selection, Any], Any]:
-    """`x[mask] op= y`: the result takes the dtype of x, if that is of the same kind."""
+    """`y op= z` of y = x[mask], seen under all names of y; the dtype stays, if the result is of the same kind."""
 
     def updated(self: Selection, other: Any) -> Selection:
-        made = self.__array_ufunc__(ufunc, "__call__", self, other)
+        made = self.__array_ufunc__(ufunc, "__call__", self, other) if self.is_own else None
+        if not isinstance(made, Selection):
+            cast("Any", ufunc)(self.listed, all_listed(other), out=self.listed)
+            return self
         if not np.can_cast(made.dtype, self.dtype, "same_kind"):
             raise DTypeError(
                 f"np.{ufunc.__name__}: cannot cast the result from {made.dtype} to {self.dtype} of the array",
                 hint="convert one side with .astype(...)",
             ).at(("written here", here()))
-        return made.astype(self.dtype)
+        self.whole[...] = made.whole
+        return self
 
     return updated
 

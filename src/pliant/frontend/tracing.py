@@ -285,6 +285,18 @@ def tracing() -> Generator[Trace]:
 
 
 @contextmanager
+def back_in(trace: Trace) -> Generator[None]:
+    """What is made inside belongs to a trace around the current one."""
+    before = thread.trace
+    with scope(trace.scope):
+        thread.update(trace, thread.is_jit_disabled)
+        try:
+            yield
+        finally:
+            thread.update(before, thread.is_jit_disabled)
+
+
+@contextmanager
 def untraced() -> Generator[None]:
     """What runs inside is no part of the trace that is going on."""
     before = thread.trace

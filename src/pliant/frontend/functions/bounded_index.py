@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import NOWHERE
+from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.common import xp
@@ -18,28 +19,46 @@ from pliant.frontend.sizes import Size, traced
 
 def indexed(x: Bounded, key: Any) -> Any:
     """`x[key]` where the key is one array of truth values or of places."""
+    k = _array_of(x, key)
+    if k.dtype == bool:
+        part, mask = _masked(x, k)
+        made, rank = listed(part, mask), mask.ndim
+        return bounded(whole_of(made), (*extents_of(made)[:1], *x.extents[rank:]))
+    places = _places(x, k)
+    return bounded(whole_of(x.whole[places]), (*extents_of(places), *x.extents[1:]))
+
+
+def put(x: Bounded, key: Any, y: Any) -> None:
+    """`x[key] = y` where the key is one array of truth values or of places."""
+    k = _array_of(x, key)
+    if k.dtype == bool:
+        part, mask = _masked(x, k)
+        part[mask] = y
+    else:
+        x.whole[_places(x, k)] = y
+
+
+def _array_of(x: Bounded, key: Any) -> Any:
+    """The array that a key is."""
     items = as_tuple(all_listed(key)) if isinstance(key, tuple) else (all_listed(key),)
     if len(items) != 1:
         raise x.refused("indexing by an array beside other indices")
-    k = items[0] if isinstance(items[0], Bounded) else as_traced(items[0])
-    return _masked(x, k) if k.dtype == bool else _at(x, k)
+    return items[0] if isinstance(items[0], Bounded) else as_traced(items[0])
 
 
-def _masked(x: Bounded, key: Any) -> Any:
-    """The elements where a mask holds, one after the other."""
+def _masked(x: Bounded, key: Any) -> tuple[TracedArray, TracedArray]:
+    """The view of the whole that a mask is of, and the mask, which holds nowhere beyond the extents."""
     rank = len(extents_of(key))
     there = Bounded(xp.ones(x.whole.shape[:rank], bool), x.extents[:rank])
     mask = filled(np.logical_and(key, there), False)
-    made = listed(x.whole[tuple(slice(n) for n in mask.shape)], mask)
-    return bounded(whole_of(made), (*extents_of(made)[:1], *x.extents[rank:]))
+    return x.whole[tuple(slice(n) for n in mask.shape)], mask
 
 
-def _at(x: Bounded, key: Any) -> Any:
-    """The rows at places, counted from the end where they are negative."""
+def _places(x: Bounded, key: Any) -> Any:
+    """Places along the first axis, counted from the start, and nowhere if there is none in x."""
     count = x.extents[0]
-    if isinstance(count, Size):
-        n = traced(count)
-        places = xp.where(key < 0, key + n, key)
-        key = xp.where((places < 0) | (places >= n), NOWHERE, places)
-    made = x.whole[key]
-    return bounded(whole_of(made), (*extents_of(key), *x.extents[1:]))
+    if not isinstance(count, Size):
+        return key
+    n = traced(count)
+    places = xp.where(key < 0, key + n, key)
+    return xp.where((places < 0) | (places >= n), NOWHERE, places)
