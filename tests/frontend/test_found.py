@@ -65,6 +65,14 @@ RESULTS: dict[str, Program] = {
     "slice": lambda x: x[: np.sum(x > 0)],
     "slice back": lambda x: x[: np.sum(x > 0)][::-1],
     "slice changed": lambda x: x[: np.sum(x > 0)] * 2,
+    "columns found": lambda x: np.outer(x, x)[:, np.flatnonzero(x > 0)],
+    "elements of columns found": lambda x: np.outer(x, x)[1:, np.flatnonzero(x > 0)].T,
+    "found behind an axis": lambda x: np.stack([np.outer(x, x)] * 2)[:, *np.nonzero(np.outer(x, x) > 1)],
+    "appended": lambda x: (np.append(x[x > 0], 1), np.append(x, x[x > 0]), np.hstack([x[x > 0], x])),
+    "stacked": lambda x: (np.stack([x[x > 0], -x[x > 0]]), np.stack([x[x > 0], -x[x > 0]], axis=1)),
+    "shifted": lambda x: (np.flatnonzero(x > 0) << 2, 64 >> np.flatnonzero(x > 0)[:3]),
+    "parts of complex numbers": lambda x: ((x + 1j)[x > 0].real, (x - 2j)[x > 0].imag),
+    "either of none": lambda x: (np.setxor1d(x[x > 99], x[x > 99]), np.setxor1d(x[x > 0], x[x < 2])),
     "in a dict": lambda x: {"y": x[x > 0], "k": [np.sum(x > 0)]},
 }  # fmt: skip
 VALUES: dict[str, Program] = {
@@ -83,6 +91,9 @@ LATER: dict[str, Program] = {
     "median": lambda x: np.median(x[x > 0]),
     "percentiles": lambda x: np.percentile(x[x > 0], [10, 50, 80]),
     "quantile": lambda x: np.quantile(x[x > 0], 0.3),
+    "one of each row found": lambda x: np.outer(x, x)[np.flatnonzero(x > 0), 0],
+    "medians of rows": lambda x: np.median(np.outer(x, x)[x > 0], axis=1, keepdims=True),
+    "percentiles of rows": lambda x: np.percentile(np.outer(x, x)[x > 0], [10, 50], axis=1),
     "first": lambda x: np.flatnonzero(x > 0)[0],
     "last": lambda x: x[np.flatnonzero(x > 0)[-1]],
     "two of them": lambda x: x[x > 0][[0, -1]],
@@ -135,6 +146,7 @@ def check(f: Program, x: Any) -> None:
     wanted, given = flatten(f(x.copy())), flatten(pliant.jit(f)(x))
     assert given[1] == wanted[1]
     for y, z in zip(given[0], wanted[0], strict=True):
+        assert type(y) is type(z)
         assert (np.shape(y), y.dtype) == (np.shape(z), z.dtype)
         assert_allclose(y, z, rtol=1e-6)
 
@@ -295,3 +307,46 @@ def test_writes_to_what_is_selected_have_derivatives_and_batches() -> None:
     assert_allclose(pliant.grad(f)(x), slopes, rtol=1e-6, atol=1e-6)
     xs = np.stack([x, x[::-1], x + 0.1])
     assert_allclose(pliant.vmap(f)(xs), [f(row.copy()) for row in xs], rtol=1e-12)
+
+
+def test_rows_at_places_are_as_many_as_these() -> None:
+    def f(m: Any, y: Any) -> Any:
+        i = np.flatnonzero(m[:, 0] > 1)
+        m[i] = m[i] * 2
+        m[i] += m[0]
+        m[:, i] = -1
+        m[i, :] = y
+        m[i, 0] = i
+        return m
+
+    m = np.arange(35.0).reshape(5, 7) - 8
+    for y in (np.arange(7.0), np.ones((1, 7)), np.arange(21.0).reshape(3, 7)):
+        check(lambda m, y=y: f(m, y), m)
+    with pytest.raises(ValueError, match="differ"):
+        pliant.jit(f)(m, np.zeros((4, 7)))
+
+
+def test_what_is_selected_is_written_to_a_part_of_another_array() -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros(5)
+        y[:3] = x[x > 0]
+        y[3:] = np.sort(x[x < 0])
+        np.copyto(x[x > 9], y[:0])
+        return y
+
+    check(f, np.array([1.0, -1, 2, -3, 5]))
+    with pytest.raises(ValueError, match="differ"):
+        pliant.jit(f)(np.array([1.0, 1, 2, -3, 5]))
+
+
+def test_whether_a_number_is_among_them() -> None:
+    def f(x: Any) -> int:
+        found = 0
+        if 3 in x[x > 0]:
+            found += 1
+        if 2 not in np.flatnonzero(x > 0):
+            found += 2
+        return found
+
+    for x in inputs():
+        assert pliant.jit(f)(x) == f(x)

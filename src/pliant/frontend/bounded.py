@@ -137,6 +137,8 @@ class Bounded:
         found = self.methods.get(name)
         if found is not None:
             return partial(found, self)
+        if name in ("real", "imag"):
+            return Bounded(getattr(self.whole, name), self.extents)
         if name.startswith("__"):
             raise AttributeError(name)
         raise self.refused(f".{name}")
@@ -150,9 +152,8 @@ class Bounded:
 
     def __setitem__(self, key: Any, y: Any) -> None:
         if is_array_key(key):
-            self.put(key, y)
-            return
-        put(part_of(self.whole, self.extents, key), y)
+            return self.put(key, y)
+        return put(part_of(self.whole, self.extents, key), y)
 
     # --- what Python would have to know
 
@@ -195,9 +196,8 @@ def is_array_key(key: Any) -> bool:
     """Whether a key has an array, or a list, in it."""
     items: tuple[Any, ...] = as_tuple(key) if isinstance(key, tuple) else (key,)
     kinds = (list, np.ndarray, Bounded)
-    return any(
-        [type(k) in kinds or hasattr(k.__class__, "listed") or (type(k) is TracedArray and k.shape) for k in items]
-    )
+    found = [type(k) in kinds or hasattr(k.__class__, "listed") or (type(k) is TracedArray and k.shape) for k in items]
+    return any(found)
 
 
 def made_of(part: Part) -> Any:
@@ -334,7 +334,7 @@ def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
     extents, type = common_extents("an assignment", (x, y)), x.whole.type
     if len(extents) != x.ndim or any(n == 1 != m for n, m in zip(x.extents, extents, strict=True)):
         raise ShapeError(f"{_text(y)} does not fit into {x.text}").at(("written here", here()))
-    value = broadcast_value(_padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
+    value = broadcast_value(padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
     if extents != x.extents:  # they agree, or there is an error at run time
         mask = inside(extents, type.shape)
         value = value if mask is None else select(mask, value, x.whole.value)
@@ -345,7 +345,7 @@ def _text(x: Any) -> str:
     return x.text if isinstance(x, Bounded) else str(as_traced(x).type)
 
 
-def _padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> Value:
+def padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> Value:
     """An operand with the greatest extents of what it is written to, along the axes it has of it."""
     first = len(shape) - len(value.shape)
     wanted = [
@@ -384,13 +384,13 @@ def _unary(ufunc: np.ufunc) -> Callable[[Bounded], Any]:
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
     "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "matmul": np.matmul,
+    "lshift": np.left_shift, "rshift": np.right_shift,
 }  # fmt: skip
 COMPARED = {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal
 }  # fmt: skip
 UNARY = {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}
-for _name, _ufunc in BINARY.items():
+for _name, _ufunc in {**BINARY, "matmul": np.matmul}.items():
     setattr(Bounded, f"__{_name}__", _operator(_ufunc))
     setattr(Bounded, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
     setattr(Bounded, f"__i{_name}__", _inplace(_ufunc))

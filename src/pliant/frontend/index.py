@@ -46,9 +46,7 @@ def getitem(x: TracedArray, key: Any) -> Any:
     elif has_traced_bound(key):
         return bounded.getitem(x, key)
     elif places.has_places(key):
-        first, rest = places.parted(key)
-        made = places.taken(*places.in_line(x, first))
-        return made[(slice(None), *rest)] if rest else made
+        return places.found(x, key)
     else:
         part = selected(x, key, getitem)
         if part is not None:
@@ -71,17 +69,18 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
     """`x[key] = y`, with NumPy's unsafe cast to x's dtype."""
     known = static_key(key)
     if known is not None:
-        _set_window(x, static_window(known, x.type), y)
+        window, rows = static_window(known, x.type), all_listed(y)
+        if isinstance(rows, bounded.Bounded):
+            bounded.assign(view(x, *window.lenses), rows)
+        else:
+            _set_window(x, window, rows)
         return
     key = without_several_masks(all_listed(key))
     if has_traced_bound(key):
-        bounded.setitem(x, key, y)
+        bounded.setitem(x, key, all_listed(y))
         return
     if places.has_places(key):
-        line, flat = places.in_line(x, items_of(key))
-        places.put_at(line, flat, y)
-        if line.storage is not x.storage:
-            x[...] = np.reshape(line, x.shape)
+        places.put_all(x, key, all_listed(y))
         return
     found = selected(x, key, getitem)
     if found is not None:

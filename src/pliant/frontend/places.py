@@ -11,7 +11,7 @@ from pliant.core.build import trace
 from pliant.core.ir import Value, Values
 from pliant.errors import NOWHERE
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, common_extents, filled, whole_of
+from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, padded, whole_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value
 from pliant.frontend.keys import items_of, wrapped
 from pliant.frontend.sizes import Size
@@ -26,11 +26,39 @@ def has_places(key: Any) -> bool:
     return any([isinstance(k, Bounded) for k in items_of(key)])
 
 
-def parted(key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The places along the first axes that a key names, and what it says of the others."""
+def parted(x: Any, key: Any) -> tuple[Any, int, tuple[Any, ...], tuple[Any, ...]]:
+    """The view of x with the axes that have places in a key at the front; how many there are before them; the places;
+    and what the key says of the axes after them."""
     items = items_of(key)
-    count = next((n for n, k in enumerate(items) if k is None or k is Ellipsis or type(k) is slice), len(items))
-    return items[:count], items[count:]
+    lead = next(n for n, k in enumerate(items) if type(k) is not slice)
+    ends = [n for n, k in enumerate(items[lead:], lead) if k is None or k is Ellipsis or type(k) is slice]
+    places, rest = items[lead : min(ends, default=None)], items[min(ends, default=len(items)) :]
+    if not has_places(places) or has_places(rest):
+        raise next(k for k in items if isinstance(k, Bounded)).refused("indexing by it beside other indices")
+    if lead:
+        axes = tuple(range(lead, lead + len(places)))
+        x = xp.moveaxis(x[items[:lead]], axes, tuple(range(len(places))))
+    return x, lead, places, rest
+
+
+def found(x: TracedArray, key: Any) -> Any:
+    """`x[key]` where there are such places in the key."""
+    part, lead, places, rest = parted(x, key)
+    made = taken(*in_line(part, places))
+    if lead:
+        made = xp.transpose(made, (*range(1, lead + 1), 0, *range(lead + 1, made.ndim)))
+    return made[(*[slice(None)] * (lead + 1), *rest)] if rest else made
+
+
+def put_all(x: TracedArray, key: Any, y: Any) -> None:
+    """`x[key] = y` where there are such places in the key."""
+    part, lead, places, rest = parted(x, key)
+    if any([k != slice(None) for k in rest]) or (lead and np.ndim(y)):
+        raise next(k for k in places if isinstance(k, Bounded)).refused("assignment to places by")
+    line, flat = in_line(part, places)
+    put_at(line, flat, y)
+    if line.storage is not x.storage:
+        part[...] = xp.reshape(line, part.shape)
 
 
 def in_line(x: Any, parts: tuple[Any, ...]) -> tuple[TracedArray, Bounded]:
@@ -58,11 +86,15 @@ def taken(x: TracedArray, key: Bounded) -> Any:
 
 def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
     """`x[key] = y` where it is known only at run time how many indices there are."""
-    common_extents("an assignment", (key, y))
     if key.dtype.kind not in "iu" or key.ndim != 1 or not x.shape or not x.shape[0]:
         raise key.refused("assignment to places by")
     row = x.type.row
-    rows = broadcast_value(cast_value(whole_of(y).value, row.dtype), (key.whole.shape[0], *row.shape))
+    if len(extents_of(y)) > len(row.shape):
+        first = (y if isinstance(y, Bounded) else as_traced(y))[(slice(None), *(0,) * len(row.shape))]
+        key = Bounded(key.whole, common_extents("an assignment", (key, first)))
+    shape = key.whole.shape[0], *row.shape
+    rows = padded(cast_value(whole_of(y).value, row.dtype), (*key.extents, *row.shape), shape)
+    rows = broadcast_value(rows, shape)
     put_one_by_one(x, key, rows, lambda made, place, row: row)
 
 

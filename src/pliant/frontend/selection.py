@@ -19,7 +19,7 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded, whole_of
+from pliant.frontend.bounded import BINARY, COMPARED, UNARY, Bounded, whole_of
 from pliant.frontend.convert import axes_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
@@ -218,7 +218,7 @@ def all_listed(x: Any) -> Any:
     if isinstance(x, Selection):
         return x.listed
     if type(x) is dict:
-        return {name: all_listed(y) for name, y in x.items()}
+        return {name: all_listed(y) for name, y in cast("dict[Any, Any]", x).items()}
     return type(x)([all_listed(y) for y in x]) if type(x) in (tuple, list) else x
 
 
@@ -260,23 +260,11 @@ def _unary(ufunc: np.ufunc) -> Callable[[Selection], Any]:
     return lambda self: self.__array_ufunc__(ufunc, "__call__", self)
 
 
-BINARY = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-}  # fmt: skip
-COMPARED = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}
 for _name, _ufunc in BINARY.items():
     setattr(Selection, f"__{_name}__", _operator(_ufunc))
     setattr(Selection, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
     setattr(Selection, f"__i{_name}__", _inplace(_ufunc))
 for _name, _ufunc in COMPARED.items():
     setattr(Selection, f"__{_name}__", _operator(_ufunc))
-for _name, _ufunc in {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}.items():
+for _name, _ufunc in UNARY.items():
     setattr(Selection, f"__{_name}__", _unary(_ufunc))

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar, cast, final
 
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
@@ -25,6 +26,7 @@ from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
 from pliant.frontend.needs import needing
+from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_not
 
@@ -242,7 +244,7 @@ def _is_in(x: Any, container: Any) -> Any:
     if contains is not None:
         found = told(contains(x))
         return found if is_open(found) else bool(found)
-    if type(container) is TracedArray and container.concrete is None:
+    if type(container) in (Bounded, Selection) or (type(container) is TracedArray and container.concrete is None):
         return (container == x).any()
     if front_of(container) is not None:
         return (array_of_list(container) == x).any()

@@ -72,13 +72,13 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
         kept = bool(keepdims) and keepdims is not NO_VALUE
         whole = filled(a, fill(whole_of(a).type.dtype), axes)
         made = getattr(xp, name)(whole, axis=tuple(axes), keepdims=kept, **given)
-        return stored(bounded(made, _remaining(extents_of(a), axes, kept)), out)
+        return stored(bounded(made, remaining(extents_of(a), axes, kept)), out)
 
     reduce.__name__ = name
     return reduce
 
 
-def _remaining(extents: Sequence[Extent], axes: Sequence[int], kept: bool) -> list[Extent]:
+def remaining(extents: Sequence[Extent], axes: Sequence[int], kept: bool) -> list[Extent]:
     """The extents after a reduction."""
     return [1 if a in axes else n for a, n in enumerate(extents) if kept or a not in axes]
 
@@ -138,7 +138,7 @@ def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
         at = axis_of(axis or 0, a.ndim)
         _not_empty(a.extents, (at,), ValueError(f"attempt to get {name} of an empty sequence"))
         made = getattr(xp, name)(filled(a, fill(a.whole.type.dtype), (at,)), axis=at)
-        return stored(bounded(made, _remaining(a.extents, (at,), False)), out)
+        return stored(bounded(made, remaining(a.extents, (at,), False)), out)
 
     arg.__name__ = name
     return arg
@@ -294,6 +294,29 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None) -> Any:
     return stored(bounded(fresh(made, is_array=True), extents), out)
 
 
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """np.append."""
+    return concatenate((xp.ravel(arr), xp.ravel(values)) if axis is None else (arr, values), axis or 0)
+
+
+def hstack(tup: Any, **options: Any) -> Any:
+    """np.hstack."""
+    parts = [xp.atleast_1d(x) if not np.ndim(x) else x for x in tup]
+    return concatenate(parts, min(np.ndim(parts[0]) - 1, 1), **options)
+
+
+def stack(arrays: Any, axis: Any = 0, out: Any = None) -> Any:
+    """np.stack."""
+    at = axis_of(axis, np.ndim(arrays[0]) + 1)
+    return concatenate([x[(*[slice(None)] * at, None)] for x in arrays], at, out)
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", **options: Any) -> None:
+    """np.copyto."""
+    only("copyto", **options)
+    assign(dst, src, casting)
+
+
 def _without(extents: Sequence[Extent], axis: int) -> tuple[Extent, ...]:
     return tuple(n for a, n in enumerate(extents) if a != axis)
 
@@ -326,7 +349,8 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
     np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel,
     np.reshape: reshape, np.diff: diff,
-    np.concatenate: concatenate, np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
+    np.concatenate: concatenate, np.append: append, np.hstack: hstack, np.stack: stack, np.copyto: copyto,
+    np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
     np.empty_like: _like("empty_like"), np.full_like: _like("full_like"),
     np.shape: shape, np.size: size, np.ndim: ndim,
 }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced, axes_of, axis_of
-from pliant.frontend.functions.bounded import any_, astype
+from pliant.frontend.functions.bounded import any_, astype, remaining
 from pliant.frontend.functions.common import only, unsupported, xp
 from pliant.frontend.sizes import Size, traced
 from pliant.ops.folds import start_of
@@ -63,8 +63,13 @@ def _of_numbers(name: str) -> Callable[..., Any]:
 
     def call(a: Any, *args: Any, axis: Any = None, **options: Any) -> Any:
         line = a if a.whole.type.kind in "fc" else astype(a, np.float64)
-        made = leaving_out(filled(line, np.nan, axes_of(axis, a.ndim)), *args, axis=axis, **options)
-        return xp.where(any_(xp.isnan(line), axis), np.nan, made)
+        axes = axes_of(axis, a.ndim)
+        made = leaving_out(filled(line, np.nan, axes), *args, axis=axis, **options)
+        rest = remaining(a.extents, axes, bool(options.get("keepdims")))
+        made = bounded(made, (*made.shape[: made.ndim - len(rest)], *rest))
+        return xp.where(
+            any_(xp.isnan(line), axis, keepdims=options.get("keepdims", False)), made.dtype.type(np.nan), made
+        )[()]
 
     call.__name__ = function.__name__
     return call

@@ -94,9 +94,12 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """np.setxor1d."""
     both = _both(ar1, ar2, assume_unique=assume_unique)
-    ends, differs = xp.ones(1, bool), both[1:] != both[:-1]
-    flags = xp.concatenate((ends, differs, ends))
-    return both[flags[1:] & flags[:-1]]
+    if not whole_of(both).shape[0]:
+        return both
+    places, differs = xp.arange(whole_of(both).shape[0]), whole_of(both)[1:] != whole_of(both)[:-1]
+    end, count = xp.ones(1, bool), both.shape[0]
+    flags = (places == 0) | xp.concatenate((end, differs)), (places == count - 1) | xp.concatenate((differs, end))
+    return both[bounded(flags[0] & flags[1], extents_of(both))]
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
