@@ -171,7 +171,8 @@ def traced_slices_of_other_lengths(x: Any, n: int) -> Any:
 
 def unknown_number_of_elements(x: Any) -> Any:
     y = x[x > 1]
-    return np.array([y, y])
+    rows = np.array([y, y])
+    return rows
 
 
 def unsupported_function(x: Any) -> Any:
