@@ -194,6 +194,12 @@ def test_a_part_of_an_argument_is_a_view() -> None:
         assert_array_equal(part, f(x))
 
 
+def test_a_few_elements_do_not_keep_the_memory_of_all() -> None:
+    few = pliant.jit(lambda x: x[x > 3] * 2)(np.arange(1000.0) % 5)
+    assert few.base is None or few.base.nbytes <= 2 * few.nbytes
+    assert_array_equal(few, np.full(200, 8.0))
+
+
 def test_writes_at_places_of_a_matrix() -> None:
     def f(m: Any) -> Any:
         m[np.nonzero(m > 1)] = -1.0

@@ -395,7 +395,6 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(owner), name] = (owner, name, value)
         return TracedArray(*trace.enter(value))
     trace.roots.setdefault((id(owner), name), (owner, name, value))
-    known = namespace_of(value) or made_by(value)
-    if known is None:
-        return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)
-    return known
+    if (known := namespace_of(value) or made_by(value)) is not None:
+        return known
+    return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)

@@ -97,7 +97,10 @@ class Output:
     def seen(self, array: Any, results: Sequence[Any]) -> Any:
         """What the lenses show of an array."""
         for lens in self.lenses:
-            array = look(array, (lens.known(array, results) if isinstance(lens, Window | Cut) else lens,))
+            whole, known = array, lens.known(array, results) if isinstance(lens, Window | Cut) else lens
+            array = look(whole, (known,))
+            if isinstance(lens, Cut) and 2 * array.size <= whole.size:
+                array = array.copy()  # so that the rest of the memory is free
         return array
 
 
