@@ -193,3 +193,10 @@ def test_reshapes_of_other_views_see_later_writes_where_numpys_do(
     assert_array_equal(made, wanted)
     assert np.shares_memory(made, ours) == np.shares_memory(wanted, theirs)
     assert_array_equal(ours, theirs)
+
+
+def test_products_of_empty_arrays() -> None:
+    for shapes in (((1, 0), (0, 2)), ((0, 3), (3, 2)), ((2, 3), (3, 0))):
+        x, y = (np.ones(shape) for shape in shapes)
+        for f in (lambda x, y: np.einsum("ij,jk->ik", x, y), lambda x, y: np.einsum("ij,jk->ki", x, y.copy(order="F"))):
+            np.testing.assert_array_equal(pliant.jit(f)(x, y), f(x, y))

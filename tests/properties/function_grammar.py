@@ -38,6 +38,7 @@ np.unravel_index(np.abs({i}) % 6, (2, 3))[0] | np.ravel_multi_index((np.abs({i})
 """
 
 ORDER = """
+np.argwhere({real 1+}).sum() | np.nonzero({num 1+})[0].sum() | {num 1+}.nonzero()[-1].sum() | np.flatnonzero({real 1+}).sum() | np.unique({i 1+}, return_counts=True)[1].max() | ~np.unique({real 1+}).sum() | ~np.union1d({real 1}, {=}).sum() | np.intersect1d({i 1}, {=}).sum() | np.setdiff1d({i 1}, {=}).sum() | np.setxor1d({i 1}, {=}).sum() | np.trim_zeros({i 1}).sum()
 np.amax({real 1+}, axis={axis}) | np.min({real}) | np.min({real 1+}, axis={axis}, initial=1) | np.take_along_axis(⟦0⟧, np.argpartition({real 1+}, 1), -1)[..., 1] | np.partition({real 1+}, 1)[..., 1] | np.partition({real 2+}, 0, axis=0)[0] | ⟦0⟧.reshape(-1)[{real}.argpartition(0, axis=None)[0]]
 np.lexsort(({real 1}, {==})) | np.lexsort({real 2}) | np.sort({num 1+}, axis=None) | np.sort({num 1+}, kind="stable", axis={axis}) | np.sort_complex({num 1}) | np.argsort({num 1+}, axis=None, kind="stable") | {num 1+}.argsort(axis={axis}, kind="stable") | np.argmax({real 2+}, axis={axis}, keepdims=True)
 np.nanargmax({f 1+}) | np.nanargmin({f 1+}, axis={axis}) | np.nanmedian({f 1+}) | ~np.nanmedian({f 1+}, axis={axis}) | ~np.nanpercentile({f 1+}, 30) | ~np.nanquantile({f 1+}, [0.2, 0.7], axis={axis}) | ~np.nanprod({f 1+}) | ~np.nancumsum({f 1+}) | ~np.nancumprod({f 1}) | ~np.nanstd({f 1+}) | ~np.nanvar({f 1+}, axis={axis})

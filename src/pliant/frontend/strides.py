@@ -286,7 +286,7 @@ def _kept(shape: Extents, args: Sequence[Any]) -> tuple[Any, ...] | None:
         if found is None:
             return UNSURE
         dummies.append(_dummy(*found))
-    return _as_laid_out(shape, np.nditer([*dummies, None]).operands[-1])  # type: ignore[list-item]
+    return _as_laid_out(shape, np.nditer([*dummies, None], ["zerosize_ok"]).operands[-1])  # type: ignore[list-item]
 
 
 def product_order(
@@ -306,7 +306,7 @@ def product_order(
         places.append([own.index(label) if label in own else -1 for label in every])
     places.append([n if n < len(output) else -1 for n in range(len(every))])
     flags = [*[["readonly"]] * len(dummies), ["readwrite", "allocate"]]
-    made = np.nditer([*dummies, None], ["reduce_ok"], flags, op_axes=places)  # type: ignore[list-item]
+    made = np.nditer([*dummies, None], ["reduce_ok", "zerosize_ok"], flags, op_axes=places)  # type: ignore[list-item]
     return _as_laid_out(shape, made.operands[-1])
 
 
