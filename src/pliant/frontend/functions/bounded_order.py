@@ -29,11 +29,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
 
 def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
     """np.sort, along one axis."""
-    if axis is None and a.ndim > 1:
-        raise a.refused("np.sort without axis=")
-    at = axis_of(-1 if axis is None else axis, a.ndim)
-    made = xp.sort(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
-    return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
+    return _along("sort", a, axis, **options)
 
 
 def sort_it(a: Bounded, axis: Any = -1, **options: Any) -> None:
@@ -43,11 +39,15 @@ def sort_it(a: Bounded, axis: Any = -1, **options: Any) -> None:
 
 def argsort(a: Any, axis: Any = -1, **options: Any) -> Any:
     """np.argsort, along one axis; elements that are equal stay in order."""
+    return _along("argsort", a, axis, **(options if "kind" in options else {**options, "stable": True}))
+
+
+def _along(name: str, a: Any, axis: Any, **options: Any) -> Any:
+    """np.sort or np.argsort, where what comes last stands beyond the extents, and zeros in the result."""
     if axis is None and a.ndim > 1:
-        raise a.refused("np.argsort without axis=")
+        raise a.refused(f"np.{name} without axis=")
     at = axis_of(-1 if axis is None else axis, a.ndim)
-    options = options if "kind" in options else {**options, "stable": True}
-    made = xp.argsort(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
+    made = getattr(xp, name)(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
     return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
 
 

@@ -65,11 +65,9 @@ def _starts(values: TracedArray, x: Any, *, equal_nan: bool) -> TracedArray:
 def _counts(first: TracedArray, x: Any) -> Any:
     """How many elements are equal to each that is the first of its kind."""
     starts = positions(first)
-    total = as_traced(extents_of(x)[0] if not isinstance(x, Bounded) else x.shape[0])
-    there = inside(starts.extents, starts.whole.shape)
+    total = as_traced(x.shape[0])
     ends = xp.concatenate((starts.whole[1:], xp.zeros(1, np.int64)))
     last = xp.arange(ends.shape[0]) == starts.shape[0] - 1
-    assert there is not None
     return Bounded(xp.where(last, total, ends) - starts.whole, starts.extents)
 
 
