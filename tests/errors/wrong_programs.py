@@ -230,13 +230,17 @@ def state_that_grows_in_a_loop(x: Any) -> Any:
 def name_bound_in_one_branch(x: Any) -> Any:
     if x[0] > 0:
         y = x * 2
-    return y.sum()
+
+    def total() -> Any:
+        return y.sum()
+
+    return total()
 
 
 def name_bound_in_a_loop_that_may_have_no_step(x: Any, n: int) -> Any:
     for i in range(n):
         y = x * i
-    return y
+    return (lambda: y)()
 
 
 def different_objects_by_branch(x: Any) -> Any:
@@ -466,7 +470,11 @@ def name_without_a_value_beside_an_array(x: Any) -> Any:
         if v > 1:
             found = v
             break
-    return x * found
+
+    def scaled() -> Any:
+        return x * found
+
+    return scaled()
 
 
 def maximum_of_what_a_condition_leaves(x: Any) -> Any:

@@ -10,7 +10,7 @@ import copy
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
@@ -23,6 +23,8 @@ from pliant.frontend.tracing import Storage, Trace, current, is_tracing
 from pliant.ops.compare import equal
 from pliant.ops.select import select
 
+E = TypeVar("E", bound=Exception)
+
 MARK = "__pliant_raised__"  # where a `raise` of the user has made an exception: text, since exceptions are pickled
 _TRUTH = Kind(Type("bool"), is_scalar=True, is_weak=True)
 
@@ -34,9 +36,13 @@ def raised(make: Callable[[], Any], plainly: Callable[[], Any]) -> Any:
     except TracedValueError:  # a number that is put into text
         error = plainly()
     made = error() if isinstance(error, type) else error
-    if isinstance(made, Exception):
-        setattr(made, MARK, here().short)
-    return made
+    return marked(made) if isinstance(made, Exception) else made
+
+
+def marked(error: E) -> E:
+    """An exception that is one of the user's function, raised here."""
+    setattr(error, MARK, here().short)
+    return error
 
 
 def is_marked(error: BaseException) -> bool:

@@ -149,7 +149,7 @@ def test_a_name_without_a_value_after_a_step_is_said_with_the_reason() -> None:
                 new, found = 2 * h, True
             else:
                 h *= 0.5
-        return new  # pyright: ignore[reportPossiblyUnbound]
+        return (lambda: new)()  # pyright: ignore[reportPossiblyUnbound]
 
     def of_two_types(x: Any) -> Any:
         m = np.eye(2, dtype=int)

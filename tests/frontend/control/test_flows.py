@@ -109,25 +109,3 @@ def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
 
     assert [f(X + k) for k in range(3)] == [f(X + k) for k in range(3)]
     assert next(count) == 1
-
-
-def in_what_is_not_said(x: Any, k: int) -> Any:
-    return w if not (x[k] > 0.25 and (w := x[k + 1]) > 0.1) else 0.0
-
-
-def in_one_of_two(x: Any, k: int) -> Any:
-    return w if (x[k] > 0.25 and (w := x[k + 1]) > 0.1) or x[0] > 0.0 else 0.0
-
-
-def after_the_if(x: Any, k: int) -> Any:
-    total = 0.0
-    if x[k] > 0.25 and (w := x[k + 1]) > 0.1:
-        total = w
-    return total + w
-
-
-@pytest.mark.parametrize("f", [in_what_is_not_said, in_one_of_two, after_the_if], ids=name_of)
-def test_a_name_that_an_operand_binds_has_a_value_only_where_the_whole_condition_holds(f: Callable[..., Any]) -> None:
-    with pytest.raises(pliant.errors.UnboundError, match="w has a value only if a condition holds") as info:
-        pliant.jit(f)(X, 2)
-    assert "give it a value before the if, or in both branches" in str(info.value)

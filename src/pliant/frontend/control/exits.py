@@ -19,10 +19,10 @@ from pliant.frontend.control.growth import is_copied, known_text
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
-from pliant.frontend.control.partly import value_in
+from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
-from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.signals import MISSING, TRUTH, Signal
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
@@ -213,8 +213,11 @@ class Exit:
         if content is MISSING:
             return _missing
         if type(content) is Unbound:
-            value = self.recipe(content.value)
+            value = self.recipe(value_in(content))
             return lambda results: content.held(content.ways, value(results)) if content.ways else content
+        if self.plan.ran is not True and may_be_asked(self.heads.entry[place]):
+            value, ran = self.recipe(content), with_kind(value_of(self.plan.ran, "bool"), TRUTH)
+            return lambda results: Unbound.local(str(place.key), ran, value(results))
         if self.plan.ran is not True:
             made = Unbound(
                 f"{place.text} has a value only if the loop, whose steps are counted at run time, has a step",

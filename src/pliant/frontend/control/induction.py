@@ -19,11 +19,13 @@ from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.flags import is_nothing, nothing_like, opened
 from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
-from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree
+from pliant.frontend.control.partly import unbound
+from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
 from pliant.frontend.control.tables import Table, are_mostly_rows, arrays_in, like, nested, share
@@ -31,7 +33,6 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_exact, is_number, kind_of
-from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import is_static
 
@@ -44,8 +45,7 @@ def captured(plan: Plan) -> Captured:
     carried = plan.live if plan.ran is True else plan.live | plan.kept  # without steps names stay as they were
     for place in plan.bound:
         content = place.get()
-        is_void = content is MISSING or (type(content) is Unbound and str(place.key) not in plan.live)
-        if str(place.key) in carried and not is_void:
+        if str(place.key) in carried and not is_nothing(content, is_read=str(place.key) in plan.live):
             plan.plans[place] = _first_plan(content)
     for _ in range(ROUNDS):
         try:
@@ -75,7 +75,12 @@ def _tried(plan: Plan) -> Captured | None:
     entry = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
     try:
         with region(is_loop=True) as made:
-            return Round(plan, made, entry).run()
+            tried = Round(plan, made, entry)
+            found = tried.run()
+        for place, content in tried.opened.items():
+            entry[place] = nothing_like(content)
+            plan.plans[place] = _first_plan(entry[place])
+        return None if tried.opened else found
     finally:
         for place in plan.bound:
             place.set(entry[place])
@@ -106,6 +111,7 @@ class Round:
         self.plan, self.region, self.entry = plan, made, entry
         self.heads = Heads(plan, entry)
         self.moves: dict[Storage, Storage | None] = {}
+        self.opened: dict[Place, Any] = {}  # names that need a flag, with what they hold then
         self.loose = False  # whether the place at hand may be one of several arrays that keep other names
 
     def run(self) -> Captured | None:
@@ -117,11 +123,14 @@ class Round:
                 raise NotInductive("it may end between steps that are taken together")
             for place in self.plan.bound:
                 if place not in self.plan.plans:
-                    place.set(MISSING)
+                    place.set(unbound(self.entry[place]))
             signal = self.plan.step(self.heads.index, j)
         extra = self.plan.finish(signal)
+        self.opened = opened(self.plan, self.entry, self.region, signal)
         self.plan.may_end = bool(possible_of(signal) & {BREAK, RETURN})
-        return None if self.changed() else Exit(self.plan, self.region, self.heads).captured(signal, extra)
+        if self.opened or self.changed():
+            return None
+        return Exit(self.plan, self.region, self.heads).captured(signal, extra)
 
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
@@ -284,7 +293,7 @@ class Round:
         tree, head = self.plan.plans[place], self.heads.bound[place]
         if after is head and tree is None:
             return tree
-        if after is MISSING or type(after) is Unbound:
+        if after is MISSING or (type(after) is Unbound and not after.is_flagged):
             why = f", since {after.message}" if type(after) is Unbound else ""
             raise NotInductive(f"{place.text} has no value after a step{why}")
         old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
@@ -377,16 +386,6 @@ class Round:
         if not is_exact(first, start, wide):
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         return wide
-
-
-def growth(old: Any, new: Any) -> int | None:
-    """By how much a Python integer grows, if that is known."""
-    if not is_number(new) or not is_number(old):
-        return None
-    x, y = as_traced(old), as_traced(new)
-    if not (x.is_weak and y.is_weak and x.type.dtype == y.type.dtype == "i64"):
-        return None
-    return (size_of(y) - size_of(x)).known
 
 
 def _text(x: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast, final
 
@@ -16,10 +16,11 @@ from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
+from pliant.frontend.control.joinednames import name_of_two
 from pliant.frontend.control.joinednumbers import number_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
-from pliant.frontend.control.partly import is_void, value_if, value_in, ways_of
+from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
@@ -79,7 +80,7 @@ class Join:
             return self.unbound(f"{what} has a value only if a condition holds that is known only at run time",
                                 "give it a value before the if, or in both branches")  # fmt: skip
         if type(a) is Unbound or type(b) is Unbound:
-            made = (a if type(a) is Unbound else b).plain()
+            made = (a if type(a) is Unbound else b).untold()
             return lambda _: made
         (ones, structure), (twos, other) = (
             flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
@@ -260,38 +261,16 @@ class Join:
         """How to make what is at a place. After a return nobody reads what the other block has bound."""
         contents = [content(side, place) for side in self.sides]
         for n, side in enumerate(self.sides):
-            if contents[n] is MISSING and _is_over(side):
+            if is_void(contents[n]) and not is_void(contents[1 - n]) and _is_over(side):
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
-            return self.held(contents, place)
+            return name_of_two(self, contents, place)
         if place.kind in ("whole", "rows") and all([isinstance(c, list) for c in contents]):
             is_filled = len(contents[0]) != len(contents[1]) or any(map(has_front, contents))
             made = filled(self, contents) if is_filled else listed(self, contents, place)
             if made is not None:
                 return made
         return self.joined(contents[0], contents[1], place.text)
-
-    def held(self, contents: Sequence[Any], place: Place) -> Recipe:
-        """A name that has a value only if one of the blocks was run, or was left in some ways."""
-        signals = [s.result for s in self.sides]
-        known = all([s is None or isinstance(s, Signal) for s in signals])
-        ways = ways_of(contents, signals) if known else frozenset[int]()
-        made = self.joined(contents[0], contents[1], place.text)
-        a, b = map(value_in, contents)
-        if self.truth is not None:
-            a, b, ways = value_if(contents[0], signals[0]), MISSING, frozenset((self.truth,))
-        if not ways or a is b is MISSING:
-            return made
-        if a is MISSING or b is MISSING:
-            value = self.lone(b, 1) if a is MISSING else self.lone(a, 0)
-        else:
-            value = self.joined(a, b, place.text)
-
-        def recipe(results: Values) -> Any:
-            x = value(results)
-            return x if type(x) is Unbound else made(results).held(ways, x)
-
-        return recipe
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""

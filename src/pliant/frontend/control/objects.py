@@ -19,6 +19,7 @@ from pliant.core.frozen import frozen
 from pliant.frontend import signature
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.region import born
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, thread
 from pliant.frontend.whose import is_plain
 
@@ -37,6 +38,8 @@ class Parts:
 
     def made(self, leaves: Any) -> Any:
         """An object with these leaves; it is not initialised, as what it is made of was."""
+        if self.kind is Unbound:
+            return Unbound.local(*unflatten(self.structure, leaves))
         x = object.__new__(self.kind)
         for name, content in zip(self.names, unflatten(self.structure, leaves), strict=True):
             object.__setattr__(x, name, content)
@@ -145,6 +148,8 @@ def _names_of(x: Any, opened: Opened | None) -> tuple[str, ...] | None:
     """The attributes of an object that is taken apart; None for other leaves."""
     if _is_frozen(x):
         return tuple([f.name for f in fields(x) if hasattr(x, f.name)])
+    if type(x) is Unbound and x.is_flagged:
+        return "name", "flag", "value"
     if opened is None or not is_plain(cast("Any", type(x))) or not opened(x):
         return None
     return tuple(attributes(x))

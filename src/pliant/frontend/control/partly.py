@@ -1,4 +1,4 @@
-"""Names that have a value only if a block was left in some of its ways.
+"""Names that have a value only if a block was left in some of its ways, or if a flag holds.
 
 for v in xs:                    where the step breaks, `found` has a value; where it goes on, it has none:
     if v > 1:                   an `Unbound` that holds the value, and that it has it by BREAK
@@ -8,6 +8,10 @@ else:
 
 if v > 0 and (w := f(v)) > 1:   where the condition holds, `w` has a value: the truth of `a and b` is a way as well
     total += w
+
+for v in xs:                    where nothing tells in which way a block was left, a flag does: the steps carry it
+    if v > 1: last = v          beside the value
+return last                     fails if the flag does not hold, as Python does
 """
 
 from __future__ import annotations
@@ -16,11 +20,16 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, Final
 
+from pliant.core.ir import const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import Place, cells_of
-from pliant.frontend.control.signals import MISSING, Signal, possible_of
+from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if, marked
+from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import current, thread
+from pliant.ops.bits import logical_not
 
 _TRUTHS: Final = count(100)  # beyond the ways to leave a block
 
@@ -46,18 +55,100 @@ def _ways(content: Any) -> frozenset[int]:
 
 
 def value_in(content: Any) -> Any:
-    """What a name is bound to, by the ways by which it is."""
-    return (content.value if content.ways else MISSING) if type(content) is Unbound else content
+    """What a name is bound to, by the ways by which it is, or if its flag holds; MISSING if there is nothing."""
+    return content.value if type(content) is Unbound else content
 
 
-def settle(cells: Iterable[Place], ways: Iterable[int] = ()) -> None:
+def are_told(contents: Sequence[Any], signals: Sequence[Signal | None]) -> bool:
+    """Whether the ways by which two blocks were left say all about a name: no flag is necessary."""
+    held, void = frozenset[int](), frozenset[int]()
+    for content, signal in zip(contents, signals, strict=True):
+        if type(content) is Unbound and content.is_flagged:
+            return False
+        own = possible_of(signal) & (_ways(content) if is_void(content) else possible_of(signal))
+        held, void = held | own, void | possible_of(signal) - own
+    return not held & void
+
+
+def may_be_asked(content: Any) -> bool:
+    """Whether it can be told if a name has a value, at run time at the latest."""
+    return content is not MISSING and (type(content) is not Unbound or content.flag is not None)
+
+
+def flag_of(content: Any, signal: Any) -> Any:
+    """Whether a name has a value where a block was left so; None if nothing says that."""
+    if type(content) is not Unbound:
+        return None if content is MISSING else True
+    if content.flag is False and content.ways:
+        if signal is None:
+            return FELL in content.ways
+        return signal.is_one_of(*content.ways) if isinstance(signal, Signal) else None
+    return content.flag
+
+
+def is_flagged(content: Any) -> bool:
+    """Whether a name has a value if a traced flag holds."""
+    return type(content) is Unbound and content.is_flagged
+
+
+def is_passed_on(content: Any) -> bool:
+    """Whether a name may have a value after a step which others follow, and none after others."""
+    return is_flagged(content) or bool(_ways(content) & {FELL, CONTINUE})
+
+
+def unbound(before: Any) -> Any:
+    """What a name is that has no value; before: what it was at first."""
+    if type(before) is not Unbound or before.flag is not False:
+        return MISSING
+    return before.plain() if before.ways else before
+
+
+def is_read(content: Any) -> bool:
+    """Whether somebody has read a name where it has no value for sure."""
+    return type(content) is Unbound and content.is_read
+
+
+def flagged(name: str, content: Any, signal: Signal | None = None) -> Unbound:
+    """A name with a flag, whatever it is bound to. signal: how the block was left that did this."""
+    flag = flag_of(content, signal)
+    is_traced = type(flag) is TracedArray
+    return Unbound.local(name, flag if is_traced else truth(is_true=flag is True), value_in(content))
+
+
+def truth(*, is_true: bool) -> TracedArray:
+    """A flag that is known."""
+    return with_kind(const(is_true, "bool"), TRUTH)
+
+
+def bound(content: Any) -> Any:
+    """What a local name is bound to that may have no value where it is read, which is here."""
+    if type(content) is not Unbound or content.flag is None:
+        return content
+    missing = UnboundLocalError(
+        f"cannot access local variable {content.name!r} where it is not associated with a value", name=content.name
+    )
+    flag = content.flag
+    if flag is False or (flag.concrete is not None and not flag.concrete):
+        content.is_read = True
+        raise marked(missing)
+    if flag.concrete is None:
+        fail_if(logical_not(value_of(flag, "bool")), missing)
+    return content.value
+
+
+def settle(cells: Iterable[Place], ways: Iterable[int] = (), signal: Signal | None = None) -> None:
     """Bind names to the values that they have by all of the ways in which the block before was left; those that
-    have none by one of them, or by ways that are not told, lose it."""
+    have none by one of them, or by ways that are not told, lose it, or get a flag if a signal tells the way."""
     known = frozenset(ways)
     for place in cells:
         content = place.get()
         if type(content) is Unbound and content.ways:
-            place.set(content.value if known and known <= content.ways else content.plain())
+            if known and known <= content.ways:
+                place.set(content.value)
+            elif signal is not None and content.flag is False and known & content.ways:
+                place.set(flagged(content.name, content, signal))
+            else:
+                place.set(content.plain())
 
 
 def partly_bound(block: Callable[..., Any]) -> list[Place]:

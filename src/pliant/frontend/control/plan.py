@@ -22,7 +22,7 @@ from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
-from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.number import Kind, is_number, with_kind
 from pliant.frontend.sizes import Size, note_range, size_of
 from pliant.frontend.tracing import Storage
 
@@ -238,6 +238,16 @@ class Heads:
         made = kind.template(str(place.key))
         made.storage.writeable = place not in self.plan.copied
         return made
+
+
+def growth(old: Any, new: Any) -> int | None:
+    """By how much a Python integer grows, if that is known."""
+    if not is_number(new) or not is_number(old):
+        return None
+    x, y = as_traced(old), as_traced(new)
+    if not (x.is_weak and y.is_weak and x.type.dtype == y.type.dtype == "i64"):
+        return None
+    return (size_of(y) - size_of(x)).known
 
 
 def contents_of(x: Any) -> list[Any]:

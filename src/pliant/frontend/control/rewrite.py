@@ -33,12 +33,13 @@ from pliant.frontend.control.syntax import (
     thunk,
     without_numbers,
 )  # fmt: skip
+from pliant.frontend.control.unsure import ask, unset, unsure
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds",
-    "raised", "handled", "caught", "deleted", "undone", "unpacked",
+    "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -65,9 +66,14 @@ class _Statements:
         self.globals = names.declared(body, ast.Global)
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
-        self.loads, self.live = names.loads(body), Live(body, self.locals)
         self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
-        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & self.loads.keys())
+        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & names.loads(body).keys())
+        self.unsure: set[str] = set()  # names that may be read without a value
+        if isinstance(node, ast.FunctionDef) and not self.is_generator and not self.is_plain:
+            self.unsure = unsure(node)
+            node.body = ask(node.body, self.unsure)
+            body = [*node.body]
+        self.loads, self.live = names.loads(body), Live(body, self.locals)
         self.first = node.args.args[0].arg if node.args.args else outer.first if outer else ""
         self.declared: set[str] = set()  # names that blocks bind
         self.definitions: list[ast.stmt] = []  # of the blocks of the statement at hand
@@ -82,7 +88,11 @@ class _Statements:
         if self.is_plain:
             node.body = [_Inner(self).visit(statement) for statement in node.body]
             return node
-        body = [*self.rebinding(node), *self.block(node.body, in_block=False, loop=None)]
+        body = [
+            *self.rebinding(node),
+            *[unset(name, node.body[0]) for name in sorted(self.unsure)],
+            *self.block(node.body, in_block=False, loop=None),
+        ]
         missing = sorted((self.declared & self.locals) - names.parameters(node))
         node.body = [*made_local(missing, node), *body] if missing else body
         return node

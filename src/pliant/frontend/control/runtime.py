@@ -14,9 +14,11 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
 from pliant.frontend.control.matching import fits
+from pliant.frontend.control.partly import bound
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
 from pliant.frontend.control.specials import unary
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.whiles import repeat
 from pliant.frontend.failures import raised
 
@@ -27,4 +29,5 @@ CALLS: Final[dict[str, Any]] = {
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
+    "unset": Unbound.local, "bound": bound,
 }  # fmt: skip

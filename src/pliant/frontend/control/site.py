@@ -56,12 +56,12 @@ class Site:
         fell = True if signal is None else signal.is_one_of(FELL)
         ways = possible_of(signal) - {FELL}
         if self.orelse is None or fell is False:
-            settle(self.cells, ways if fell is False else ())
+            settle(self.cells, possible_of(signal), signal)
             return after
         if fell is True:
             settle(self.cells)
             return self.orelse()
-        return joined(fell, self.fallen(self.orelse), self.going_on(ways, after), self.all_cells)
+        return joined(fell, self.fallen(self.orelse), self.going_on(ways, signal, after), self.all_cells)
 
     def fallen(self, block: Block) -> Block:
         """A block that follows steps which were not left."""
@@ -72,12 +72,12 @@ class Site:
 
         return run
 
-    def going_on(self, ways: frozenset[int], signal: Signal | None) -> Block:
-        """The block of no statements after steps which were left in some of the ways."""
+    def going_on(self, ways: frozenset[int], signal: Signal | None, after: Signal | None) -> Block:
+        """The block of no statements after steps which were left in some of the ways. after: how it is left itself."""
 
         def run() -> Signal | None:
-            settle(self.cells, ways)
-            return signal
+            settle(self.cells, ways, signal)
+            return after
 
         return run
 
@@ -97,7 +97,8 @@ class Site:
         going = signal.is_one_of(FELL)
         if going is False:
             return self.finished(signal)
-        left = self.going_on(signal.possible - {FELL}, signal if self.is_part else without(signal, BREAK))
+        after = signal if self.is_part else without(signal, BREAK)
+        left = self.going_on(signal.possible - {FELL}, signal, after)
         return joined(going, self.fallen(rest), left, self.all_cells)
 
     def after_one(self, holds: Any, first: Block, rest: Block) -> Signal | None:

@@ -11,6 +11,7 @@ from pliant.core.ir import Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
+from pliant.frontend.control.signals import MISSING
 
 T = TypeVar("T")
 
@@ -37,29 +38,57 @@ def refusing(kind: type[T]) -> type[T]:
 @final
 @refusing
 class Unbound:
-    """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`:
-    see `partly`. `needs`: what would have to be known for it to have one."""
+    """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`, or
+    if a `flag` holds: see `partly`. `needs`: what would have to be known for it to have one."""
 
-    __slots__ = ("_hint", "_message", "_needs", "_place", "value", "ways")
+    __slots__ = ("_hint", "_message", "_needs", "_place", "flag", "is_read", "name", "value", "ways")
 
     def __init__(self, message: str, hint: str, place: Origin | None = None, needs: Values = ()) -> None:
         self._message, self._hint, self._place, self._needs = message, hint, place or here(), needs
         self.ways: frozenset[int] = frozenset()
-        self.value: Any = None
+        self.value: Any = MISSING
+        self.name = ""
+        self.is_read = False  # whether somebody has read it where it has no value for sure
+        self.flag: Any = None  # a traced one; False if only the ways tell; None if nobody may look at the value
+
+    @classmethod
+    def local(cls, name: str, flag: Any = False, value: Any = MISSING) -> Unbound:
+        """A local name of the user's function, which has a value if a flag holds."""
+        made = cls(
+            f"{name} has a value only if a condition holds that is known only at run time",
+            "give it a value before the if, or in both branches",
+        )
+        made.name, made.flag, made.value = name, flag, value
+        return made
 
     @property
     def message(self) -> str:
         """Why it has no value."""
         return self._message
 
+    @property
+    def is_flagged(self) -> bool:
+        """Whether a traced flag says if it has a value."""
+        return self.flag is not None and self.flag is not False
+
     def held(self, ways: frozenset[int], value: Any) -> Unbound:
         """The same, but with a value in some ways."""
-        made = Unbound(self._message, self._hint, self._place, self._needs)
-        made.ways, made.value = ways, value
+        made = self.plain()
+        made.ways = ways
+        if ways or self.is_flagged:
+            made.value = value
         return made
 
     def plain(self) -> Unbound:
         """The same without a value in any way."""
+        made = Unbound(self._message, self._hint, self._place, self._needs)
+        made.name, made.flag = self.name, self.flag
+        if self.is_flagged:
+            made.value = self.value
+        return made
+
+    def untold(self) -> Unbound:
+        """The same, of which nobody can say any more if it has a value."""
         return Unbound(self._message, self._hint, self._place, self._needs)
 
     def refused(self, what: str = "", *, is_returned: bool = False) -> UnboundError:

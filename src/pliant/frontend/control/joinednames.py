@@ -1,0 +1,71 @@
+"""Names that have a value after one of two blocks of which one is run, or by some of the ways to leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+from pliant.core.ir import Values
+from pliant.frontend.control.moved import Recipe
+from pliant.frontend.control.partly import are_told, flag_of, may_be_asked, value_if, value_in, ways_of
+from pliant.frontend.control.region import Outcome, Place
+from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.unbound import Unbound
+
+
+class Joins(Protocol):
+    """Two blocks, of which a condition says which one is run. truth: the way of what they return; see `partly`."""
+
+    sides: tuple[Outcome, Outcome]
+    truth: int | None
+
+    def joined(self, a: Any, b: Any, what: str) -> Recipe:
+        """How to make what is `a` or `b`."""
+        ...
+
+    def lone(self, x: Any, side: int) -> Recipe:
+        """How to make what only one of them made."""
+        ...
+
+
+def name_of_two(join: Joins, contents: Sequence[Any], place: Place) -> Recipe:
+    """How to make what a name is bound to that has no value after one of the blocks, or none for sure."""
+    signals = [s.result for s in join.sides]
+    known = all([s is None or isinstance(s, Signal) for s in signals])
+    ways = ways_of(contents, signals) if known else frozenset[int]()
+    flag = _flag(join, contents, signals, is_told=known and bool(ways) and join.truth is None)
+    made = join.joined(contents[0], contents[1], place.text) if flag is None else None
+    a, b = map(value_in, contents)
+    if join.truth is not None:
+        a, b, ways = value_if(contents[0], signals[0]), MISSING, frozenset((join.truth,))
+    if a is b is MISSING or not (ways or flag):
+        return made or (lambda _: contents[0])
+    if a is MISSING or b is MISSING:
+        value = join.lone(b, 1) if a is MISSING else join.lone(a, 0)
+    else:
+        value = join.joined(a, b, place.text)
+
+    def recipe(results: Values) -> Any:
+        x = value(results)
+        if type(x) is Unbound:
+            return x
+        if flag is None:
+            return cast("Recipe", made)(results).held(ways, x)
+        holds = flag(results)
+        return x if holds is True else Unbound.local(place.key, holds).held(ways, x)
+
+    return recipe
+
+
+def _flag(join: Joins, contents: Sequence[Any], signals: Sequence[Any], *, is_told: bool) -> Recipe | None:
+    """How to make what says if a name has a value; None if nothing may ask that."""
+    if not all(map(may_be_asked, contents)):
+        return None
+    if is_told and are_told(contents, signals):
+        return lambda _: False
+    flags: list[Any] = []
+    for side, content, signal in zip(join.sides, contents, signals, strict=True):
+        with side.region.inside():
+            flags.append(flag_of(content, signal))
+    one, two = flags
+    return None if one is None or two is None else join.joined(one, two, "a flag")
