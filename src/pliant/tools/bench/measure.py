@@ -10,6 +10,8 @@ Clock = Callable[[], float]
 
 SLOW: Final = 20  # turns that a single call takes as long as
 FEWEST: Final = 2  # turns of a side that is slow
+BETTER: Final = 0.98  # of the time before: a side that is so much faster is not settled
+MOST: Final = 5  # times the rounds that are asked for
 
 
 def interleaved(
@@ -19,13 +21,22 @@ def interleaved(
     seconds: float = 0.02,
     clock: Clock = time.perf_counter,
 ) -> dict[str, float]:
-    """Seconds per call of each side, the best of `rounds` turns of about `seconds` each, of fewer if it is slow."""
+    """Seconds per call of each side, the best of its turns of about `seconds` each.
+
+    There are as many turns as it takes until no side has become faster for `rounds` of them, as others may use the
+    machine's memory for a while; fewer of a side that is slow.
+    """
     counts = {side: calls_in(fn, seconds, clock) for side, fn in sides.items()}
     best = dict.fromkeys(sides, float("inf"))
-    for turn in range(rounds):
+    settled = turn = 0
+    while settled < rounds and turn < MOST * rounds:
+        settled += 1
         for side, fn in sides.items():
             if turn < FEWEST or best[side] < SLOW * seconds:
-                best[side] = min(best[side], repeated(fn, counts[side], clock))
+                taken = repeated(fn, counts[side], clock)
+                settled = 0 if turn and taken < BETTER * best[side] else settled
+                best[side] = min(best[side], taken)
+        turn += 1
     return best
 
 
