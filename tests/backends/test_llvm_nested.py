@@ -184,6 +184,22 @@ def test_no_step_asks_whether_one_before_it_failed() -> None:
     assert not re.search(r"select .* i64 0$", made, re.MULTILINE)  # an index in place of one out of range
 
 
+def most(best: Any, w: Any) -> Any:
+    """A loop of unknown length that reads and writes at one place."""
+    best = best.copy()
+    for i in range(w.shape[0]):
+        for c in range(1000, w[i] - 1, -1):
+            best[c] = max(best[c], best[c - w[i]] + 0.5)
+    return best
+
+
+def test_a_place_that_is_read_and_written_is_checked_once() -> None:
+    best, w = np.linspace(0.0, 1.0, 1001), np.arange(900, 950)
+    np.testing.assert_allclose(pliant.jit(most)(best, w), most(best, w))
+    _, text = compiled(optimise(pliant.trace(most, best, w)), {}, (), sharing=True)
+    assert len(re.findall(r"icmp ugt i64 %\S+, 1000$", optimised(text), re.MULTILINE)) == 2
+
+
 @pytest.mark.parametrize(("k", "bad"), [([3, 8], "8"), ([-9], "-9"), ([3, 100, 0], "100")])
 def test_the_first_index_out_of_range_ends_all_loops(k: list[int], bad: str) -> None:
     with pytest.raises(IndexError, match=f"index {bad} is out of"):

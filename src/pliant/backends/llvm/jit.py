@@ -19,7 +19,7 @@ from pliant.backends.store import key_of, packed, store, unpacked
 from pliant.core.frozen import frozen
 
 llvm: Final[Any] = llvmlite.binding  # it has no types
-VERSIONS: Final = f"pliant code 6, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
+VERSIONS: Final = f"pliant code 7, llvmlite {llvmlite.__version__}, LLVM {llvm.llvm_version_info}"
 FEWEST: Final = "-vectorizer-min-trip-count=9"
 """The fewest steps of a loop that has vectors and a rest. LLVM's own number is 16: of fewer steps it makes masked
 vectors, and what was stored by a mask is waited for where it is read again; eight steps are one vector and no rest.
@@ -192,7 +192,17 @@ def optimise(module: Any, machine: Any, effort: int) -> None:
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
     else:
+        put_in_place(module, builder)
         passes = builder.getModulePassManager()
+    run_passes(passes, module, builder)
+
+
+def put_in_place(module: Any, builder: Any) -> None:
+    """Put the steps of loops in their places before all other passes. LLVM would simplify each by itself first, those
+    that compute the same in different ways, and no longer see that they do."""
+    passes: Any = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
     run_passes(passes, module, builder)
 
 
