@@ -10,6 +10,7 @@ from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.errors import DTypeError
 from pliant.ops import rounding
+from pliant.ops.elementwise import convert
 from pliant.ops.rounding import (
     ceil,
     copysign,
@@ -28,6 +29,7 @@ from pliant.ops.rounding import (
     spacing,
     trunc,
 )
+from pliant.pipeline import optimise
 from pliant.testing import check_primitive, check_rule, run
 from tests.ops.derivatives import gradient, tangent
 from tests.ops.elementwise_cases import value
@@ -105,6 +107,16 @@ def test_degrees_and_radians():
 
 def test_rounding_twice_is_rounding_once():
     check_rule(rounding.rounding_of_rounded, Type("f64", (40,)), program=lambda x: ceil(floor(x)))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i32", "i64", "u8"])
+def test_whole_numbers_have_no_fraction_to_leave_out(dtype):
+    check_rule(rounding.convert_of_trunc, Type("f64", (40,)), program=lambda x: convert(trunc(x), dtype))
+
+
+def test_truth_of_what_is_left_of_a_fraction_is_not_its_own():
+    fn = optimise(trace(lambda x: convert(trunc(x), "bool"), Type("f64", (3,))))
+    assert_array_equal(run(fn, [np.array([0.5, -0.5, 1.5])])[0], [False, False, True])
 
 
 def test_results_of_one_trace_are_shared():

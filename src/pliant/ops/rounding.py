@@ -11,6 +11,7 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, common_shape, fit, like, unfit
 from pliant.ops.compare import equal, isinf, signbit
+from pliant.ops.elementwise import Convert, convert
 from pliant.ops.select import select
 from pliant.rewrite.rule import rewrite
 
@@ -205,4 +206,11 @@ def rounding_of_rounded(value: Value) -> Value | None:
     return x if isinstance(value.op, both) and isinstance(x.op, both) else None
 
 
-RULES = (rounding_of_rounded,)
+@rewrite(Convert, reads=(Trunc,))
+def convert_of_trunc(value: Value) -> Value | None:
+    """convert(trunc x) → convert x, to whole numbers, which leaves the fraction out too."""
+    (x,) = value.args
+    return convert(x.args[0], value.dtype) if isinstance(x.op, Trunc) and value.dtype[0] in "iu" else None
+
+
+RULES = (rounding_of_rounded, convert_of_trunc)

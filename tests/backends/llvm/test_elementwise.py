@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import fields
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pliant
 from pliant import ops
 from pliant.backends.llvm import BACKEND
-from pliant.backends.llvm.compiler import can
+from pliant.backends.llvm.compiler import can, compiled
+from pliant.backends.llvm.jit import optimised
 from pliant.core.build import trace
 from pliant.core.ir import const
 from pliant.core.types import DTYPES, Type
@@ -99,6 +101,24 @@ def test_conversion_out_of_range_is_no_undefined_behaviour():
     first, second = BACKEND.compile(fn)([x])[0], BACKEND.compile(fn)([x])[0]
     assert_array_equal(first, second)
     assert_array_equal(first[4:], [3, -3])
+
+
+@pytest.mark.parametrize("given", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"])
+def test_a_float_becomes_the_same_whole_number_alone_as_among_others(given, dtype):
+    edges = [2.0**n + d for n in (7, 8, 15, 16, 31, 32, 63, 64) for d in (-1.0, -0.5, 0.0, 0.5)]
+    with np.errstate(over="ignore"):
+        x = np.array([*edges, *[-e for e in edges], 0.7, -0.7, 1e300, np.inf, -np.inf, np.nan]).astype(DTYPES[given])
+    alone = BACKEND.compile(trace(Convert(dtype).apply, Type(given)))
+    together = BACKEND.compile(trace(Convert(dtype).apply, Type(given, x.shape)))([x])[0]
+    assert_array_equal([alone([np.asarray(number)])[0] for number in x], together)
+
+
+def test_a_float_alone_becomes_a_whole_number_by_one_instruction():
+    if platform.machine() in ("x86_64", "AMD64"):
+        _, text = compiled(trace(Convert("i64").apply, Type("f64")), {}, (), sharing=True)
+        assert "cvttsd2si64" in text
+        assert "fptosi" not in optimised(text)
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "log1p", "expm1", "pow", "arctan2"])

@@ -7,6 +7,9 @@ from typing import Final
 from pliant.backends.llvm.values import Val, Writer, float_text, llvm_type
 from pliant.core.types import REAL_OF
 
+SIGNED: Final = {"i8": "i32", "i16": "i32", "u8": "i32", "u16": "i32", "u32": "i64", "u64": "i64"}
+"""By way of what a float becomes a number of a whole dtype."""
+
 
 def convert(w: Writer, a: str, b: str, x: Val) -> Val:
     """A number in another dtype, as C converts on x86."""
@@ -49,7 +52,7 @@ def convert_real(w: Writer, a: str, b: str, x: str) -> str:
 def _float_to_int(w: Writer, a: str, b: str, x: str) -> str:
     if a == "f16":
         return _float_to_int(w, "f32", b, convert_real(w, "f16", "f32", x))
-    via = {"i8": "i32", "i16": "i32", "u8": "i32", "u16": "i32", "u32": "i64", "u64": "i64"}.get(b, b)
+    via = SIGNED.get(b, b)
     if b != "u64":
         return convert_real(w, via, b, _to_signed(w, a, via, x))
     half, t = float_text(2.0**63, a), llvm_type(a)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.alone import has_instruction, whole
 from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
@@ -233,6 +234,8 @@ class Emitter(FunctionText):
             return divided(self, s.dtype, str(args[0]), last.value)
         if s.op.name == "pow" and isinstance(last, Literal) and is_known(last.value, s.dtype):
             return powered(self, s.dtype, str(args[0]), last.value)
+        if not self.env and s.op.name == "convert" and has_instruction(last.dtype, s.dtype):
+            return whole(self, last.dtype, s.dtype, str(args[0]))
         return apply(self, s.op, s.dtype, tuple([a.dtype for a in s.args]), args)
 
     def digit(self, s: Digit) -> str:
