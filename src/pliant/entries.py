@@ -15,6 +15,7 @@ from pliant.backends.calls import (
     Conditions,
     Constant,
     Container,
+    Front,
     Given,
     Made,
     Number,
@@ -207,7 +208,7 @@ def _changing(
 
 
 def _tree(tree: Any) -> Made:
-    if isinstance(tree, Result | Given | View | Constant | Choice):
+    if isinstance(tree, Result | Given | View | Front | Constant | Choice):
         return tree
     if tree is None:
         return Constant(None)
@@ -221,10 +222,12 @@ def _made(sample: Sample, output: Output) -> Made:
         return Constant(place)
     if output.is_result:
         result = Result(place, output.kind)
+        if len(output.lenses) == 1 and isinstance(cut := output.lenses[0], Cut):
+            return Front(result, cut.counts)
         return _view(result, np.empty(*_form(program, place)), output.lenses) if output.lenses else result
     if output.kind == "either":
         sides = [_made(sample, side) for side in output.alternatives]
-        if any([isinstance(side, View) for side in sides]):
+        if any([isinstance(side, View | Front) for side in sides]):
             raise NoEntryError
         return Choice(place, *sides)
     if output.kind != "source":

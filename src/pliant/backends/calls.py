@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 
 Part: TypeAlias = "Array | Number | Constant | Container | Target"
-Made: TypeAlias = "Result | Given | Passed | View | Constant | Container | Choice"
+Made: TypeAlias = "Result | Given | Passed | View | Front | Constant | Container | Choice"
 
 
 @final
@@ -121,6 +121,16 @@ class View:
     strides: tuple[int, ...]
     offset: int
     is_writeable: bool
+
+
+@final
+@frozen
+class Front:
+    """The first elements along each axis of a new array: as many as the result of that number says, or all. They are
+    a copy where they are at most half of the array."""
+
+    of: Result
+    counts: tuple[int | None, ...]
 
 
 @final

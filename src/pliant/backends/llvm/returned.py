@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Choice, Constant, Container, Given, Made, Passed, Result, View
+from pliant.backends.calls import Choice, Constant, Container, Front, Given, Made, Passed, Result, View
 from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.backends.llvm.numbers import new_number
 from pliant.backends.llvm.recycled import LARGE, recycler
-from pliant.core.types import Type
+from pliant.core.types import Type, itemsize
 
-SCALAR, NEW, EMPTY, BASE = 60, 94, 184, 282  # PyArray_: Scalar, NewFromDescr, Empty, SetBaseObject
+SCALAR, COPY, NEW, EMPTY, BASE = 60, 85, 94, 184, 282  # PyArray_: Scalar, NewCopy, NewFromDescr, Empty, SetBaseObject
 HANDLER = 304  # PyDataMem_SetHandler
 
 MAKE_TUPLE: Final = tuple[Any, ...].__new__
@@ -40,6 +41,11 @@ class Returned:
                 self.scalars[number] = self.w.local("[16 x i8]")
             case View(of):
                 self.prepare(of)
+            case Front(of, counts):
+                self.prepare(of)
+                for count in counts:
+                    if count is not None:
+                        self.scalars[count] = self.w.local("[16 x i8]")
             case Choice(condition, first, second):
                 self.scalars[condition] = self.w.local("[16 x i8]")
                 self.prepare(first)
@@ -87,6 +93,8 @@ class Returned:
                 return self.result(number, kind)
             case View():
                 return self.view(made)
+            case Front():
+                return self.front(made)
             case Choice():
                 return self.choice(made)
             case Container():
@@ -120,22 +128,54 @@ class Returned:
         if id(made) in self.views:
             return w.another(w.load("ptr", self.views[id(made)]))
         base = self.build(made.of)
-        shape, strides = (w.table([str(n) for n in row], "i64") for row in (made.shape, made.strides))
         data = w.at(w.load("ptr", base, layout.DATA), made.offset)
         allowed = layout.WRITEABLE if made.is_writeable else 0
         flags = w.op(f"and i32 {w.load('i32', base, layout.FLAGS)}, {allowed}")
-        descr = w.another(constant(made.dtype))
-        new = w.call_numpy(
-            "ptr",
-            NEW,
-            f"ptr {constant(np.ndarray)}, ptr {descr}, i32 {len(made.shape)}, ptr {shape}, ptr {strides}, ptr {data}, "
-            f"i32 {flags}, ptr null",
-        )
+        new = self.seen(base, made.dtype, [str(n) for n in made.shape], made.strides, data, flags)
+        return self.remembered(made, new)
+
+    def seen(self, base: str, dtype: Any, shape: Sequence[str], strides: Sequence[int], data: str, flags: str) -> str:
+        """A new view of the memory of `base`, whose reference it takes."""
+        w = self.w
+        extents, steps = w.table(shape, "i64"), w.table([str(n) for n in strides], "i64")
+        form = f"i32 {len(shape)}, ptr {extents}, ptr {steps}"
+        kind, descr = constant(np.ndarray), w.another(constant(dtype))
+        new = w.call_numpy("ptr", NEW, f"ptr {kind}, ptr {descr}, {form}, ptr {data}, i32 {flags}, ptr null")
         w.require_made(new)
         w.require_not_negative(w.call_numpy("i32", BASE, f"ptr {new}, ptr {base}"))
-        self.views[id(made)] = w.local("ptr")
-        w.line(f"store ptr {new}, ptr {self.views[id(made)]}")
         return new
+
+    def remembered(self, made: View | Front, new: str) -> str:
+        """A new object, which is the answer if the same is asked for again."""
+        self.views[id(made)] = self.w.local("ptr")
+        self.w.line(f"store ptr {new}, ptr {self.views[id(made)]}")
+        return new
+
+    def front(self, made: Front) -> str:
+        """The first elements of a new array, of which a few are copied so that the rest of its memory is free."""
+        w, type = self.w, self.results[made.of.number]
+        if id(made) in self.views:
+            return w.another(w.load("ptr", self.views[id(made)]))
+        pairs = zip(type.shape, made.counts, strict=True)
+        shape = [str(n) if count is None else w.load("i64", self.scalars[count]) for n, count in pairs]
+        size = "1"
+        for n in shape:
+            size = w.op(f"mul i64 {size}, {n}")
+        strides = [itemsize(type.dtype) * math.prod(type.shape[axis + 1 :]) for axis in range(type.rank)]
+        base = self.build(made.of)
+        data = w.load("ptr", base, layout.DATA)
+        part = self.seen(base, self.dtypes[type.dtype], shape, strides, data, str(layout.WRITEABLE))
+        place, few, done = w.local("ptr"), w.label("few"), w.label("done")
+        w.line(f"store ptr {part}, ptr {place}")
+        is_few = w.op(f"icmp ule i64 {size}, {type.size // 2}")
+        w.line(f"br i1 {is_few}, label %{few}, label %{done}")
+        w.begin(few)
+        copy = w.call_numpy("ptr", COPY, f"ptr {part}, i32 0")
+        w.call("void", "Py_DecRef", f"ptr {part}")
+        w.line(f"store ptr {w.require_made(copy)}, ptr {place}")
+        w.line(f"br label %{done}")
+        w.begin(done)
+        return self.remembered(made, w.load("ptr", place))
 
     def container(self, made: Container) -> str:
         w = self.w
