@@ -356,3 +356,23 @@ def test_whether_a_number_is_among_them() -> None:
 
     for x in inputs():
         assert pliant.jit(f)(x) == f(x)
+
+
+@pytest.mark.parametrize("x", [[0.0, -0.0], [-0.0, 0.0, 1.0, -1.0], [2.0, -0.0], [0.0, np.nan, -0.0]], ids=str)
+def test_of_zeros_the_first_is_the_distinct_one(x: Any) -> None:
+    made = pliant.jit(np.unique)(np.array(x))
+    zero = next(z for z in x if z == 0)
+    np.testing.assert_array_equal(made, np.unique(x))
+    np.testing.assert_array_equal(np.signbit(made[made == 0]), np.signbit([zero]))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "c16", "?"])
+@pytest.mark.parametrize("count", [3, 48, 49, 500])
+def test_elements_are_found_among_few_and_among_many(count: int, dtype: str) -> None:
+    rng = np.random.default_rng(count)
+    x, y = (rng.integers(0, 900, n).astype(dtype) for n in (200, count))
+    if x.dtype.kind == "f":
+        x[0] = y[0] = np.nan
+    for invert in (False, True):
+        made = pliant.jit(lambda x, y, invert=invert: np.isin(x, y, invert=invert))(x.reshape(20, 10), y)
+        np.testing.assert_array_equal(made, np.isin(x.reshape(20, 10), y, invert=invert), strict=True)

@@ -106,6 +106,20 @@ def test_methods_have_gradients(ufunc):
     check_gradient(lambda x: np.sum(ufunc.reduceat(x, places) ** 2), x)
 
 
+@pytest.mark.parametrize("starts", [[0, 40, 41, 97], [50, 3, 3, 99], [99, 0, 98, 0]], ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.minimum], ids=lambda u: u.__name__)
+def test_parts_of_many_rows_are_reduced_in_any_order(ufunc, dtype, starts):
+    x, places = (
+        (np.arange(300).reshape(100, 3) % (2 if ufunc is np.multiply else 7) + 1).astype(dtype),
+        np.array(starts),
+    )
+    made, wanted = pliant.jit(lambda x, i: ufunc.reduceat(x, i))(x, places), ufunc.reduceat(x, places)
+    np.testing.assert_allclose(made, wanted, rtol=1e-6, strict=True)
+    if dtype == "f8":
+        check_gradient(lambda x: np.sum(np.log(ufunc.reduceat(x, places))), np.linspace(0.5, 1.5, 100))
+
+
 def test_an_index_of_reduceat_outside_is_an_index_error():
     with pytest.raises(IndexError, match=r"index -1 out-of-bounds in add.reduceat \[0, 3\)"):
         pliant.jit(lambda x: np.add.reduceat(x, [0, -1]))(np.ones(3))

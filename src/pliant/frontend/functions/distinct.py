@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.bounded import Bounded, bounded, extents_of, inside, whole_of
+from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, inside, whole_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.bounded_order import in_order
 from pliant.frontend.functions.common import only, solid, unsupported, xp
@@ -31,6 +31,11 @@ def unique(
         made = xp.unique(plain, *wanted, equal_nan=equal_nan)
         found = [fresh_concrete(m) for m in as_tuple(made)]
         return tuple(found) if any(wanted) else found[0]
+    if not any(wanted[:2]) and whole_of(x).type.kind != "c":
+        values = _sorted(x)
+        first = _starts(values, x, equal_nan=equal_nan)
+        made = listed(values, first)
+        return (made, _counts(first, x)) if wanted[2] else made
     order = in_order(x)
     values = whole_of(x)[order]
     first = _starts(values, x, equal_nan=equal_nan)
@@ -50,6 +55,15 @@ def _line(a: Any) -> Any:
     if isinstance(a, Bounded):
         return xp.ravel(a)
     return ravel(solid(a))
+
+
+def _sorted(x: Any) -> TracedArray:
+    """The elements of a line in order; its zeros all have the sign of the first, as equal ones that come in order."""
+    values = whole_of(xp.sort(x))
+    if not values.type.is_float:
+        return values
+    zero = whole_of(x)[xp.argmax(filled(x, 1) == 0)]
+    return xp.where(values == 0, zero, values)
 
 
 def _starts(values: TracedArray, x: Any, *, equal_nan: bool) -> TracedArray:

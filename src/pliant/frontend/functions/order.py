@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from pliant.ops.index import gather
 from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, slice_axis
+
+COMPARED: Final = 48
+"""Elements that each is compared with; in more it is searched for."""
 
 
 def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArray:
@@ -185,10 +188,15 @@ def _periodic(x: TracedArray, line: TracedArray, heights: TracedArray, period: A
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
-    """np.isin: every element against every other."""
+    """np.isin: every element against every other where these are few, else by a search in them."""
     x, y = as_traced(element), ravel(solid(test_elements))
     dtype = result_dtype(x, y)
     a, b = value_of(x, dtype), value_of(y, dtype)
+    if y.size > COMPARED and b.type.kind != "c":
+        line = sorting.sort(b, 0)
+        places = compare.minimum(sorting.searchsorted(line, a), y.size - 1)
+        found = compare.equal(gather(line, places), a)
+        return fresh(bits.invert(found) if invert else found, is_array=True)
     full = (*a.shape, y.size)
     same = compare.equal(broadcast(a, full, tuple(range(len(a.shape)))), broadcast(b, full, (len(a.shape),)))
     found = reduce_or(same, (len(a.shape),))

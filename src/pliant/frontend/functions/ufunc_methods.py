@@ -1,14 +1,15 @@
 """`reduce`, `accumulate` and `reduceat` of any ufunc of two operands, element after element as NumPy does.
 
 They serve the ufuncs for which there is nothing faster: `subtract`, `divide`, `arctan2`, … are not
-associative, so their reductions are loops; `reduceat` is `ufunc.at` on the first element of each part.
+associative, so their reductions are loops; `reduceat` is `ufunc.at` on the first element of each part, but a
+reduction of each part where there is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,14 +26,22 @@ from pliant.frontend.functions.common import NO_VALUE, array_of, store_out
 from pliant.frontend.functions.reduce import kept
 from pliant.frontend.functions.ufuncs import STEPS, check_second
 from pliant.ops import bits, compare
+from pliant.ops.block import ReadBlock
 from pliant.ops.cond import Cond
-from pliant.ops.elementwise import sub
+from pliant.ops.elementwise import add, sub
+from pliant.ops.folds import start_of
 from pliant.ops.index import gather
 from pliant.ops.loop import Loop
-from pliant.ops.reduce import reduce_and, reduce_or
+from pliant.ops.reduce import reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, iota, move_axis, reshape, slice_axis
 from pliant.ops.sort import searchsorted
+
+FOLDS: Final[dict[np.ufunc, tuple[Callable[..., Value], str]]] = {
+    np.add: (reduce_sum, "sum"), np.multiply: (reduce_prod, "prod"), np.maximum: (reduce_max, "max"),
+    np.minimum: (reduce_min, "min"),
+}  # fmt: skip
+"""Ufunc → its reduction of numbers that have an order, and the kind of fold that this is."""
 
 
 def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
@@ -137,7 +146,12 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: An
             ("here", here())
         )
     rows = move_axis(x, at, 0)
-    made = _parts(ufunc, rows, places.concrete) if places.concrete is not None else _found_parts(ufunc, rows, places)
+    if places.concrete is not None:
+        made = _parts(ufunc, rows, places.concrete)
+    elif ufunc in FOLDS and rows.dtype != "bool" and rows.type.kind != "c" and rows.type.size and places.size:
+        made = _folded_parts(ufunc, rows, value_of(places, "i64"))
+    else:
+        made = _found_parts(ufunc, rows, places)
     return store_out(move_axis(made, 0, at), out, f"np.{ufunc.__name__}.reduceat", is_array=True, casting="unsafe")
 
 
@@ -160,20 +174,42 @@ def _parts(ufunc: np.ufunc, rows: Value, starts: Any) -> Value:
     return update.scatter(first, [value_of(owners)], update.u, unique=False)
 
 
+def _folded_parts(ufunc: np.ufunc, rows: Value, starts: Value) -> Value:
+    """The parts, where the indices are found at run time: of each part its block of rows, reduced."""
+    n, m, shape = rows.shape[0], starts.shape[0], rows.shape
+    fold, kind = FOLDS[ufunc]
+    zero, all_rows = const(0, "i64"), const(n, "i64")
+    begin = compare.minimum(compare.maximum(add(starts, 1), 0), all_rows)
+    rest = compare.maximum(sub(compare.minimum(_after(starts, n), all_rows), begin), 0)
+
+    def step(_: Value, x: Value, first: Value, begin: Value, count: Value) -> Value:
+        outer = [const(k, "i64") for k in shape[1:]]
+        block = ReadBlock(shape, (1,) * len(shape))(x, begin, *[zero for _ in outer], count, *outer)
+        inside = broadcast(compare.less(iota(n), count), shape, (0,))
+        later = fold(select(inside, block, const(start_of(kind, x.dtype), x.dtype)), (0,))
+        alone = broadcast(compare.equal(count, zero), first.shape, ())
+        return select(alone, first, cast_value(STEPS[ufunc](first, later), x.dtype))
+
+    operands = (rows, gather(rows, starts), begin, rest)
+    types = [Type("i64"), rows.type, rows.type.row, begin.type.row, rest.type.row]
+    return Loop(m, ("const", "each", "each", "each"), ("stack",), trace(step, *types)).apply(*operands)[0]
+
+
+def _after(starts: Value, n: int) -> Value:
+    """Where the part ends that begins at each index; the last one at the end of the n rows."""
+    return concatenate((slice_axis(starts, 0, 1, starts.shape[0] - 1), broadcast(const(n, "i64"), (1,), ())), 0)
+
+
 def _found_parts(ufunc: np.ufunc, rows: Value, places: Any) -> Value:
     """The parts, where the indices are found at run time: one pass over the rows if they never fall."""
     starts = value_of(places, "i64")
     n, m = rows.shape[0], starts.shape[0]
     build = STEPS[ufunc]
 
-    def after(starts: Value) -> Value:
-        """Where the part ends that begins at each index; the last one at the end of the rows."""
-        return concatenate((slice_axis(starts, 0, 1, m - 1), broadcast(const(n, "i64"), (1,), ())), 0)
-
     def combined(fails: Value) -> Value:
         """What fails, of rows that are combined with rows before them."""
         places = broadcast(iota(n), (m, n), (1,))
-        first, end = (broadcast(x, (m, n), (0,)) for x in (starts, after(starts)))
+        first, end = (broadcast(x, (m, n), (0,)) for x in (starts, _after(starts, n)))
         inside = bits.bitwise_and(compare.less(first, places), compare.less(places, end))
         some = reduce_or(inside, (0,))
         return bits.bitwise_and(fails, broadcast(some, fails.shape, (0,)))
@@ -193,7 +229,7 @@ def _found_parts(ufunc: np.ufunc, rows: Value, places: Any) -> Value:
             made = build(so_far, broadcast_value(row, so_far.shape))
             return select(broadcast(inside, so_far.shape, (0,)), cast_value(made, x.dtype), so_far)
 
-        operands = (gather(x, starts), x, starts, after(starts))
+        operands = (gather(x, starts), x, starts, _after(starts, n))
         types = [Type("i64"), operands[0].type, x.type.row, starts.type, starts.type]
         return Loop(n, ("carry", "each", "const", "const"), ("last",), trace(step, *types)).apply(*operands)[0]
 
