@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from numpy.exceptions import AxisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pliant.core.origin import Origin
 
@@ -133,8 +133,64 @@ class DomainError(PliantError, ValueError):
     """A value lies outside what the operation is defined for, like a singular matrix."""
 
 
+class NoWeightError(PliantError, ZeroDivisionError):
+    """The weights of a mean add up to nothing."""
+
+
 class OutOfMemoryError(PliantError, MemoryError):
     """What a loop keeps for its derivative needs more memory than there is."""
+
+
+_ASSIGNED: Final = "NumPy boolean array indexing assignment cannot assign"
+
+FAILURES: Final[Mapping[str, tuple[tuple[type[PliantError], str, str], ...]]] = {
+    "integer": (
+        (DomainError, "cannot convert float NaN to integer", ""),
+        (NumberRangeError, "cannot convert float infinity to integer", "nor numbers of more than 64 bits, as 2.0**63"),
+    ),
+    "fits": ((NumberRangeError, "Python integer {code} out of bounds for {0}", "convert it with .astype(...)"),),
+    "assigned": (
+        (ShapeError, _ASSIGNED + " {0} input values to the {count} output values where the mask is true", ""),
+    ),
+    "assigned_some": (
+        (ShapeError, _ASSIGNED + " other input values than {count} to the {count} output values of the mask", ""),
+    ),
+    "rows": ((ShapeError, "shape mismatch: {0} rows could not be broadcast to the {count} that the mask selects", ""),),
+    "extents": (
+        (ShapeError, "operands could not be broadcast together: their extents, known only at run time, differ", ""),
+    ),
+    "operands": ((ShapeError, "operands could not be broadcast together with shapes ({count},) ({0},)", ""),),
+    "bincount": (
+        (DomainError, "np.bincount: 'list' argument must have no negative elements", ""),
+        (
+            IndexRangeError,
+            "np.bincount: an element is not below minlength={0}, so NumPy's result would have more elements",
+            "give a minlength above all elements, or bound these: np.bincount(np.minimum(x, {0} - 1), minlength={0})",
+        ),
+    ),
+    "coordinates": ((DomainError, "np.ravel_multi_index: invalid entry in coordinates array", ""),),
+    "flat_index": ((DomainError, "np.unravel_index: an index is out of bounds for array with size {0}", ""),),
+    "choice": ((DomainError, "np.choose: invalid entry in choice array", ""),),
+    "only_nan": ((DomainError, "All-NaN slice encountered", ""),),
+    "observations": ((ArgumentError, "{0} must be integer", ""), (DomainError, "{0} cannot be negative", "")),
+    "rising": ((DomainError, "`bins` must increase monotonically, when an array", ""),),
+    "monotonic": ((DomainError, "bins must be monotonically increasing or decreasing", ""),),
+    "finite_range": ((DomainError, "the range of the bins is not finite", "give range=(low, high)"),),
+    "range": ((DomainError, "max must be larger than min in range parameter.", ""),),
+    "quantiles": ((DomainError, "{0}s must be in the range [0, {1}]", ""),),
+    "weights": ((NoWeightError, "Weights sum to zero, can't be normalized", ""),),
+}
+"""Name → class, message and hint of each error that a number other than 0 stands for at run time: the first for 1, …,
+the last for all others. What follows a name is put into the text; so is the number, `{code}`, or one less,
+`{count}`."""
+
+
+def failed(failure: str, code: int) -> PliantError:
+    """The error of a number that is not 0."""
+    name, *known = failure.split()
+    errors = FAILURES[name]
+    kind, message, hint = errors[code - 1 if 0 < code <= len(errors) else -1]
+    return kind(message.format(*known, code=code, count=code - 1), hint=hint.format(*known))
 
 
 class MissingRuleError(PliantError, NotImplementedError):

@@ -18,6 +18,7 @@ from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
 from pliant.frontend.rows import rows_of, runs
 from pliant.frontend.tracing import current, short_of
+from pliant.frontend.whole import element, fitted
 from pliant.ops.complex import real
 from pliant.ops.elementwise import convert
 from pliant.ops.neighbours import with_neighbours_joined
@@ -113,14 +114,9 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
     array = traced.concrete
     if dtype is not None and array is not None and array.ndim == 0:
         return const(literal(array[()].item(), dtype) if traced.is_weak else cast_number(array, dtype), dtype)
-    if (
-        traced.is_weak
-        and dtype is not None
-        and dtype[0] in "iu"
-        and dtype != "i64"
-        and traced.type.kind == "i"
-        and traced.storage.index is not None
-    ):
+    if traced.is_weak and dtype is not None and dtype[0] in "iu" and dtype != "i64" and traced.type.kind == "i":
+        if traced.storage.index is None:
+            return fitted(traced.value, dtype)
         current().outermost.narrowed.add((traced.storage.index, dtype))
     return cast_value(traced.value, dtype) if dtype else traced.value
 
@@ -132,13 +128,17 @@ def strong(x: Any) -> TracedArray:
 
 
 def stored(x: Any, dtype: str) -> Value:
-    """The value that assigning x to elements of a dtype puts there: arrays are cast, Python's numbers have to fit."""
+    """The value that assigning x to elements of a dtype puts there: arrays are cast, single numbers have to fit."""
     if is_sequence(x) and has_numbers_only(x):
         return fresh_concrete(_fitting(lambda: np.array(x, DTYPES[dtype]))).value
     check_real(x, dtype)
-    if not isinstance(x, NUMBERS):
+    if not isinstance(x, NUMBERS) or isinstance(x, np.generic):
         x = as_traced(x)
         warn_of_lost_parts(x.dtype, dtype)
+        is_number = x.is_scalar and not (x.is_weak and x.type.kind == "i")
+        if is_number and dtype[0] in "iu" and x.type.kind in "iuf":
+            known = x.concrete
+            return element(x.value, dtype) if known is None else const(literal(known[()], dtype), dtype)
     return value_of(x, dtype)
 
 

@@ -10,13 +10,17 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded, common_extents, filled
+from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded, filled
 from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
 from pliant.frontend.listed import positions
-from pliant.frontend.ranks import dealt, ranks
+from pliant.frontend.ranks import count, dealt, ranks
 from pliant.frontend.selection import Selection, spread
+from pliant.ops.bits import logical_and, logical_not, logical_or
+from pliant.ops.compare import equal
+from pliant.ops.elementwise import add
+from pliant.ops.ensure import ensure
 from pliant.ops.index import gather
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, reshape
@@ -90,11 +94,14 @@ def _dealt(mask: Value, y: Bounded, x: Value, axis: int) -> Value:
     if axis:
         raise y.refused("x[:, mask] = y, of y")
     rank = len(mask.shape)
-    rows = positions(fresh(mask, is_array=True))
-    (count,) = common_extents("x[mask] = y", [rows, y[(slice(None), *(0,) * (y.ndim - 1))]])
-    there = filled(Bounded(y.whole, (count, *y.extents[1:])), 0)  # an error at run time unless there are as many
-    row = broadcast_value(stored(there, x.dtype), (y.whole.shape[0], *x.shape[rank:]))
-    order = select(reshape(mask, (mask.type.size,)), ranks(mask), const(0, "i64"))
+    if y.ndim != 1 + len(x.shape) - rank:
+        raise y.refused("x[mask] = y, where y has not an axis for each of x[mask],")
+    given, wanted, none = as_traced(y.shape[0]).value, count(mask), const(0, "i64")
+    is_one = equal(given, const(1, "i64"))
+    code = select(logical_or(is_one, equal(given, wanted)), none, add(wanted, 1))
+    row = broadcast_value(stored(filled(y, 0), x.dtype), (y.whole.shape[0], *x.shape[rank:]))
+    flat = logical_and(reshape(mask, (mask.type.size,)), broadcast(logical_not(is_one), (mask.type.size,), ()))
+    order = ensure(select(flat, ranks(mask), none), code, "assigned_some")
     return reshape(gather(row, order), (*mask.shape, *x.shape[rank:]))
 
 
@@ -111,4 +118,4 @@ def at_places(mask: Value, value: Value, shape: tuple[int, ...], axis: int = 0) 
             "values for each element that a mask selects, behind other axes, are not supported",
             hint="move its axes to the front: np.moveaxis(x, …)[mask] = …",
         ).at(("here", here()))
-    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)))
+    return dealt(mask, broadcast_value(value, (value.shape[0], *rest)), "rows" if rest else "assigned")

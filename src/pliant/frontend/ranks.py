@@ -5,6 +5,7 @@ from __future__ import annotations
 from pliant.core.ir import Value, const
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import add, convert, sub
+from pliant.ops.ensure import ensure
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.rounding import remainder
@@ -34,17 +35,16 @@ def places(mask: Value) -> Value:
     return slice_axis(scatter_set(board, (spare,), iota(size)), 0, 0, size)
 
 
-def dealt(mask: Value, values: Value) -> Value:
-    """`values[j…]` at the j-th selected place, zeros elsewhere: `bool[s…], t[m, r…] → t[s…, r…]`.
+def dealt(mask: Value, values: Value, failure: str = "assigned") -> Value:
+    """`values[j…]` at the j-th selected place, something elsewhere: `bool[s…], t[m, r…] → t[s…, r…]`.
 
-    IndexRangeError, when the program runs, unless the mask selects m places.
+    The error of that name, when the program runs, unless the mask selects m places.
     """
-    m = values.shape[0]
+    m, n = values.shape[0], count(mask)
     flat = reshape(mask, (mask.type.size,))
-    # a place that is selected must have a value, and so must the last value have a place
-    missing = select(equal(count(mask), const(m, "i64")), const(0, "i64"), const(max(m, 1), "i64"))
-    order = select(flat, ranks(mask), const(0, "i64"))
-    found = gather(values if m else _stand_in(flat, values), add(order, broadcast(missing, order.shape, ())))
+    code = select(equal(n, const(m, "i64")), const(0, "i64"), add(n, 1))
+    order = ensure(select(flat, ranks(mask), const(0, "i64")), code, f"{failure} {m}")
+    found = gather(values if m else _stand_in(flat, values), order)
     return reshape(found, (*mask.shape, *values.shape[1:]))
 
 

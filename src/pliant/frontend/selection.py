@@ -102,7 +102,7 @@ class Selection:
         if self.axis:
             return None
         rows = np.shape(other)[0], *self.whole.shape[self.mask.ndim :]  # an element for each one
-        return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows)), is_array=True)
+        return fresh(dealt(self.mask.value, broadcast_value(value_of(other), rows), "operands"), is_array=True)
 
     def _is_beside(self, other: Any) -> bool:
         """Whether another has elements at the same places."""

@@ -26,6 +26,7 @@ from pliant.ops import compare
 from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
+from pliant.ops.ensure import Ensure
 from pliant.ops.reduce import Argmax, Argmin, ReduceSum
 from pliant.ops.rounding import FloorDivide, Remainder, floor_divide
 from pliant.ops.select import Select, select
@@ -270,6 +271,8 @@ def _range_of(value: Value) -> Range:
             (a, b), (c, d) = (taken_apart(x).range for x in args)
             lows, highs = [x for x in (a, c) if x is not None], [x for x in (b, d) if x is not None]
             return max(lows, default=None), min(highs, default=None)
+        case Ensure():
+            return range_of(args[0])
         case Remainder():
             limit = taken_apart(args[1]).known or 0
             return (0, limit - 1) if limit > 0 else (None, None)

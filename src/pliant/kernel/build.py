@@ -17,6 +17,7 @@ from pliant.kernel.fuse import Calls, Can, Fusion
 from pliant.kernel.ir import (
     Affine,
     Buffer,
+    Checked,
     Fill,
     Host,
     Index,
@@ -253,9 +254,10 @@ def record_fill(step: Fill, fusion: Fusion, sites: list[Site], ranges: Ranges) -
 
 
 def prune(nest: Nest) -> None:
-    """Drop scalars that nothing needs."""
+    """Drop scalars that nothing needs; what is checked may be an error, also where the element is always the same."""
     needed: set[Scalar] = set()
-    todo = [root.scalar for root in nest.roots if root.scalar and (root.buffer or root.fold)]
+    todo = [s for s in nest.body.body if isinstance(s, Checked)]
+    todo += [root.scalar for root in nest.roots if root.scalar and (root.buffer or root.fold)]
     todo += [*nest.limits.values(), *[a for r in nest.roots for a, _ in r.offset.terms if isinstance(a, Scalar)]]
     kept = [root for root in nest.roots if root.buffer or root.fold]
     while todo:
@@ -264,6 +266,7 @@ def prune(nest: Nest) -> None:
             needed.add(scalar)
             todo.extend(scalar.operands())
             todo.extend([a for i in scalar.indices() for a, _ in i.terms if isinstance(a, Scalar)])
+            todo.extend([s for region in regions(scalar) for s in region.body if isinstance(s, Checked)])
     nest.roots = kept
     drop(nest.body, needed)
 

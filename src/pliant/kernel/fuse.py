@@ -179,7 +179,7 @@ class Fusion:
     def may_fail(self, value: Value) -> bool:
         """Whether making a value may fail, where the caller could see what had been written until then."""
         cone = self.cones.get(value, ()) if self.homes else ()
-        return any([not isinstance(v.op, Elementwise | Movement | Const) for v in cone])
+        return any([not isinstance(v.op, Elementwise | Movement | Const) or hasattr(v.op, "failure") for v in cone])
 
     def reads(self, value: Value, written: Value) -> bool:
         """Whether a value must be known before `written` is written over, since it reads that."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ShapeError, beyond
+from pliant.errors import beyond, failed
 from pliant.kernel.record import fill_of, identity_of
 from pliant.transforms.evaluate import run
 
@@ -84,9 +84,15 @@ class Interpreter:
         return i
 
     def same(self, x: Scalar, y: Scalar, failure: str) -> Scalar:
-        """The common value of two integers, or ShapeError."""
+        """The common value of two integers, or an error."""
         if x != y:
-            raise ShapeError(failure)
+            raise failed(failure, 1)
+        return x
+
+    def ensured(self, x: Scalar, code: Scalar, failure: str) -> Scalar:
+        """A scalar, or the error of its code."""
+        if code:
+            raise failed(failure, int(code))
         return x
 
     def reindex(self, i: Sequence[int], before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:

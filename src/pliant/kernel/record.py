@@ -247,6 +247,14 @@ class Recorder:
         away, site = affine(x) - affine(y), len(self.sites) - 1
         return self.as_scalar(affine(x) + affine(self.remember(("same", x, y), lambda: Checked(away, 1, site))))
 
+    def ensured(self, x: Scalar, code: Scalar, failure: str) -> Scalar:
+        """A scalar; its code, which says what is wrong with it, is noted where it is not 0."""
+        assert self.node
+        self.sites.append(Site(0, 1, self.node.origin, self.node.op.name, failure))
+        site = len(self.sites) - 1
+        self.remember(("ensured", code, failure), lambda: Checked(affine(code), 1, site))
+        return x
+
     def reindex(self, i: Sequence[Affine], before: Sequence[int], after: Sequence[int]) -> Index:
         """The index in shape `after` of the element that is at `i` in shape `before`."""
         at = index_of(i)

@@ -24,6 +24,7 @@ from pliant.ops import (
     custom,
     einsum,
     elementwise,
+    ensure,
     fft,
     halves,
     index,
@@ -68,8 +69,8 @@ from pliant.ops import (
 MODULES: Final[tuple[ModuleType, ...]] = (
     bitcast,
     elementwise, splat, power, length, transcendental, special, stable, rounding, complex, compare, bits, select, ties,
-    shape, shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided, complex_parts,
-    windows,
+    ensure, shape, shape_rules, reduce, update, block, block_rules, index, index_rules, masked_writes, strided,
+    complex_parts, windows,
     scatter_extremum, scatter_fold, sort, scan, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, custom,

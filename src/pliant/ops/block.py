@@ -16,7 +16,7 @@ from pliant.core import ir
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
-from pliant.errors import DTypeError, ShapeError, beyond
+from pliant.errors import DTypeError, ShapeError, beyond, failed
 from pliant.ops.base import Elementwise, Linear
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import broadcast, lift, move_axis
@@ -249,14 +249,18 @@ class Agree(Elementwise):
     """The common value of two integers; ShapeError where they differ. They are the extents of operands."""
 
     domain = "i"
-    failure = "operands could not be broadcast together: their extents, known only at run time, differ"
+    failure = "extents"
+
+    def somewhere(self, *types: Type) -> dict[int, int]:
+        """Both numbers, and one that they may have in common."""
+        return {0: 0, 1: 0}
 
     def array(self, xp: Namespace, x: Any, y: Any) -> Any:
         return x
 
     def numpy(self, np: Namespace, x: Any, y: Any) -> Any:
         if (x != y).any():
-            raise ShapeError(self.failure)
+            raise failed(self.failure, 1)
         return x
 
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:

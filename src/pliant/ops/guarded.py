@@ -7,14 +7,13 @@ would have kept in range may lie anywhere there, and its check would stop all th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pliant.core.build import hint_of, trace
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value, Values, const
+from pliant.core.protocols import implements
 from pliant.core.types import Type
-from pliant.ops.block import Block
-from pliant.ops.index import Indexed
 from pliant.ops.one_by_one import has_parts
 from pliant.ops.region import reached
 from pliant.ops.select import select
@@ -22,13 +21,20 @@ from pliant.ops.shape import broadcast
 from pliant.transforms.replace import replaced
 
 
+@runtime_checkable
+class Partial(Protocol):
+    """A primitive that has no result for some operands."""
+
+    def somewhere(self, *types: Type) -> dict[int, int]:
+        """The operands that must be in range, and for each a number that always is."""
+        ...
+
+
 def guarded(fn: Function, batched: Sequence[bool]) -> Function:
     """`fn` with a condition before its operands: without it, places that depend on the batched operands are such as
     there always are, and loops in it whose ends do end at once."""
     order = fn.nodes
-    given = {
-        node: node.op.somewhere(*(a.type for a in node.args)) for node in order if isinstance(node.op, Indexed | Block)
-    }
+    given = {node: node.op.somewhere(*(a.type for a in node.args)) for node in order if implements(node.op, Partial)}
     held = {node: functions_of(node.op).values() for node in order if hasattr(node.op, "under")}
     holders = {node for node, functions in held.items() if any([has_parts(f, 0) for f in functions])}
     named = dict.fromkeys([node.args[n] for node, places in given.items() for n in places])

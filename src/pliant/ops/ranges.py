@@ -15,6 +15,7 @@ from pliant.ops.bits import BitwiseAnd, RightShift
 from pliant.ops.compare import Equal, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, NotEqual
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Add, Convert, Mul, Neg, Sub
+from pliant.ops.ensure import Ensure
 from pliant.ops.loop import Loop
 from pliant.ops.rounding import FloorDivide, Remainder
 from pliant.ops.select import Select
@@ -180,6 +181,8 @@ def _range(node: Node, found: Ranges) -> Range | None:
             return yes if cond == (1, 1) else no if cond == (0, 0) else yes and no and _around(*yes, *no)
         case [x, y] if isinstance(op, BitwiseAnd):
             return _common_bits([r for r in (x, y) if r and r[0] >= 0])
+        case [x, _] if isinstance(op, Ensure):
+            return x
         case [_, (low, high)] if isinstance(op, Remainder) and low > 0:
             return 0, high - 1
         case [(_, _) as x, (low, high)] if isinstance(op, FloorDivide) and low > 0:

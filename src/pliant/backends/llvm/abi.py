@@ -15,7 +15,7 @@ from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.tapes import STATE, give_back, words
 from pliant.core.types import DTYPES, Type
-from pliant.errors import DomainError, OutOfMemoryError, ShapeError, beyond, out_of_range
+from pliant.errors import DomainError, OutOfMemoryError, beyond, failed, out_of_range
 from pliant.frontend.memory import address_of
 from pliant.kernel.site import CALLED, OUT_OF_MEMORY
 
@@ -145,7 +145,7 @@ class Executable:
                 hint='does the loop end? save="sqrt" on a loop of a known number of steps keeps less',
             ).at(("here", place.origin))
         if place.failure and place.extent:
-            raise ShapeError(place.failure).at(("here", place.origin))
+            raise failed(place.failure, index).at(("here", place.origin))
         if place.failure:
             raise np.linalg.LinAlgError(str(DomainError(place.failure).at(("here", place.origin))))
         if place.count > 1:

@@ -1,5 +1,6 @@
 """Python's numbers and its module `math`, for traced numbers: what they make is traced, and takes the dtype
-of what it meets, as Python's numbers do. Where `math` raises ValueError or OverflowError the result is NaN or inf."""
+of what it meets, as Python's numbers do. Where a function of `math` that makes floats raises ValueError or
+OverflowError the result is NaN or inf; what becomes an integer raises them."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.specials import special, told
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.whole import element
 
 FUNCTIONS: Final[Any] = np
 
@@ -29,8 +31,9 @@ def number(x: Any, dtype: str) -> TracedArray:
         raise DTypeError("a complex number does not become a real one by itself", hint="take x.real").at(
             ("here", here())
         )
-    whole = FUNCTIONS.trunc(x) if dtype == "i64" and x.type.kind == "f" else x
-    return with_kind(value_of(whole.reshape(()), dtype), Kind(Type(dtype), is_scalar=True, is_weak=True))
+    x = x.reshape(())
+    value = element(x.value, dtype) if dtype == "i64" and x.type.kind in "fu" else value_of(x, dtype)
+    return with_kind(value, Kind(Type(dtype), is_scalar=True, is_weak=True))
 
 
 def _converter(kind: Any, dtype: str) -> Callable[..., Any]:

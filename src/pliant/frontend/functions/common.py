@@ -11,10 +11,12 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DomainError, DTypeError, ShapeError, UnsupportedError
+from pliant.errors import DomainError, DTypeError, IndexRangeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value, short, value_of
 from pliant.ops.elementwise import convert
+from pliant.ops.ensure import ensure
+from pliant.ops.reduce import reduce_or
 
 xp: Any = np
 """NumPy, called with traced arrays: its protocols lead back to the tables."""
@@ -171,9 +173,24 @@ def refuse(name: str, hint: str) -> Callable[..., Any]:
     return refused
 
 
-def int_value(x: Any) -> Value:
-    """Integers as i64."""
-    return value_of(x, "i64")
+def unless(bad: Any, x: TracedArray, failure: str) -> TracedArray:
+    """An array; at run time the error of that name if something holds anywhere."""
+    mask = as_traced(bad).value
+    code = convert(reduce_or(mask, tuple(range(mask.type.rank))) if mask.shape else mask, "i64")
+    return fresh(ensure(x.value, code, failure), is_array=not x.is_scalar)
+
+
+def index_value(x: Any, call: Callable[[Any], Any]) -> Value:
+    """Indices as i64; NumPy's error where its function, called with indices of that dtype, takes none of them."""
+    indices = as_traced(np.zeros(0, int) if is_sequence(x) and not len(x) else x)
+    try:
+        call(np.zeros(1, indices.dtype))
+    except (TypeError, IndexError) as error:
+        kind = IndexRangeError if isinstance(error, IndexError) else DTypeError
+        raise kind(str(error), hint=f"convert the indices, {indices.type}, with .astype(int)").at(
+            ("here", here())
+        ) from None
+    return value_of(indices, "i64")
 
 
 __all__ = [
@@ -181,8 +198,8 @@ __all__ = [
     "array_of",
     "check_out",
     "constant",
+    "index_value",
     "inexact",
-    "int_value",
     "is_list",
     "is_sequence",
     "known",
@@ -193,6 +210,7 @@ __all__ = [
     "refuse",
     "solid",
     "store_out",
+    "unless",
     "unsupported",
     "widened",
     "xp",

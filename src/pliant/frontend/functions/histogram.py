@@ -13,7 +13,7 @@ from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, integer_of, value_of
-from pliant.frontend.functions.common import array_of, known, real_only, solid, unsupported, xp
+from pliant.frontend.functions.common import array_of, known, real_only, solid, unless, unsupported, xp
 from pliant.frontend.functions.order import searchsorted
 from pliant.frontend.functions.shape import ravel
 from pliant.frontend.kinds import is_sequence, is_traced
@@ -40,6 +40,8 @@ def _edges(x: TracedArray, bins: Any, range: Any) -> TracedArray:
     if edges.ndim:
         if edges.concrete is not None and np.any(edges.concrete[:-1] > edges.concrete[1:]):
             raise DomainError("`bins` must increase monotonically, when an array").at(("here", here()))
+        if edges.concrete is None:
+            edges = unless(xp.greater(edges[:-1], edges[1:]), edges, "rising")
         return array_of(edges)
     count = integer_of(known(bins, "bins="))
     if count < 1:
@@ -48,6 +50,9 @@ def _edges(x: TracedArray, bins: Any, range: Any) -> TracedArray:
         raise DomainError("max must be larger than min in range parameter.").at(("here", here()))
     low, high = range if range is not None else (xp.min(x), xp.max(x)) if x.size else (0.0, 1.0)
     first, last = (as_traced(v) + 0.0 for v in (low, high))
+    if first.concrete is None or last.concrete is None:
+        first = unless(xp.logical_not(xp.isfinite(first) & xp.isfinite(last)), first, "finite_range")
+        first = unless(xp.greater(first, last), first, "range")
     is_flat = xp.equal(first, last)  # NumPy makes a bin of width 1 around a single number
     low, high = xp.where(is_flat, first - 0.5, first), xp.where(is_flat, last + 0.5, last)
     return linspace(low, high, count + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,7 @@ from pliant.frontend.functions.common import (
     NO_VALUE,
     array_of,
     check_out,
-    int_value,
+    index_value,
     is_sequence,
     known,
     one_of,
@@ -42,10 +43,11 @@ from pliant.frontend.functions.reduce import truth_of
 from pliant.frontend.functions.shape import ravel, reshape, sliced
 from pliant.frontend.index import getitem
 from pliant.frontend.ranks import repeated
-from pliant.ops import compare, rounding
-from pliant.ops.index import gather, put_along, take_along, wrap
+from pliant.ops import bits, compare, rounding
+from pliant.ops.elementwise import convert
+from pliant.ops.ensure import ensure
+from pliant.ops.index import put_along, take_along, wrap
 from pliant.ops.select import select as choice
-from pliant.ops.shape import iota
 from pliant.ops.shape import reshape as laid_out
 
 
@@ -70,6 +72,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     at = axis_of(0 if axis is None else axis, x.ndim)
     is_empty = is_sequence(indices) and not len(indices)  # NumPy takes no float for an index, but for []
     places = as_traced(np.zeros(0, int) if is_empty else indices)
+    number = index_value(places, lambda i: np.take(i, i))
+    places = fresh(number, is_array=True) if places.type.kind == "b" else places  # no mask
     if 0 in (rest := x.shape[:at] + x.shape[at + 1 :]):  # there is no element to take: NumPy looks at no index
         picked = as_traced(xp.zeros(rest[:at] + places.shape + rest[at:], x.dtype))
     else:
@@ -86,13 +90,23 @@ def in_mode(indices: TracedArray, n: int, mode: str) -> TracedArray:
     if indices.concrete is not None:
         plain = indices.concrete
         return fresh_concrete(np.asarray(plain % n if mode == "wrap" else xp.clip(plain, 0, n - 1)))
-    i = int_value(indices)
+    i = value_of(indices, "i64")
     return fresh(rounding.remainder(i, n) if mode == "wrap" else compare.clip(i, 0, n - 1), is_array=True)
+
+
+def within(i: Value, n: int, failure: str) -> Value:
+    """Integers; the error of that name where one is not among 0, 1, …, n - 1."""
+    return ensure(i, _outside(i, n), failure)
+
+
+def _outside(i: Value, n: int) -> Value:
+    """1 for integers that are not among 0, 1, …, n - 1, and 0 for these."""
+    return convert(bits.logical_or(compare.less(i, const(0, "i64")), compare.greater_equal(i, const(n, "i64"))), "i64")
 
 
 def _aligned(x: TracedArray, indices: Any, at: int) -> Value:
     """Non-negative indices of x's shape but for one axis."""
-    i = int_value(indices)
+    i = index_value(indices, lambda i: np.take_along_axis(i, i, 0))
     shape = tuple(i.shape[a] if a == at else n for a, n in enumerate(x.shape))
     return wrap(broadcast_value(i, shape), x.shape[at])
 
@@ -132,10 +146,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     known = number.concrete
     if mode == "raise" and known is not None and np.any((known < 0) | (known >= len(options))):
         raise DomainError(f"np.choose: invalid entry in choice array: {len(options)} choices").at(("here", here()))
-    which = int_value(in_mode(number, len(options), mode))
-    if mode == "raise":  # an index that is out of range is read, and found to be; so is one below zero
-        inside = compare.greater_equal(which, const(0, "i64"))
-        which = gather(iota(len(options)), choice(inside, which, const(len(options), "i64")))
+    index_value(number, lambda i: np.choose(i, [i]))
+    which = value_of(in_mode(number, len(options), mode), "i64")
     dtype = result_dtype(*options)
     values = [value_of(o, dtype) for o in options]
     shape = broadcast_shapes(which.shape, *(v.shape for v in values))
@@ -143,6 +155,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     for number in reversed(range(len(values) - 1)):
         test = broadcast_value(compare.equal(which, const(number, "i64")), shape)
         made = choice(test, broadcast_value(values[number], shape), made)
+    if mode == "raise":
+        made = ensure(made, broadcast_value(_outside(which, len(options)), shape), "choice")
     return store_out(made, out, "np.choose")
 
 
@@ -214,7 +228,7 @@ def _stored(values: Any, x: TracedArray) -> TracedArray:
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: writes into `a`."""
-    x, places = as_traced(a), as_traced(ind)
+    x, places = as_traced(a), fresh(index_value(ind, lambda i: np.put(np.ones(1), i, 1)), is_array=True)
     flat = reshape(x, -1)
     i = ravel(in_mode(places, x.size, mode))
     values = ravel(_stored(v, x))
@@ -296,9 +310,11 @@ def _traced_mask(condition: Any) -> TracedArray | None:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArray, ...]:
-    """np.unravel_index; indices out of range are not noticed."""
-    extents, i = known(shape, "shape="), int_value(indices)
+    """np.unravel_index."""
+    extents, i = known(shape, "shape="), index_value(indices, lambda i: np.unravel_index(i, (1,)))
     extents = (extents,) if isinstance(extents, int) else tuple(extents)
+    size = math.prod(extents)
+    i = within(i, size, f"flat_index {size}")
     made = list[TracedArray]()
     for n in reversed(extents) if order == "C" else extents:
         made.append(fresh(rounding.remainder(i, n)))
@@ -307,12 +323,15 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArr
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
-    """np.ravel_multi_index; indices out of range are not noticed while mode="raise"."""
-    extents = tuple(known(dims, "dims="))
+    """np.ravel_multi_index."""
+    extents, modes = tuple(known(dims, "dims=")), (mode,) * len(known(dims, "dims="))
+    modes = tuple(mode) if is_sequence(mode) else modes
     total: Any = 0
-    pairs = list(zip([fresh(int_value(i)) for i in multi_index], extents, strict=True))
-    for i, n in pairs if order == "C" else reversed(pairs):
-        total = total * n + in_mode(i, n, mode)
+    parts = [index_value(i, lambda i: xp.ravel_multi_index((i,), (1,))) for i in multi_index]
+    pairs = list(zip(parts, extents, modes, strict=True))
+    for part, n, how in pairs if order == "C" else reversed(pairs):
+        i = fresh(within(part, n, "coordinates")) if how == "raise" else in_mode(fresh(part), n, how)
+        total = total * n + i
     return total
 
 

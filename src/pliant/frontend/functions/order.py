@@ -13,10 +13,21 @@ from pliant.core.origin import here
 from pliant.errors import DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, strong, value_of
-from pliant.frontend.functions.common import array_of, known, only, real_only, solid, unsupported, xp
+from pliant.frontend.functions.common import (
+    array_of,
+    index_value,
+    known,
+    only,
+    real_only,
+    solid,
+    unless,
+    unsupported,
+    xp,
+)
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
+from pliant.ops.ensure import ensure
 from pliant.ops.index import gather
 from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
@@ -131,6 +142,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> TracedArray:
     down = n - searchsorted(edges[::-1], wanted, "left" if right else "right")
     if edges.concrete is not None:
         return down
+    steps = xp.diff(edges)
+    edges = unless(xp.any(steps < 0) & xp.any(steps > 0), edges, "monotonic")
     return xp.where(edges[0] <= edges[-1], up, down)
 
 
@@ -206,15 +219,24 @@ def isin(
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
     """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
     n = integer_of(known(minlength, "minlength="))
+    if n < 0:
+        raise DomainError("'minlength' must not be negative").at(("here", here()))
     if not n:
         raise unsupported(
             "np.bincount of traced numbers has a size that is not known while tracing",
             "give minlength=: the result then has just that many bins",
         )
-    places = as_traced(x)
-    is_count = weights is None or not places.size  # NumPy does not look at the weights of nothing
+    i = index_value(x, np.bincount)
+    if len(i.shape) != 1:
+        raise ShapeError(f"np.bincount takes one row of integers, got {i.type}").at(("here", here()))
+    is_count = weights is None or not i.type.size  # NumPy does not look at the weights of nothing
+    if not is_count and as_traced(weights).shape != i.shape:
+        message = f"The weights and list don't have the same length: {as_traced(weights).type} and {i.type}"
+        raise ShapeError(message).at(("here", here()))
+    zero, one, two = (const(number, "i64") for number in range(3))
+    code = select(compare.less(i, zero), one, select(compare.less(i, const(n, "i64")), zero, two))
     total = fresh_concrete(np.zeros(n, np.int64 if is_count else np.float64))
-    xp.add.at(total, places, 1 if is_count else as_traced(weights))
+    xp.add.at(total, fresh(ensure(i, code, f"bincount {n}"), is_array=True), 1 if is_count else as_traced(weights))
     return total
 
 

@@ -19,6 +19,7 @@ from pliant.frontend.functions.common import (
     numpy_dtype,
     solid,
     store_out,
+    unless,
     xp,
 )
 from pliant.frontend.functions.reduce import kept
@@ -134,9 +135,12 @@ def _quantile(
     )
     x = x.astype(np.uint8) if to == "bool" else x
     axes = axes_of(axis, x.ndim)
+    kind = name.removeprefix("nan").capitalize()
     fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
     if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
-        raise DomainError(f"{name.capitalize()}s must be in the range [0, {int(unit)}]").at(("here", here()))
+        raise DomainError(f"{kind}s must be in the range [0, {int(unit)}]").at(("here", here()))
+    if wanted.concrete is None:
+        fraction = unless(xp.logical_not((fraction >= 0) & (fraction <= 1)), fraction, f"quantiles {kind} {int(unit)}")
     if name.startswith("nan") and 0 in x.shape:  # there are no axes of q then
         return xp.nanmean(x, axis, out=out, keepdims=keepdims)
     span = None if name.startswith("nan") else _span(method, fraction, _size(x, axes))

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DomainError, ShapeError
+from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -33,6 +33,7 @@ from pliant.ops import reduce as folds
 from pliant.ops.bits import truth
 from pliant.ops.complex import imag, real
 from pliant.ops.custom import stop_gradient
+from pliant.ops.ensure import ensure
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, permute, reshape, slice_axis
 
@@ -242,9 +243,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             raise ShapeError(f"np.average: weights {w.type} do not fit axes {axes} of {x.type}").at(("here", here()))
         order = sorted(range(len(axes)), key=lambda i: axes[i])
         wide = broadcast(permute(wide, order), x.shape, tuple(sorted(axes)))
-    if w.concrete is not None and np.any(np.sum(w.concrete) == 0):
-        raise DomainError("np.average: weights sum to zero, can't be normalized").at(("here", here()))
     total = folds.reduce_sum(wide, axes)
+    is_nothing = compare.equal(total, const(0, total.dtype))
+    total = ensure(total, elementwise.convert(is_nothing, "i64"), "weights")
     top = folds.reduce_sum(elementwise.mul(value_of(x, dtype), wide), axes)
     y = fresh(kept(elementwise.div(top, total), x.shape, axes, keepdims))
     return (y, fresh(kept(total, x.shape, axes, keepdims))) if returned else y

@@ -25,6 +25,7 @@ from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import reduce as folds
+from pliant.ops.ensure import ensure
 from pliant.ops.length import length
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -128,14 +129,22 @@ nanmax = _nan_extremum("nanmax", max_, float("-inf"))
 nanmin = _nan_extremum("nanmin", min_, float("inf"))
 
 
-def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    """np.nanargmax; of only NaN it is 0, where NumPy raises."""
-    return argmax(without_nan(a, float("-inf")), axis, out, keepdims=keepdims)
+def _nan_arg(name: str, arg: Callable[..., Any], fill: float) -> Callable[..., Any]:
+    def found(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        x = as_traced(a)
+        if not x.type.is_float:
+            return arg(x, axis, out, keepdims=keepdims)
+        place = arg(without_nan(x, fill), axis, keepdims=keepdims).value
+        is_nothing = xp.logical_not(xp.any(is_there(x), axis, keepdims=keepdims)).value
+        made = ensure(place, elementwise.convert(is_nothing, "i64"), "only_nan")
+        return store_out(made, out, f"np.{name}", casting="unsafe")
+
+    found.__name__ = name
+    return found
 
 
-def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    """np.nanargmin; of only NaN it is 0, where NumPy raises."""
-    return argmin(without_nan(a, float("inf")), axis, out, keepdims=keepdims)
+nanargmax = _nan_arg("nanargmax", argmax, float("-inf"))
+nanargmin = _nan_arg("nanargmin", argmin, float("inf"))
 
 
 def nanmean(
@@ -175,7 +184,7 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
-    """np.cov; weights that are traced are taken to be as they should be, none negative."""
+    """np.cov."""
     x = _observations(m, rowvar, dtype)
     if y is not None:
         x = xp.concatenate((x, _observations(y, rowvar, dtype)))
@@ -207,7 +216,10 @@ def _weights(name: str, given: Any, n: int) -> Any:
         raise ArgumentError("fweights must be integer").at(("here", here()))
     if known is not None and xp.any(known < 0):
         raise DomainError(f"{name} cannot be negative").at(("here", here()))
-    return w.astype(np.float64)
+    floats = w.astype(np.float64)
+    is_split = xp.not_equal(floats, xp.around(floats)) if name == "fweights" else False
+    code = xp.where(is_split, 1, xp.where(floats < 0, 2, 0))
+    return fresh(ensure(floats.value, value_of(code, "i64"), f"observations {name}"), is_array=True)
 
 
 def _squeezed(made: TracedArray) -> Any:

@@ -1,0 +1,46 @@
+"""Numbers as integers, as Python and NumPy's assignments of elements make them: what is none, or does not fit, is an
+error when the program runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pliant.core.ir import Value, const
+from pliant.core.types import DTYPES
+from pliant.ops.bits import logical_and, logical_or
+from pliant.ops.compare import equal, greater, greater_equal, less
+from pliant.ops.elementwise import convert
+from pliant.ops.ensure import ensure
+from pliant.ops.rounding import trunc
+from pliant.ops.select import select
+
+
+def whole(x: Value, dtype: str = "i64") -> Value:
+    """A float without its fraction as an integer of 64 bits; ValueError for NaN, OverflowError for what has more."""
+    size, low = (2.0**64, -1.0) if dtype == "u64" else (2.0**63, -(2.0**63))
+    if x.dtype == "f16":
+        size, low = math.inf, -1.0 if dtype == "u64" else -math.inf
+    first, last = (const(end, x.dtype) for end in (low, size))
+    is_low = greater(x, first) if dtype == "u64" or x.dtype == "f16" else greater_equal(x, first)
+    code = select(logical_and(is_low, less(x, last)), const(0, "i64"), const(2, "i64"))
+    return ensure(convert(trunc(x), dtype), select(equal(x, x), code, const(1, "i64")), "integer")
+
+
+def fitted(x: Value, dtype: str) -> Value:
+    """An integer as one of another dtype; OverflowError where it is none of these."""
+    limits, own = (np.iinfo(DTYPES[t]) for t in (dtype, x.dtype))
+    zero = const(0, "i64")
+    low = less(x, const(limits.min, x.dtype)) if own.min < limits.min else None
+    high = greater(x, const(limits.max, x.dtype)) if own.max > limits.max else None
+    bad = high if low is None else low if high is None else logical_or(low, high)
+    number = convert(x, dtype)
+    return number if bad is None else ensure(number, select(bad, convert(x, "i64"), zero), f"fits {DTYPES[dtype]}")
+
+
+def element(x: Value, dtype: str) -> Value:
+    """What NumPy puts into an element of an integer dtype in place of a scalar."""
+    if x.dtype[0] == "f":
+        return fitted(whole(x, "u64" if dtype == "u64" else "i64"), dtype)
+    return fitted(x, dtype) if x.dtype[0] in "iu" else convert(x, dtype)
