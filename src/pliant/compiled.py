@@ -18,6 +18,7 @@ from pliant.backends.callable import callable_natively, connect
 from pliant.errors import ArgumentError
 from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
+from pliant.frontend.failures import Full
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
@@ -37,7 +38,7 @@ from pliant.frontend.signature import (
     static,
     unflatten,
 )
-from pliant.frontend.tracing import current, special, strides_of, thread
+from pliant.frontend.tracing import ROOM, current, special, strides_of, thread
 
 if TYPE_CHECKING:
     from pliant.entries import Sample
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 DEFAULT_BACKEND: Final = "llvm"
 WAYS: Final = 8  # native answers kept per function
 FORMS: Final = 16  # of calls of one program that are told apart
+WIDER: Final = 32  # times as much room as before for lists that nothing bounds
 
 
 @contextmanager
@@ -185,6 +187,7 @@ class Compiled:
         self.natives: list[tuple[Entry, Callable[..., Any]]] = []  # the latest first
         self.lock = threading.RLock()
         self.known = Known()
+        self.room = 0 if donate else ROOM  # for lists that nothing bounds: a call that needs more is begun again
         names = _parameter_names(original or f)
         self.names = [*names[:1], *[""] * more, *names[1:]]
         is_numpys = str(getattr(self, "__module__", "")).partition(".")[0] == "numpy"  # its out= is no other than ours
@@ -211,13 +214,16 @@ class Compiled:
         given, structure = flatten(tree)
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
-        entry = self.entry(leaves, structure, tree, orders)
-        entry = entry if out is None else entry.row_major
+        found = self.entry(leaves, structure, tree, orders)
+        entry = found if out is None else found.row_major
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
             made = entry.call((args, kwargs), given, arrays, leaves, outs)
+        except Full as error:
+            self._forget(found, program, *error.args)
+            return self(*args, **kwargs, **({} if out is None else {"out": out}))
         except Exception:
             if program.failed is not None and self.is_plain:
                 raised_by(self.f, program, args, kwargs)
@@ -227,6 +233,14 @@ class Compiled:
         sample = Sample(program, args, kwargs, names, structure, given, leaves)
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
+
+    def _forget(self, entry: Entry, program: Program, room: int) -> None:
+        """Drop a program that has room for so many elements of a list, and needs more; others will have it."""
+        with self.lock:
+            self.room = max(self.room, room * WIDER)
+            self.natives = [(e, way) for e, way in self.natives if e.program is not program]
+            for key, entries in self.entries.items():
+                self.entries[key] = [e for e in entries if e is not entry]
 
     def _expect(self, entry: Entry, sample: Sample, given: list[Any], out: Any, outs: list[Any] | None) -> None:
         """Have native code answer calls like this one, if it is the second of its form: more will follow."""
@@ -287,7 +301,7 @@ class Compiled:
             names = leaf_names(self.names, tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
-            program = trace_program(self._thawed, leaves, structure, names, known, layouts)
+            program = trace_program(self._thawed, leaves, structure, names, known, layouts, self.room)
             if program.known:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
@@ -342,7 +356,9 @@ class Compiled:
             signature(leaf)
         layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
         with uncollected():
-            program = trace_program(self._thawed, leaves, structure, leaf_names(self.names, tree), (), layouts)
+            program = trace_program(
+                self._thawed, leaves, structure, leaf_names(self.names, tree), (), layouts, self.room
+            )
         return program, program.arguments(leaves)
 
 

@@ -100,8 +100,8 @@ def branches_of_two_shapes(x: Any) -> Any:
     return pliant.cond(x[0] > 0, np.sum, np.sin, x)
 
 
-def traced_loop_bound(x: Any, n: Any) -> Any:
-    return np.stack([x * i for i in range(n)])
+def list_without_a_bound_in_a_step(x: Any) -> Any:
+    return pliant.scan(lambda total, v: (total + list_without_a_bound(v + x), None), 0.0, x)
 
 
 def math_of_a_traced_number(x: Any) -> Any:
@@ -415,7 +415,7 @@ WRONG |= {
     "inverse_of_another_state": (pliant.jit(inverse_of_another_state), (X,)),
     "unknown_saving": (pliant.jit(unknown_saving), (X,)),
     "branches_of_two_shapes": (pliant.jit(branches_of_two_shapes), (X,)),
-    "traced_loop_bound": (pliant.jit(traced_loop_bound), (X, THREE)),
+    "list_without_a_bound_in_a_step": (pliant.jit(list_without_a_bound_in_a_step), (X,)),
     "list_that_grows_by_a_condition": (pliant.jacobian(list_that_grows_by_a_condition), (X,)),
     "traced_slice_bound": (pliant.vmap(traced_slice_bound, in_axes=(0, None)), (np.stack([X, X]), TWO)),
     "traced_slices_that_do_not_fit": (pliant.jit(traced_slices_that_do_not_fit), (X, TWO)),

@@ -29,6 +29,10 @@ MARK = "__pliant_raised__"  # where a `raise` of the user has made an exception:
 _TRUTH = Kind(Type("bool"), is_scalar=True, is_weak=True)
 
 
+class Full(Exception):
+    """A list gets more elements than there is room for, which is its argument: the call is traced again, with more."""
+
+
 def raised(make: Callable[[], Any], plainly: Callable[[], Any]) -> Any:
     """What a `raise` statement raises, marked. plainly: makes it without numbers in its text."""
     try:
@@ -60,6 +64,11 @@ def is_unhandled() -> bool:
     return not current().outermost.handlers
 
 
+def can_fail() -> bool:
+    """Whether it can be told here at run time that the call has failed."""
+    return is_unhandled() and current_scope() is current().scope
+
+
 def fail_if(condition: Value, error: BaseException) -> None:
     """Note that the function raises where a condition holds."""
     if not is_unhandled():
@@ -73,6 +82,11 @@ def fail_if(condition: Value, error: BaseException) -> None:
 
 def inside(error: BaseException, place: Any) -> UnsupportedError:
     """The error of what is raised where nobody can look at it."""
+    if isinstance(error, Full):
+        return UnsupportedError(
+            "a list gets as many elements as nothing bounds, in a function that is called many times or in a branch",
+            hint="lists that grow need a bound here: for _ in range(most), and a break",
+        ).at(("here", place))
     return UnsupportedError(
         f"{type(error).__name__} is raised, under a condition that is known only at run time, in a function that is "
         "called many times or in a branch",

@@ -29,7 +29,7 @@ from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
-from pliant.frontend.tracing import Lengths, Needs, Storage, Trace, strides_of, tracing
+from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
 from pliant.ops.shape import Permute
 
@@ -190,15 +190,15 @@ class Program:
 
 def trace_program(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
-    layouts: Layouts = ROW_MAJOR,
+    layouts: Layouts = ROW_MAJOR, room: int = ROOM,
 ) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
     known: leaves that are integers, for whose values the program is made; others are found to be.
-    layouts: of leaves that are not row-major."""
+    layouts: of leaves that are not row-major. room: how many elements a list may have that nothing bounds."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    program = _trace(f, leaves, structure, names, groups, met, known, layouts)
+    program = _trace(f, leaves, structure, names, groups, met, known, layouts, room)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -207,7 +207,7 @@ def trace_program(
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
-        program = _trace(f, leaves, structure, names, groups, met, program.known, layouts)
+        program = _trace(f, leaves, structure, names, groups, met, program.known, layouts, room)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
@@ -216,7 +216,7 @@ RETRACES: Final = 8  # each adds an array to a group
 
 def _trace(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], layouts: Layouts,
+    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], layouts: Layouts, room: int,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
     these known. An error of what was only guessed to need them is the first one."""
@@ -226,7 +226,7 @@ def _trace(
     while True:
         needs = Needs(given)
         try:
-            program = _trace_lengths(f, leaves, structure, names, groups, met, needs, layouts)
+            program = _trace_lengths(f, leaves, structure, names, groups, met, Lengths(room=room), needs, layouts)
             numbers = tuple(sorted(given))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
@@ -245,10 +245,9 @@ def _trace(
 
 def _trace_lengths(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, layouts: Layouts,
+    groups: tuple[Group, ...], met: tuple[Any, ...], lengths: Lengths, needs: Needs, layouts: Layouts,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails where conditions extend lists, with loops unrolled whose conditions are known then."""
-    lengths = Lengths()
     try:
         return _trace_once(f, leaves, structure, names, groups, met, lengths, needs, layouts)
     except PliantError as error:

@@ -73,14 +73,19 @@ class Storage:
         self.version += 1
 
 
+ROOM: Final = 1 << 10  # elements of a list that nothing bounds, at first
+
+
 @final
 @dataclass
 class Lengths:
     """Those of lists that conditions extend: whether they have to be known, and whether some were not; see
-    `control.fronts`."""
+    `control.fronts`. room: how many elements a list may have to which steps add whose number nothing bounds, 0 if none
+    may."""
 
     are_needed: bool = False
     are_unknown: bool = False
+    room: int = ROOM
 
 
 @final

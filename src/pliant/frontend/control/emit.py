@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pliant.core.ir import Value, Values, const, param
@@ -46,13 +47,14 @@ def counted(found: Captured, length: int, count: Value | None = None) -> None:
     found.leave(results)
 
 
-def repeated(found: Captured, count: Any, holds: Any = None) -> Signal | None:
-    """A loop that goes on while its number is below `count`, or as long as its condition holds."""
+def repeated(found: Captured, count: Any, holds: Any = True) -> Signal | None:
+    """A loop that goes on while its number is below `count`, as long as its condition holds, or both."""
     region, carries = found.region, found.carries
     with region.inside():
         signal = without(found.signal, CONTINUE)
     has_code = bool(possible_of(signal) & {BREAK, RETURN})
-    starts = [const(0, "i64") if count is not None else value_of(holds, "bool")]
+    starts = [] if count is None else [const(0, "i64")]
+    starts += [] if found.extra is None else [value_of(holds, "bool")]
     starts += [const(FELL, "i64")] * has_code
     with region.inside():
         test, more = _conditions(found, count, signal, has_code=has_code)
@@ -79,7 +81,7 @@ def _conditions(
     if count is not None:
         more.append((found.index, add(found.index, const(1, "i64"))))
         tests.append(less(found.index, value_of(count, "i64")))
-    else:
+    if found.extra is not None:
         going = param(Type("bool"), "going")
         more.append((going, value_of(found.extra, "bool")))
         tests.append(going)
@@ -88,4 +90,4 @@ def _conditions(
         more.append((code, value_of(code_of(signal), "i64")))
         if count is not None:
             tests.append(equal(code, const(FELL, "i64")))
-    return tests[0] if len(tests) == 1 else logical_and(*tests), more
+    return functools.reduce(logical_and, tests), more

@@ -243,6 +243,12 @@ def extent_of(elements: Sequence[Any]) -> tuple[Size, Size]:
     return _visible(front.form.low + len(rest), 0), _visible(front.form.high + len(rest), 1)
 
 
+def length_of(elements: Sequence[Any]) -> Size:
+    """How many elements a list has."""
+    front, rest = _parts(elements)
+    return Size(len(rest)) if front is None else front.length + len(rest)
+
+
 def _common(elements: Sequence[Element]) -> Element | None:
     """What the elements of several lists have in common."""
     found = elements[0] if elements else None

@@ -125,6 +125,7 @@ class Round:
                 if place not in self.plan.plans:
                     place.set(unbound(self.entry[place]))
             signal = self.plan.step(self.heads.index, j)
+        self.plan.watch()
         extra = self.plan.finish(signal)
         self.opened = opened(self.plan, self.entry, self.region, signal)
         self.plan.may_end = bool(possible_of(signal) & {BREAK, RETURN})

@@ -193,7 +193,9 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
 def _dynamic(site: Site, steps: Steps, done: int = 0) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known only at run time."""
     holds = steps.count > done
-    found = site.required(_plan(site, steps, done), holds, done)
+    plan = _plan(site, steps, done)
+    plan.finish = lambda _: plan.is_held()
+    found = site.required(plan, holds, done)
     if found is None:
         first = partial(site.body, steps.at(done))
         return site.after_one(holds, first, lambda: _dynamic(site, steps, done + 1))

@@ -22,6 +22,7 @@ from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.failures import is_going_on
 from pliant.frontend.number import Kind, is_number, with_kind
 from pliant.frontend.sizes import Size, note_range, size_of
 from pliant.frontend.tracing import Storage
@@ -139,6 +140,17 @@ class Plan:
     def is_static(self) -> bool:
         """Whether the number of steps is known, and not zero."""
         return isinstance(self.count, int)
+
+    def watch(self) -> None:
+        """After a step: see whether lists have room for another one."""
+        for table in self.tables.values():
+            if isinstance(table, Filling):
+                table.watch()
+
+    def is_held(self) -> Any:
+        """Whether lists that nothing bounds have room for another step; None if there are no such."""
+        rooms = [table.room for table in self.tables.values() if isinstance(table, Filling)]
+        return is_going_on() if any(rooms) else None
 
     @property
     def length(self) -> int | None:
