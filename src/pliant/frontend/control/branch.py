@@ -3,7 +3,6 @@ is known while tracing, else a `cond` of both blocks."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any, Final, TypeVar, cast, final
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control import chosen
 from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
@@ -23,6 +23,7 @@ from pliant.frontend.control.sections import are_equal
 from pliant.frontend.control.signals import FELL, Signal, before_the_end
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
 from pliant.frontend.needs import needing
@@ -254,17 +255,21 @@ def _is_in(x: Any, container: Any) -> Any:
     whole(container)
     is_listed = isinstance(container, list | tuple | set | frozenset | dict | KeysView)
     elements: list[Any] = [*cast("Any", container)] if is_listed else []
-    if not elements or not any(map(is_open, (x, *elements))):
+    if not elements or not any([is_open(y) or type(y) is Unbound for y in (x, *elements)]):
         return x in container
     found: Any = False
     for y in elements:
-        found = either(found, lambda y=y: x == y)
+        found = either(found, lambda y=y: _same(x, y))
     return found
 
 
 def _same(x: Any, y: Any) -> Any:
     """`x == y`: lists and tuples of traced numbers are equal if their elements are."""
     kind = cast("Any", type(x))
+    if Unbound in (kind, type(y)):
+        return chosen.equal(x, y)
+    if kind.__eq__ is object.__eq__ and type(y) is kind:
+        return chosen.same(x, y)
     if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
         return binary("eq", x, y)
     one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
@@ -284,12 +289,14 @@ def _same(x: Any, y: Any) -> Any:
 
 def _differs(x: Any, y: Any) -> Any:
     """`x != y`."""
-    return negated(_same(x, y)) if type(x) in (list, tuple) else binary("ne", x, y)
+    kind = cast("Any", type(x))
+    is_asked = kind in (list, tuple) or Unbound in (kind, type(y)) or kind.__eq__ is object.__eq__
+    return negated(_same(x, y)) if is_asked else binary("ne", x, y)
 
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     **{kind: partial(binary, name) for kind, name in COMPARISONS.items()},
-    "Eq": _same, "NotEq": _differs, "Is": operator.is_, "IsNot": operator.is_not,
+    "Eq": _same, "NotEq": _differs, "Is": chosen.same, "IsNot": lambda a, b: negated(chosen.same(a, b)),
     "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
 }  # fmt: skip
 

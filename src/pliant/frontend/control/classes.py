@@ -9,6 +9,8 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray, weak_kind
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.chosen import told
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.kinds import is_traced
 from pliant.frontend.selection import Selection
 
@@ -20,6 +22,8 @@ _WHOLE: Final[tuple[Any, ...]] = (bool, bytearray, bytes, dict, float, frozenset
 def class_of(*args: Any) -> Any:
     """`type(x)`: an array's, a NumPy scalar's or a Python number's class."""
     x = args[0]
+    if type(x) is Unbound:
+        raise x.refused()
     if len(args) != 1 or type(x) not in _OWN:
         return builtins.type(*args)
     if not is_traced(x):
@@ -27,8 +31,10 @@ def class_of(*args: Any) -> Any:
     return weak_kind(x) if x.is_weak else x.dtype.type if x.is_scalar else np.ndarray
 
 
-def is_instance(x: Any, kinds: Any) -> bool:
+def is_instance(x: Any, kinds: Any) -> Any:
     """`isinstance(x, kinds)`."""
+    if type(x) is Unbound:
+        return told(x, lambda part: is_instance(part, kinds))
     return issubclass(class_of(x), kinds) if type(x) in _OWN else isinstance(x, kinds)
 
 

@@ -12,10 +12,11 @@ from typing import Any, Final, Protocol, cast, final
 
 from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
 from pliant.frontend.control.names import Function
-from pliant.frontend.control.syntax import asking, calling, may_be_lists, may_wait, placed, strings, thunk
+from pliant.frontend.control.syntax import asking, calling, may_be_objects, may_wait, placed, strings, thunk
 from pliant.frontend.control.walrus import binds
 
 ITEM: Final = "__pliant_element__"
+_ASKED: Final = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
 
 
 class Scope(Protocol):
@@ -70,7 +71,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
-        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], ast.In | ast.NotIn) and not may_be_lists(node)
+        is_single = len(node.ops) == 1 and not isinstance(node.ops[0], _ASKED) and not may_be_objects(node)
         if is_single or not all(map(may_wait, node.comparators)):
             return node
         kinds = strings([type(op).__name__ for op in node.ops], node)

@@ -11,6 +11,7 @@ from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.control.chosen import note_choice, one_of_more
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
@@ -80,8 +81,7 @@ class Join:
             return self.unbound(f"{what} has a value only if a condition holds that is known only at run time",
                                 "give it a value before the if, or in both branches")  # fmt: skip
         if type(a) is Unbound or type(b) is Unbound:
-            made = (a if type(a) is Unbound else b).untold()
-            return lambda _: made
+            return one_of_more(self, a, b)
         (ones, structure), (twos, other) = (
             flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
         )
@@ -93,7 +93,8 @@ class Join:
         if structure != other or any(
             [x is not y and Front in (type(x), type(y)) for x, y in zip(ones, twos, strict=True)]
         ):
-            return one_of_two(self, a, b) or self.differs(a, b, what)
+            lists = one_of_two(self, a, b)
+            return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if type(m) is Unbound), None)
         if failed is not None:
@@ -102,11 +103,22 @@ class Join:
         def recipe(results: Values) -> Any:
             x = unflatten(structure, [cast("Recipe", m)(results) for m in made])
             stands_for(x, self.condition, a, b)
+            note_choice(x, self.condition, a, b)
             for other in (a, b, x) if is_chosen else ():
                 keep(other)
             return x
 
         return recipe
+
+    def noted(self, recipe: Recipe, a: Any, b: Any) -> Recipe:
+        """A list that is one of two, of which that is known."""
+
+        def made(results: Values) -> Any:
+            x = recipe(results)
+            note_choice(x, self.condition, a, b)
+            return x
+
+        return made
 
     def unbound(self, message: str, hint: str) -> Recipe:
         """A name whose use is an error."""
@@ -120,10 +132,12 @@ class Join:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):
             hint = "keep one list, made before, and change it, as by .clear() and .append(x), to elements of one kind"
-        return self.unbound(
+        made = Unbound(
             f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
-            "at run time", hint,
+            "at run time", hint, self.where, (self.condition,),
         )  # fmt: skip
+        made.choice = self.condition, a, b
+        return lambda _: made
 
     def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
         """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""

@@ -31,11 +31,15 @@ def may_wait(node: ast.expr) -> bool:
     return not any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
 
 
-def may_be_lists(node: ast.Compare) -> bool:
-    """Whether it may be two lists or tuples that are asked whether they are equal."""
+def may_be_objects(node: ast.Compare) -> bool:
+    """Whether it may be two lists, tuples or texts that are asked whether they are equal."""
     sides = [node.left, *node.comparators]
-    is_plain = any([isinstance(x, ast.Constant | ast.UnaryOp | ast.JoinedStr | ast.Compare) for x in sides])
+    is_plain = any([isinstance(x, ast.UnaryOp | ast.JoinedStr | ast.Compare) or _is_number(x) for x in sides])
     return isinstance(node.ops[0], ast.Eq | ast.NotEq) and not is_plain
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
 
 
 def is_pure(node: ast.expr) -> bool:

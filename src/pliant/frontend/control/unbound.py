@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from traceback import walk_tb
 from typing import Any, NoReturn, TypeVar, final
 
-from pliant.core.ir import Values
+from pliant.core.ir import Value, Values
 from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
@@ -39,15 +39,17 @@ def refusing(kind: type[T]) -> type[T]:
 @refusing
 class Unbound:
     """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`, or
-    if a `flag` holds: see `partly`. `needs`: what would have to be known for it to have one."""
+    if a `flag` holds: see `partly`. `needs`: what would have to be known for it to have one. `choice`: the condition by
+    which it would be one of two objects, and these: see `chosen`."""
 
-    __slots__ = ("_hint", "_message", "_needs", "_place", "flag", "is_read", "name", "value", "ways")
+    __slots__ = ("_hint", "_message", "_needs", "_place", "choice", "flag", "is_read", "name", "value", "ways")
 
     def __init__(self, message: str, hint: str, place: Origin | None = None, needs: Values = ()) -> None:
         self._message, self._hint, self._place, self._needs = message, hint, place or here(), needs
         self.ways: frozenset[int] = frozenset()
         self.value: Any = MISSING
         self.name = ""
+        self.choice: tuple[Value, Any, Any] | None = None
         self.is_read = False  # whether somebody has read it where it has no value for sure
         self.flag: Any = None  # a traced one; False if only the ways tell; None if nobody may look at the value
 

@@ -1,0 +1,142 @@
+"""What is one of two objects by a condition known only at run time, as `is`, `==` and `isinstance` see it.
+
+mode = Mode.A if c else Mode.B      `mode is Mode.A` is c, and so is `mode == Mode.A`
+p = first if c else second          p is a copy, in place of both: `p is first` is c too
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pliant.core import ir
+from pliant.core.ir import Value, Values
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.control.copies import scopes_of
+from pliant.frontend.control.moved import Recipe
+from pliant.frontend.control.objects import containers
+from pliant.frontend.control.region import Outcome
+from pliant.frontend.control.signals import MISSING, TRUTH
+from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.convert import value_of
+from pliant.frontend.number import with_kind
+from pliant.frontend.tracing import current, is_tracing
+from pliant.ops.select import select
+
+
+def note_choice(copy: Any, condition: Value, one: Any, two: Any) -> None:
+    """Remember which lists, dicts and objects those of a copy stand for."""
+    known = current().outermost.choices
+    for made, a, b in zip(*map(containers, (copy, one, two)), strict=False):
+        if made is not a:
+            known[id(made)] = made, (condition, a, b)
+
+
+class Sides(Protocol):
+    """Two blocks, of which a condition says which one is run."""
+
+    condition: Value
+    sides: tuple[Outcome, Outcome]
+
+    def slot(self, one: Value, two: Value) -> int:
+        """The number of a result that is one of two values."""
+        ...
+
+
+def one_of_more(join: Sides, a: Any, b: Any) -> Recipe:
+    """A name that is one of two objects, of which blocks left one or both as one of two objects."""
+    first: Unbound = a if type(a) is Unbound else b
+    one, two = _told_outside(join, a, 0), _told_outside(join, b, 1)
+
+    def made(results: Values) -> Unbound:
+        found = first.untold()
+        if one is not None and two is not None:
+            found.choice = join.condition, one(results), two(results)
+        return found
+
+    return made
+
+
+def _told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
+    """What one of the blocks left, outside of it; None if nobody can say there which object it is."""
+    if type(x) is not Unbound:
+        return None if x is MISSING else lambda _: x
+    if x.choice is None:
+        return None
+    region, other = join.sides[side].region, join.sides[1 - side].region
+    condition, *objects = x.choice
+    parts = [_told_outside(join, part, side) for part in objects]
+    one, two = parts
+    if one is None or two is None:
+        return None
+    if condition.node.scope != region.trace.scope.number:
+        return lambda _: x
+    with other.inside():
+        nothing = ir.operators.zeros(condition.type)
+    n = join.slot(condition, nothing) if side == 0 else join.slot(nothing, condition)
+
+    def made(results: Values) -> Unbound:
+        found = x.untold()
+        found.choice = results[n], one(results), two(results)
+        return found
+
+    return made
+
+
+def same(x: Any, y: Any) -> Any:
+    """`x is y`."""
+    for one, other in ((x, y), (y, x)):
+        if one is other:
+            return True
+        if type(one) is Unbound or choice_of(one) is not None:
+            return told(one, lambda part, other=other: same(part, other))
+    return False
+
+
+def choice_of(x: Any) -> tuple[Value, Any, Any] | None:
+    """The condition by which something is one of two others, and these; None if it is not."""
+    if type(x) is Unbound:
+        return x.choice
+    if not is_tracing() or not (known := current().outermost.choices) or id(x) not in known:
+        return None
+    made, choice = known[id(x)]
+    return choice if made is x else None
+
+
+def told(x: Any, ask: Callable[[Any], Any]) -> Any:
+    """What is asked of one of two objects: known if both give the same answer."""
+    choice = choice_of(x)
+    if choice is None:
+        raise x.refused()
+    condition, one, two = choice
+    answers = ask(one), ask(two)
+    if answers[0] is answers[1]:
+        return answers[0]
+    if condition.node.scope not in scopes_of(current()):
+        raise _refused(x)
+    return with_kind(select(condition, *[value_of(answer, "bool") for answer in answers]), TRUTH)
+
+
+def _refused(x: Any) -> Exception:
+    if type(x) is Unbound:
+        return x.refused()
+    return UnsupportedError(
+        f"this {type(x).__name__} is one of two, by a condition of a step or branch that has ended",
+        hint="keep a number that says which one it is",
+    ).at(("here", here()))
+
+
+def equal(x: Any, y: Any) -> Any:
+    """`x == y`, where one is an `Unbound`."""
+    one, other = (x, y) if type(x) is Unbound else (y, x)
+
+    def ask(part: Any) -> bool:
+        if type(part) is Unbound or type(other) is Unbound:
+            return equal(part, other)
+        found = part == other
+        if type(found) is not bool:
+            raise one.refused()
+        return found
+
+    return told(one, ask)

@@ -1,0 +1,140 @@
+"""What is one of two objects by a condition known only at run time: which one it is can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import PliantError, UnboundError
+
+
+class Mode(Enum):
+    UP = 0
+    DOWN = 1
+    REST = 2
+
+
+class Leaf:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Inner:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def members(x: Any) -> Any:
+    total = 0.0
+    for v in x:
+        mode = Mode.UP if v > 0 else Mode.DOWN
+        if mode is Mode.UP:
+            total += v
+        if mode == Mode.DOWN:
+            total += v * v
+        if mode is not Mode.REST:  # pyright: ignore[reportUnnecessaryComparison]
+            total += 1.0
+        if mode in (Mode.REST, Mode.DOWN):
+            total += 0.5
+    return total
+
+
+def texts(x: Any) -> Any:
+    total = 0.0
+    for v in x:
+        if v > 1:
+            kind = "large"
+        elif v > 0:
+            kind = "small"
+        else:
+            kind = "none"
+        if kind == "large":
+            total += v
+        elif kind != "none":
+            total += 10.0
+        total += 100.0 * ("none" == kind)  # noqa: SIM300 (either way)
+    return total
+
+
+def nothing_or_a_member(x: Any) -> Any:
+    mode = None if x[0] > 0 else Mode.UP
+    return x[1] if mode is None else x[2]
+
+
+def of_a_function(x: Any) -> Any:
+    def sign(v: Any) -> Any:
+        if v < 0:
+            return "-"
+        return "+"
+
+    return sum(x[1] if sign(v) == "+" else x[2] * v for v in x)
+
+
+def objects_of_one_class(x: Any) -> Any:
+    first, second = Leaf(x[0]), Leaf(x[1])
+    best = first if first.value > second.value else second
+    a = 1.0 if best is first else 2.0
+    b = 10.0 if best == second else 20.0
+    return a + b + (100.0 if best is best else 0.0) + (1000.0 if first is not best else 0.0)
+
+
+def objects_of_two_classes(x: Any) -> Any:
+    node = Leaf(x[0]) if x[0] > 0 else Inner(x[1])
+    return x[1] if isinstance(node, Leaf) else x[2]
+
+
+def lists(x: Any) -> Any:
+    a, b = [x[0], x[1]], [x[1], x[0]]
+    c = a if x[0] > 0 else b
+    d = a if x[0] > 0 else [x[0]]
+    return (x[1] if c is a else x[2]) + (1.0 if d is a else 2.0)
+
+
+PROGRAMS = (
+    members, texts, nothing_or_a_member, of_a_function, objects_of_one_class, objects_of_two_classes, lists,
+)  # fmt: skip
+XS = [np.array(x) for x in ([0.5, -1.5, 2.0], [-0.5, 0.7, 2.5], [3.0, 2.0, -0.1])]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_it_is_known_which_one_it_is(f: Callable[[Any], Any]) -> None:
+    compiled = pliant.jit(f)
+    for x in XS:
+        np.testing.assert_array_equal(compiled(x), f(x))
+    np.testing.assert_array_equal(pliant.vmap(f)(np.stack(XS)), [f(x) for x in XS])
+
+
+def used_otherwise(x: Any) -> Any:
+    kind = "a" if x[0] > 0 else "b"
+    return {"a": x[1], "b": x[2]}[kind]
+
+
+def compared_with_an_array(x: Any) -> Any:
+    y = None if x[0] > 0 else x
+    return np.sum(y == x)
+
+
+def asked_after_the_loop(x: Any) -> Any:
+    for v in x:
+        mode = Mode.UP if v > 0 else Mode.DOWN
+    return 1.0 if mode is Mode.UP else 2.0  # type: ignore[possibly-undefined]
+
+
+@pytest.mark.parametrize("f", [used_otherwise, compared_with_an_array])
+def test_other_uses_are_errors(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnboundError, match="after one branch and"):
+        pliant.jit(f)(XS[0])
+
+
+def test_what_is_asked_of_an_ended_step_is_right_or_an_error() -> None:
+    for x in XS:
+        try:
+            found = pliant.jit(asked_after_the_loop)(x)
+        except PliantError:
+            continue
+        assert found == asked_after_the_loop(x)
