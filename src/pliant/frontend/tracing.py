@@ -125,6 +125,7 @@ class Trace:
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
+    searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
     passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside

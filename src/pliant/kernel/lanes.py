@@ -34,7 +34,7 @@ def by_lanes(fn: Function) -> Function:
     def rule(node: Node, env: Mapping[Value, Value]) -> Value | None:
         return lanes.apart(node, env) if keeps_short_axis(node) else None
 
-    return replaced_in(fn, rule)
+    return replaced_in(fn, rule, keeps=True)
 
 
 def keeps_short_axis(node: Node) -> bool:

@@ -37,7 +37,7 @@ def together(fn: Function) -> Function:
             made.update(zip(group, merged(group, env), strict=True))
         return made[node]
 
-    return replaced_in(fn, rule)
+    return replaced_in(fn, rule, keeps=True)
 
 
 def groups_of(order: Sequence[Node]) -> list[list[Node]]:

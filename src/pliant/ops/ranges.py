@@ -24,17 +24,28 @@ from pliant.transforms.replace import changed_inside, replaced
 
 Range: TypeAlias = tuple[int, int]
 Ranges: TypeAlias = Mapping[Value, Range]
+Memory: TypeAlias = "dict[tuple[int, tuple[tuple[Value, Range], ...]], tuple[Function, Ranges]]"
+"""By a function's id and what is known of its parameters: the function, which keeps its id, and the ranges."""
 
 TURNS: Final = 3  # steps of a loop whose ranges are followed as they are, before they are widened
 MOST_TURNS: Final = 8
 
 
-def ranges_of(fn: Function, given: Ranges) -> dict[Value, Range]:
+def ranges_of(fn: Function, given: Ranges, memory: Memory | None = None) -> Ranges:
     """The ranges of numbers of rank 0 of `fn`, with those `given` of its parameters; and those of the
-    parameters of the functions that its primitives hold."""
-    found = {p: given[p] for p in fn.params if p in given}
+    parameters of the functions that its primitives hold. memory: of what was found before, as a pass asks for the
+    same functions again at each of the levels around them."""
+    memory = {} if memory is None else memory
+    known = {p: given[p] for p in fn.params if p in given}
+    key = id(fn), tuple(known.items())
+    if key not in memory:
+        memory[key] = fn, _found(fn, known, memory)
+    return memory[key][1]
+
+
+def _found(fn: Function, found: dict[Value, Range], memory: Memory) -> Ranges:
     for node in fn.nodes:
-        for param, range in _inside(node, found):
+        for param, range in _inside(node, found, memory):
             old = found.get(param, range)
             found[param] = min(old[0], range[0]), max(old[1], range[1])
         if len(node.types) != 1 or node.types[0].shape or node.types[0].dtype[0] not in "iub":
@@ -45,7 +56,7 @@ def ranges_of(fn: Function, given: Ranges) -> dict[Value, Range]:
     return found
 
 
-def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
+def _inside(node: Node, found: Ranges, memory: Memory) -> Iterator[tuple[Value, Range]]:
     """Ranges of parameters of functions that a primitive holds."""
     match node.op:
         case Loop() as op:
@@ -55,10 +66,11 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
         case Cond() as op:
             rows, made = [], list[Ranges]()
             for branch, holds in zip(op.branches, (True, False), strict=True):
-                known = {**found, **_where(node.args[0], found, holds=holds)}
-                given = {p: known[a] for p, a in zip(branch.params, node.args[1:], strict=True) if a in known}
+                closer = _where(node.args[0], found, holds=holds)
+                pairs = zip(branch.params, node.args[1:], strict=True)
+                given = {p: closer.get(a) or found[a] for p, a in pairs if a in found}
                 yield from given.items()
-                made.append(ranges_of(branch, given) if _has_integers(node) else {})
+                made.append(ranges_of(branch, given, memory) if _has_integers(node) else {})
             for value, yes, no in zip(node.values, *(branch.results for branch in op.branches), strict=True):
                 if yes in made[0] and no in made[1]:
                     yield value, _around(*made[0][yes], *made[1][no])
@@ -66,7 +78,7 @@ def _inside(node: Node, found: Ranges) -> Iterator[tuple[Value, Range]]:
             same = [kind == "const" for kind in op.ins]
             rows = [(op.test.params, same), (op.body.params, same)]
             if _has_integers(node):
-                yield from _carried(node, op, found)
+                yield from _carried(node, op, found, memory)
         case _:
             rows = []
     for params, kept in rows:
@@ -80,18 +92,18 @@ def _has_integers(node: Node) -> bool:
     return any([not t.shape and t.dtype[0] in "iu" for t in node.types])
 
 
-def _carried(node: Node, op: WhileLoop, found: Ranges) -> Iterator[tuple[Value, Range]]:
+def _carried(node: Node, op: WhileLoop, found: Ranges, memory: Memory) -> Iterator[tuple[Value, Range]]:
     """Ranges of what a loop carries, in its steps and behind them: those at the beginning, widened until a step leads
     to no others."""
     params, after = op.body.params, list(op.body.params)
     for n, k in op.carries:
         after[n] = op.body.results[k]
-    start = _where_it_goes(op, node.args, found)
+    start = _where_it_goes(op, node.args, found, memory)
     edges = {0, *(edge for range in start if range for edge in range)}
     held = {p: range for p, range in zip(params, start, strict=True) if range}
     for turn in range(MOST_TURNS):
-        known = ranges_of(op.body, held)
-        ends = _where_it_goes(op, after, known)
+        known = ranges_of(op.body, held, memory)
+        ends = _where_it_goes(op, after, known, memory)
         new = {p: _around(*held[p], *end) for p, end in zip(params, ends, strict=True) if p in held and end}
         if new == held:
             for p, first, end in zip(params, start, ends, strict=True):
@@ -106,13 +118,14 @@ def _carried(node: Node, op: WhileLoop, found: Ranges) -> Iterator[tuple[Value, 
         held = new
 
 
-def _where_it_goes(op: WhileLoop, values: Sequence[Value], known: Ranges) -> list[Range | None]:
+def _where_it_goes(op: WhileLoop, values: Sequence[Value], known: Ranges, memory: Memory) -> list[Range | None]:
     """The ranges of a loop's operands where these values of them lead to another step."""
     params, condition = op.test.params, op.test.results[0]
     if condition in params:
         at = {**known, **_where(values[params.index(condition)], known, holds=True)}
         return [at.get(v) for v in values]
-    inside = ranges_of(op.test, {p: known[v] for p, v in zip(params, values, strict=True) if v in known})
+    given = {p: known[v] for p, v in zip(params, values, strict=True) if v in known}
+    inside = ranges_of(op.test, given, memory)
     at = {**inside, **_where(condition, inside, holds=True)}
     return [at.get(p) for p in params]
 
@@ -251,17 +264,18 @@ BINARY: Final[dict[type[Op], Callable[[Range, Range], Range]]] = {
 }
 
 
-def decide(fn: Function, given: Ranges | None = None) -> Function:
+def decide(fn: Function, given: Ranges | None = None, memory: Memory | None = None) -> Function:
     """`fn` without choices whose condition always holds, or never, by the ranges of whole numbers; in
     the functions its primitives hold too."""
     order = fn.nodes
-    known = ranges_of(fn, given or {})
+    memory = {} if memory is None else memory
+    known = ranges_of(fn, given or {}, memory)
     decided = {v for v in known if isinstance(v.op, Select) and known.get(v.args[0]) in ((0, 0), (1, 1))}
     if not decided and not any([functions_of(n.op) for n in order if not isinstance(n.op, Param)]):
         return fn
 
     def inner(held: Function) -> Function:
-        return decide(held, known)
+        return decide(held, known, memory)
 
     def rule(node: Node, args: Values) -> Values | Value | None:
         if node.values[0] not in decided:

@@ -76,7 +76,7 @@ class Rerun:
             extra[node] = made[len(node.values) :]
             return made[: len(node.values)]
 
-        fn = replaced(replace(body, results=(*body.results, *self.saved)), rule)
+        fn = replaced(replace(body, results=(*body.results, *self.saved)), rule, keeps=True)
         results = (*fn.results, *(v for node in self.inner for v in extra[node]))
         return replace(self.loop, outs=self.loop.outs + ("stack",) * self.stacks, body=replace(fn, results=results))
 

@@ -127,7 +127,7 @@ def with_stacks(fn: Function, node: Node, loop: Loop, arrays: Sequence[RowArray]
         made.append(ends[-1].node)
         return results
 
-    return replaced_in(fn, rule), made[0]
+    return replaced_in(fn, rule, keeps=True), made[0]
 
 
 def _stacked(loop: Loop, xs: Values, arrays: Sequence[RowArray]) -> tuple[Values, Values]:

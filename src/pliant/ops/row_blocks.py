@@ -38,7 +38,7 @@ def as_blocks(fn: Function, node: Node) -> tuple[Function, Node] | None:
     def rule(other: Node, env: Env) -> Values | None:
         return in_blocks(loop, tuple([env[a] for a in node.args]), size, apply) if other is node else None
 
-    return replaced_in(fn, rule), made[0]
+    return replaced_in(fn, rule, keeps=True), made[0]
 
 
 def _size(loop: Loop, node: Node) -> int:

@@ -45,7 +45,7 @@ def as_parts(fn: Function, node: Node, *, is_derived: bool) -> tuple[Function, N
             return results
         return plan.other(other, env)
 
-    new = replaced_in(fn, rule)
+    new = replaced_in(fn, rule, keeps=True)
     return (new, made[0]) if plan.changed else None
 
 

@@ -80,7 +80,7 @@ def short_tapes(fn: Function, log: Log | None = None) -> Function:
             return second_run(seconds[node], env, more[seconds[node].first])
         return None
 
-    return replaced_in(fn, rule)
+    return replaced_in(fn, rule, keeps=True)
 
 
 def _inside(node: Node, log: Log | None) -> ir.Op:

@@ -17,7 +17,7 @@ from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.index import Gather, Scatter, ScatterAdd, ScatterSet
-from pliant.ops.ranges import Range, Ranges, ranges_of
+from pliant.ops.ranges import Memory, Range, Ranges, ranges_of
 from pliant.ops.shape import Permute, Reshape, Slice, broadcast, permute, reshape
 from pliant.ops.strided import Strided
 from pliant.ops.update import UpdateSlice
@@ -47,16 +47,20 @@ Places: TypeAlias = "Sequence[Some | All]"  # along each axis of an array
 NO_INDEX: Final = -1
 
 
-def through_views(fn: Function, given: Ranges | None = None) -> Function:
+def through_views(fn: Function, given: Ranges | None = None, memory: Memory | None = None) -> Function:
     """`fn` with such reads and writes, in the functions that its primitives hold too."""
     reads = Gather | ReadBlock | UpdateSlice
     if not any([isinstance(n.op, reads) or functions_of(n.op) for n in fn.nodes]):
         return fn
-    known = ranges_of(fn, given or {})
+    memory = {} if memory is None else memory
+    known = ranges_of(fn, given or {}, memory)
+
+    def inside(held: Function) -> Function:
+        return through_views(held, known, memory)
 
     def rule(node: Node, env: Env) -> Values | Value | None:
         made = _read(node, known, env) or _written(node, known, env)
-        return made or changed_inside(node, tuple([env[a] for a in node.args]), lambda held: through_views(held, known))
+        return made or changed_inside(node, tuple([env[a] for a in node.args]), inside)
 
     return replaced_in(fn, rule)
 

@@ -46,7 +46,7 @@ def captured(plan: Plan) -> Captured:
     for place in plan.bound:
         content = place.get()
         if str(place.key) in carried and not is_nothing(content, is_read=str(place.key) in plan.live):
-            plan.plans[place] = _first_plan(content)
+            plan.plans[place] = plan.recalled.get(place) or _first_plan(content)
     for _ in range(ROUNDS):
         try:
             found = _tried(plan)
@@ -72,6 +72,7 @@ def captured(plan: Plan) -> Captured:
 
 def _tried(plan: Plan) -> Captured | None:
     """Trace a step by the plan; None if the plan had to be changed."""
+    plan.visits.clear()
     entry = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
     try:
         with region(is_loop=True) as made:

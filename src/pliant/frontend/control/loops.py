@@ -15,10 +15,10 @@ from pliant.core.origin import here
 from pliant.core.scope import current_scope
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
-from pliant.frontend.control.induction import captured
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of, without
@@ -175,6 +175,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     count = steps.count - done if done else steps.count
     ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
+    plan.body, plan.items, plan.code = site.body, steps, site.code
     return plan
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counted
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, TypeAlias, cast, final
 
 from pliant.core import ir
@@ -135,6 +137,19 @@ class Plan:
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
     tables: dict[Place, Table | Filling] = field(default_factory=dict[Place, Table | Filling])
     copied: set[Place] = field(default_factory=set[Place])  # names of arrays that lists have copies of
+    body: Any = None  # the function of a step
+    items: Any = None  # what it goes over
+    code: CodeType | None = None  # by which the loop is known
+    inner: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what is known of loops inside
+    visits: Counted[Any] = field(default_factory=Counted[Any])  # of these, in a trial, by their code
+    recalled: dict[Place, Tree] = field(default_factory=dict[Place, Tree])  # to start from; see `recalled`
+
+    def forget(self) -> None:
+        """Start again from nothing."""
+        self.period, self.may_end, self.fills, self.has_swaps = 1, False, False, False
+        self.storages, self.inner = [], {}
+        for found in (self.plans, self.growths, self.tables, self.copied, self.recalled):
+            found.clear()
 
     @property
     def is_static(self) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, Final, final
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, joined
-from pliant.frontend.control.induction import captured
 from pliant.frontend.control.partly import settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import failed_before
 from pliant.frontend.control.signals import BREAK, CONTINUE, FELL, Signal, possible_of, without

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pliant.frontend.control.branch import Block, both, choose, is_open
 from pliant.frontend.control.emit import repeated
-from pliant.frontend.control.induction import captured
 from pliant.frontend.control.partly import partly_bound, settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of, without
@@ -77,6 +77,7 @@ def _conditional(
     is_required = is_open(holds)
     plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True
+    plan.body, plan.code = site.body, site.code
     try:
         found = site.required(plan, holds, peeled) if is_required else captured(plan)
     except NotInductive as error:
