@@ -304,6 +304,8 @@ class UfuncMaker:
         if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
             return adopt(self.ufunc(*args, **options))
         given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])
+        if any([is_above(cast("Any", type(a))) for a in given]):
+            return self.ufunc(*given, **options)
         return TracedArray.dispatch.ufunc(self.ufunc, "__call__", given, options)
 
     def __getattr__(self, name: str) -> Any:

@@ -369,6 +369,6 @@ LISTS = (
     objects_of_a_step, queue, heap_and_iterator, table_with_a_default,
 )  # fmt: skip
 UNROLLED = (
-    written_after_it_was_appended, bound_to_one_of_two, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
+    written_after_it_was_appended, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
 )  # fmt: skip
 """Of these, the ones whose loops have no form that a step keeps."""

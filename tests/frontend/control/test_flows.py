@@ -12,6 +12,7 @@ import pytest
 
 import pliant
 from tests.frontend.control import (
+    flows_choices,
     flows_classes,
     flows_ends,
     flows_fronts,
@@ -20,6 +21,7 @@ from tests.frontend.control import (
     flows_rebound,
     flows_sections,
     flows_tables,
+    flows_unsized,
 )
 from tests.frontend.control.flows import FLOWS
 from tests.frontend.control.flows_exits import EXITS
@@ -35,9 +37,10 @@ STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
     *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_rebound.REBOUND, *flows_rebound.READ, *flows_ends.ENDS,
     *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
+    *flows_choices.CHOICES, *flows_unsized.UNSIZED,
 ]  # fmt: skip
 UNROLLED = (
-    *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED, *flows_rebound.READ,
+    *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED,
     *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.UNROLLED,
 )  # fmt: skip
 PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]

@@ -171,6 +171,22 @@ def chosen_of(condition: Value, one: Value, other: Value) -> Value:
     return select(condition, one, other)
 
 
+def may_be_one(x: TracedArray, y: TracedArray) -> bool:
+    """Whether two may be parts of one allocation, as far as the conditions tell."""
+    one, other = cast("Any", x.storage), cast("Any", y.storage)
+    if not isinstance(one, Either):
+        return may_be_one(y, x) if isinstance(other, Either) else one is other
+    if isinstance(other, Either) and one.condition is other.condition:
+        return may_be_one(one.one, other.one) or may_be_one(one.other, other.other)
+    return may_be_one(one.one, y) or may_be_one(one.other, y)
+
+
+def bases(x: TracedArray) -> list[Storage]:
+    """The allocations that an array is a view of, by conditions."""
+    storage: Any = x.storage
+    return [*bases(storage.one), *bases(storage.other)] if isinstance(storage, Either) else [storage]
+
+
 def is_new_or(old: TracedArray, x: TracedArray, owner: Owner) -> bool:
     """Whether an array is the old one or one that was made in a region, by conditions."""
     storage: Any = x.storage
@@ -179,6 +195,18 @@ def is_new_or(old: TracedArray, x: TracedArray, owner: Owner) -> bool:
     if isinstance(storage, Either):
         return not x.lenses and all([is_new_or(old, part, owner) for part in (storage.one, storage.other)])
     return owner.owns(storage)
+
+
+def are_one(x: TracedArray, y: TracedArray, before: tuple[TracedArray, TracedArray, Value] | None = None) -> Value:
+    """Whether two are the same array. before: the arrays that they were, and whether these are the same."""
+    one, two = cast("Any", x.storage), cast("Any", y.storage)
+    if isinstance(one, Either):
+        return chosen_of(one.condition, are_one(one.one, y, before), are_one(one.other, y, before))
+    if isinstance(two, Either):
+        return chosen_of(two.condition, are_one(x, two.one, before), are_one(x, two.other, before))
+    if before is not None and is_twin(x, before[0]) and is_twin(y, before[1]):
+        return before[2]
+    return const(is_twin(x, y), "bool")
 
 
 def is_other(old: TracedArray, x: TracedArray) -> Value:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any, cast, final
 
 from pliant.core.ir import Value, Values, const, param
-from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, extents_of, whole_of
+from pliant.frontend.control.choices import Choices
 from pliant.frontend.control.contents import traced_contents
 from pliant.frontend.control.copies import Together
-from pliant.frontend.control.either import Either, either, is_other
+from pliant.frontend.control.either import Either, either
+from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied, known_text
@@ -26,14 +27,14 @@ from pliant.frontend.control.signals import MISSING, TRUTH, Signal
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unsized import Unsized, as_array, extent_of, is_unsized, with_extents
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, kind_of, with_kind
-from pliant.frontend.selection import Selection
-from pliant.frontend.sizes import size_of
+from pliant.frontend.selection import all_listed
+from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.strides import order_of
 from pliant.frontend.tracing import Storage, current
-from pliant.ops.bits import logical_or
 from pliant.ops.compare import maximum
 
 
@@ -48,7 +49,9 @@ class Exit:
         self.stores: dict[int, Storage] = {}
         self.swaps = Swaps()
         self.stacks: list[Value] = []
-        self.read: list[Any] = []  # what somebody may read after the loop
+        self.choices = Choices(self)
+        self.others: list[Any] = []  # what somebody may read after the loop, but what is carried
+        self.returned: Any = None
         self.grown = Grown(self)
 
     def captured(self, signal: Signal | None, extra: Any) -> Captured:
@@ -60,7 +63,10 @@ class Exit:
         result = signal.result if signal is not None else MISSING
         after = {place: place.get() for place in dict.fromkeys((*self.plan.plans, *self.plan.bound))}
         left = [value_in(content) for place, content in after.items() if self.is_kept(place)]
-        self.read = [value_in(content) for place, content in after.items() if self.is_read(place)] + [result]
+        after = dict(sorted(after.items(), key=lambda item: self.has_choice(item[1])))
+        others = [p for p in after if self.is_read(p) and (p not in self.plan.plans or p in self.plan.copied)]
+        self.others = [value_in(after[place]) for place in others]
+        self.returned = None if result is MISSING else result
         self.count([*left, *self.grown.enter(signal), result])
         self.grown.check(left)
         self.put_into_lists(left)
@@ -73,8 +79,9 @@ class Exit:
             elif place not in self.plan.plans:
                 kept = self.is_kept(place)
                 exits.append((place, together.recipe(content, self.last(place, content)) if kept else _unread(place)))
-        returned = None if result is MISSING else self.recipe(result)
-        writes = self.swaps.close(self.region, self.carries)
+        made = None if result is MISSING else self.recipe(result)
+        writes = [*self.swaps.close(self.region, self.carries), *self.choices.writes]
+        self.choices.check()
         return Captured(
             self.region,
             self.heads.index,
@@ -82,12 +89,17 @@ class Exit:
             storages,
             exits,
             signal,
-            returned,
+            made,
             self.plan.period,
             self.stacks,
             extra,
             writes,
         )
+
+    def has_choice(self, content: Any) -> bool:
+        """Whether something has arrays that are one of several, by conditions."""
+        arrays = [as_array(x) for x in self.leaves(content)[0]]
+        return any([isinstance(cast("Any", x.storage), Either) for x in arrays if x is not None])
 
     def is_kept(self, place: Place) -> bool:
         """Whether somebody may read what is there after the loop."""
@@ -125,20 +137,28 @@ class Exit:
             if isinstance(kind, Window):
                 parts.append(self.window(kind, first, head, leaf))
                 continue
+            if isinstance(kind, Unsized):
+                parts.append(self.unsized(place, kind, first, head, leaf))
+                continue
             n = None if p is None or kind is None else len(self.carries)
             if p is not None and kind is not None:
                 self.carries.append(Carry(p, first, value_of(leaf, kind.type.dtype)))
-            if n is not None and place in self.plan.copied and kind is not None and type(leaf) is TracedArray:
-                parts.append(self.kept(first, partial(_array, n, kind_of(leaf), writeable=False)))
-                continue
-            if n is not None and type(leaf) is TracedArray and isinstance(cast("Any", leaf.storage), Either):
-                parts.append(self.chosen(place, first, head, leaf, n))
-                continue
-            made = self.kept(first, self.leaf(leaf, n, kind))
-            if self.plan.has_swaps and n is not None and type(first) is TracedArray and is_mutable(first):
-                made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
-            parts.append(made)
+            parts.append(self.bound(place, first, head, leaf, n, kind))
         return lambda results: unflatten(tree.structure, [part(results) for part in parts])
+
+    def bound(self, place: Place, first: Any, head: Any, leaf: Any, n: int | None, kind: Kind | None) -> Recipe:
+        """How to make an array or a number that a name is bound to, and that carry n is."""
+        if n is None or type(leaf) is not TracedArray:
+            made = self.kept(first, self.leaf(leaf, n, kind))
+        elif place in self.plan.copied:
+            return self.kept(first, partial(_array, n, kind_of(leaf), writeable=False))
+        elif isinstance(cast("Any", leaf.storage), Either) or place in self.plan.apart:
+            made = self.chosen(place, first, head, leaf, n)
+        else:
+            made = self.kept(first, self.leaf(leaf, n, kind))
+            if self.plan.has_swaps and type(first) is TracedArray and is_mutable(first):
+                made = self.swaps.recipe(Name(first, head.storage, leaf.storage, n), made)
+        return self.choices.named(first, head, leaf, made) if self.is_read(place) else made
 
     def changed(self, table: Table | Filling) -> tuple[Place, Recipe]:
         """How to make what a list holds whose elements the steps change."""
@@ -160,24 +180,21 @@ class Exit:
         share(elements)
 
     def chosen(self, place: Place, first: Any, head: TracedArray, leaf: TracedArray, n: int) -> Recipe:
-        """A name that some steps bind to a new array, by a condition: whether any did is carried, too."""
+        """A name that some steps bind to a new array, by a condition."""
         if self.plan.has_swaps:
             raise NotInductive("its names are bound to other arrays at each step")
-        kind = kind_of(leaf)
-        if not self.is_read(place) or not is_mutable(as_traced(first)):
+        kind, is_read, before = kind_of(leaf), self.is_read(place), as_traced(first)
+        if not is_mutable(before) or not (is_read or place in self.plan.apart):
             return lambda results: with_kind(results[n], kind)
-        own = {id(s) for s in bases(leaf)}
-        if sum([bool(own & {id(s) for x in flatten(c)[0] for s in bases(x)}) for c in self.read]) > 1:
+        own = set(bases(leaf))
+        if any(map(is_copied, own)):
+            share([before])
+            return self.kept(first, partial(_array, n, kind, writeable=False))
+        is_local = place.kind == "name" and place in self.plan.bound  # nobody reads it after a return
+        others = [x for content in (*self.others, None if is_local else self.returned) for x in flatten(content)[0]]
+        if is_read and any([own & set(bases(x)) for x in others]):
             raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
-        moved = param(Type("bool"), "moved")
-        m = len(self.carries)
-        self.carries.append(Carry(moved, False, logical_or(moved, is_other(head, leaf))))
-
-        def made(results: Values) -> Any:
-            new = with_kind(results[n], kind)
-            return either(current(), results[m], new, first, known=results[n]) if new.type == first.type else new
-
-        return made
+        return self.choices.recipe(place, before, head, leaf, n)
 
     def kept(self, first: Any, made: Recipe) -> Recipe:
         """What is made if there is a step, else the array that was there before."""
@@ -200,6 +217,15 @@ class Exit:
         self.carries += [Carry(p, start, end) for p, start, end in rows]
         m = len(self.carries)
         return lambda results: kind.at(results[n:m])
+
+    def unsized(self, place: Place, kind: Unsized, first: Any, head: Bounded, leaf: Any) -> Recipe:
+        """A name that is bound to an array of which it is known only at run time how many elements it has."""
+        n, before, after = len(self.carries), all_listed(first), all_listed(leaf)
+        for j, p in enumerate(self.heads.parts[head.whole.storage]):
+            self.carries.append(Carry(p, partial(kind.part, before, j), kind.part(after, j)))
+        m = len(self.carries)
+        whole = self.bound(place, whole_of(before), head.whole, whole_of(after), n, kind.kind)
+        return lambda results: kind.made(whole(results), results[n + 1 : m])
 
     def total(self, first: Any, kind: Counter, _: Values) -> Any:
         """What a counter is after the loop."""
@@ -235,11 +261,8 @@ class Exit:
 
     def leaf(self, x: Any, n: int | None, kind: Kind | None) -> Recipe:
         """How to make a leaf; n is the carry that it is."""
-        if type(x) is Bounded:
-            raise NotInductive("a name is left with an array whose extents are those of the last step")
-        if type(x) is Selection:
-            made = Unbound("a selection by a mask of the last step", "assign or reduce it inside the loop")
-            return lambda _: made
+        if is_unsized(x):
+            return self.last_unsized(all_listed(x))
         if type(x) is not TracedArray and n is None:
             kept = self.known_object(x)
             return lambda _: kept
@@ -266,6 +289,19 @@ class Exit:
         order = order_of(TracedArray(storage))
         return lambda results: TracedArray(self.store(number, results, order), tuple(lens(results) for lens in shown))
 
+    def last_unsized(self, x: Any) -> Recipe:
+        """How to make an array of which it is known only at run time how many elements it has."""
+        whole = self.leaf(whole_of(x), None, None)
+        known = [self.known_size(n) if isinstance(n, Size) else n for n in extents_of(x)]
+        slots = [self.slot(size_of(n).value) if k is None else -1 for n, k in zip(extents_of(x), known, strict=True)]
+
+        def made(results: Values) -> Any:
+            array = whole(results)
+            rows = zip(known, slots, array.shape, strict=True)
+            return with_extents(array, [extent_of(results[n], m) if k is None else k for k, n, m in rows])
+
+        return made
+
     def known_object(self, x: Any) -> Any:
         """An object that is left as a step has it; NotInductive if it holds numbers of that step."""
         changed = {*self.plan.bound, *self.plan.plans, *self.region.effects}
@@ -290,12 +326,13 @@ class Exit:
         return made
 
     def known(self, x: TracedArray) -> int | None:
-        """A Python integer after the last step, if it is known: one that depends on the number of the step only."""
+        """A Python integer after the last step, if it is known."""
+        return self.known_size(size_of(x)) if x.is_weak and x.type.dtype == "i64" else None
+
+    def known_size(self, size: Size) -> int | None:
+        """A size after the last step, if it is known: one that depends on the number of the step only."""
         length = self.plan.length
-        if not x.is_weak or x.type.dtype != "i64" or length is None or self.plan.ends:
-            return None
-        size = size_of(x)
-        if any(atom is not self.heads.index for atom, _ in size.terms):
+        if length is None or self.plan.ends or any(atom is not self.heads.index for atom, _ in size.terms):
             return None
         return size.start + sum(factor for _, factor in size.terms) * (length - 1)
 
@@ -323,10 +360,8 @@ class Exit:
 
 def bases(x: Any) -> list[Storage]:
     """The allocations that a leaf is a view of."""
-    if type(x) is not TracedArray:
-        return []
-    storage: Any = x.storage
-    return [*bases(storage.one), *bases(storage.other)] if isinstance(storage, Either) else [storage]
+    array = whole_of(all_listed(x)) if is_unsized(x) else x
+    return bases_of(array) if type(array) is TracedArray else []
 
 
 def _array(n: int, kind: Kind, results: Values, *, writeable: bool) -> TracedArray:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, cast, final
 
 from pliant.core.ir import Value, Values
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import Together
+from pliant.frontend.control.either import Either, bases
 from pliant.frontend.control.growth import Growth, is_copied
 from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.objects import containers, flatten, in_region, unflatten
 from pliant.frontend.control.plan import Carry, Heads, NotInductive, Plan, Recipe
 from pliant.frontend.control.region import Region
 from pliant.frontend.control.signals import BREAK, RETURN, Signal, possible_of
+from pliant.frontend.control.tables import share
 from pliant.frontend.convert import value_of
 from pliant.frontend.selection import Selection
 from pliant.frontend.sizes import size_of
@@ -55,11 +57,13 @@ class Rows:
     start: int
     step: int
     made: list[Storage]
+    is_writeable: bool = True
 
     def storage(self, results: Values) -> Storage:
         """The allocation that holds all rows."""
         if not self.made:
             self.made.append(Storage.holding(current(), self.value(results)))
+            self.made[0].writeable = self.is_writeable
         return self.made[0]
 
     def at(self, results: Values, t: int, like: TracedArray, more: tuple[Lens, ...] = ()) -> TracedArray:
@@ -165,7 +169,9 @@ class Grown:
     def array(self, x: TracedArray, users: dict[int, int], rows: Rows | None) -> Part:
         """How to make an array that a step has made, or was given."""
         storage = x.storage
-        is_alone = users[id(storage)] == 1
+        if isinstance(cast("Any", storage), Either) and rows is None:
+            return self.one_of_several(x)
+        is_alone = users.get(id(storage)) == 1
         if type(storage) is not Storage or is_copied(storage) or not (is_alone or is_static(x.lenses)):
             raise NotInductive("a list gets arrays that are views of others")
         first = self.slots.heads.given(storage)
@@ -183,6 +189,16 @@ class Grown:
             return shared.at(results, t, x, x.lenses)
 
         return made
+
+    def one_of_several(self, x: TracedArray) -> Part:
+        """An array that is one of several, by a condition: a copy, as long as nobody writes to any of them."""
+        heads = self.slots.heads
+        before = [first for s in bases(x) if (first := heads.given(s)) is not None]
+        written = [s for first in (x, *before) for s in bases(first) if s in self.slots.region.written]
+        if written or any([s.is_touched for s in heads.storages()]):
+            raise NotInductive("an array that was put into a list is written in a later step")
+        share([x, *before])
+        return self.row_of(x, replace(self.stacked(x.value), is_writeable=False))
 
     def row_of(self, x: TracedArray, rows: Rows) -> Part:
         """A leaf as a row."""

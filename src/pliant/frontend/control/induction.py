@@ -14,9 +14,9 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.control.copies import any_same
-from pliant.frontend.control.either import Either, is_new_or
+from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.flags import is_nothing, nothing_like, opened
@@ -30,9 +30,11 @@ from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
 from pliant.frontend.control.tables import Table, are_mostly_rows, arrays_in, like, nested, share
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
 from pliant.frontend.control.windows import Window, window_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_exact, is_number, kind_of
+from pliant.frontend.selection import all_listed
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import is_static
 
@@ -113,6 +115,7 @@ class Round:
         self.heads = Heads(plan, entry)
         self.moves: dict[Storage, Storage | None] = {}
         self.opened: dict[Place, Any] = {}  # names that need a flag, with what they hold then
+        self.pairs: list[tuple[TracedArray, TracedArray]] = []  # what names are bound to before the step, and after it
         self.loose = False  # whether the place at hand may be one of several arrays that keep other names
 
     def run(self) -> Captured | None:
@@ -137,8 +140,8 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
-        before = dict(plan.plans), list(plan.storages), self.lists(), set(plan.copied)
-        plan.storages += [s for s in self.region.written if s not in self.heads.contents]
+        before = dict(plan.plans), list(plan.storages), self.lists(), set(plan.copied), set(plan.apart)
+        plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
         for place, content in self.region.effects.items():
             if place in plan.plans or place in plan.bound:
                 continue
@@ -156,6 +159,7 @@ class Round:
             del plan.plans[place]
         self.check_containers()
         self.moves = self.moved()
+        self.pairs = self.ends()
         for place in list(plan.plans):
             if place not in plan.plans:
                 continue
@@ -164,7 +168,9 @@ class Round:
             if tree is None and plan.plans[place] is not None:
                 self.forget(place)
         plan.copied |= {place for place in plan.plans if self.has_copies(place.get())}
-        return (dict(plan.plans), list(plan.storages), self.lists(), plan.copied) != before
+        apart = {s for place in plan.apart for s in self.heads.allocations(place)}
+        plan.storages = [s for s in plan.storages if s not in apart]
+        return (dict(plan.plans), list(plan.storages), self.lists(), plan.copied, plan.apart) != before
 
     def has_copies(self, content: Any) -> bool:
         """Whether what a name is bound to has arrays that the step made, and that lists have copies of."""
@@ -280,6 +286,16 @@ class Round:
         growth.element = element_of([*added, *growth.before])
         return True
 
+    def ends(self) -> list[tuple[TracedArray, TracedArray]]:
+        """The arrays that names are bound to before the step, and after it."""
+        found = list[tuple[TracedArray, TracedArray]]()
+        for place in self.plan.plans:
+            for old, new in zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False):
+                a, b = as_array(old), as_array(new)
+                if a is not None and b is not None:
+                    found.append((a, b))
+        return found
+
     def moved(self) -> dict[Storage, Storage | None]:
         """By the allocation that a name was bound to before the step: the one that it is bound to after it,
         None for one that the step made."""
@@ -307,19 +323,22 @@ class Round:
         first = flatten_like(self.entry[place], structure)
         kinds = tree.kinds if tree else (None,) * len(old)
         self.loose = False
-        made = [self.leaf(place.text, *row) for row in zip(first, old, new, kinds, strict=True)]
+        made = [self.leaf(place, *row) for row in zip(first, old, new, kinds, strict=True)]
         if self.loose:
             self.plan.copied.add(place)
         return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
 
     def leaf(
-        self, text: str, first: Any, old: Any, new: Any, kind: Kind | Counter | Window | None
-    ) -> Kind | Counter | Window | None:
+        self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Window | Unsized | None
+    ) -> Kind | Counter | Window | Unsized | None:
         """The kind of a leaf: `first` before the loop, `old` before the step and `new` after it."""
+        text = place.text
         if isinstance(kind, Counter):
             return kind if growth(old, new) == kind.step else kind_of(as_traced(new))
         if new is old:
             return kind
+        if is_unsized(new) or isinstance(kind, Unsized) or (not self.plan.is_static and is_shorter(new, old)):
+            return self.unsized(place, all_listed(first), old, all_listed(new), kind)
         if not is_number(new) or not is_number(old):
             if type(new) is type(old) and isinstance(new, PLAIN) and new == old:
                 return None
@@ -338,8 +357,38 @@ class Round:
             if window is not None:
                 return window
             self.check_copy(text, before, x)
-            self.check_identity(text, as_traced(first), before, x)
+            self.check_identity(place, as_traced(first), before, x)
         return self.settled(text, first, None if isinstance(kind, Window) else kind, kind_of(x))
+
+    def unsized(self, place: Place, first: Any, old: Any, new: Any, kind: Any) -> Unsized:
+        """What a name is that is bound to an array of which it is known only at run time how many elements it has."""
+        text = place.text
+        known = kind if isinstance(kind, Unsized) else Unsized.of(first) if is_array(first) else None
+        made = known.joined(Unsized.of(new)) if known is not None and is_array(new) else None
+        if known is None or made is None:
+            raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
+        if made.room != known.room:
+            raise NotInductive(f"{text} may have more elements after a step than before it", is_late=kind is None)
+        if not made.is_exact(first):
+            raise NotInductive(
+                f"{text} is {_text(first)} before the loop and {_text(new)} after a step", is_of_types=True
+            )
+        before, whole = as_array(old), whole_of(new)
+        if before is not None and (whole.storage, whole.lenses) != (before.storage, before.lenses):
+            self.check_part(place, whole_of(first), before, whole)
+        return made
+
+    def check_part(self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
+        """NotInductive if it matters which allocation a name is bound to, to as much of it as is known at run time."""
+        heads, written = self.heads.storages(), self.region.written
+        if isinstance(cast("Any", new.storage), Either) or (self.region.owns(new.storage) and new.storage not in heads):
+            self.check_identity(place, first, old, new)
+            return
+        is_written = any([self.heads.written(s, written) for s in (*heads, *bases(first), *bases(new))])
+        if self.plan.is_static or is_written:
+            raise NotInductive(f"{place.text} is bound to a part of another array", is_late=True)
+        share([new, first])
+        self.loose = True
 
     def check_copy(self, text: str, old: TracedArray, new: TracedArray) -> None:
         """NotInductive if a name is bound to a part of an array at a traced place, and a copy of it would not do."""
@@ -349,20 +398,40 @@ class Round:
         if storage in self.region.written or (self.region.owns(old.storage) and old.storage.is_touched):
             raise NotInductive(f"{text} is bound to another part of an array that is written", is_late=True)
 
-    def check_identity(self, text: str, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
+    def check_identity(self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
         """Longer or NotInductive if it matters which allocation a name is bound to."""
         written = self.region.written
+        others = [a for a, b in self.pairs if not (b is new and is_twin(a, old)) and may_be_one(b, new)]
         if isinstance(cast("Any", new.storage), Either):
-            is_written = any([s in written for s in bases(first)]) or any([s.is_touched for s in self.heads.storages()])
-            if is_written:
-                raise NotInductive(f"{text} is one of two arrays, by a condition known only at run time")
-            if not is_new_or(old, new, self.region):  # nobody writes to any of them: what it holds is enough
-                share([new])
-                self.loose = True
-        elif not self.region.owns(new.storage) and is_static(new.lenses):
-            self.check_chain(text, new.storage)
-        if self.plan.is_first and first.storage in written and is_mutable(first):
-            raise NotInductive(f"{text} is written, and bound to another array", is_late=True)
+            self.check_choice(place, first, old, new, others)
+            return
+        if others and any([self.heads.written(s, written) for x in (old, *others) for s in bases(x)]):
+            raise NotInductive(f"{place.text} shares memory with another name that is written in a later step")
+        if not self.region.owns(new.storage) and is_static(new.lenses):
+            self.check_chain(place.text, new.storage)
+        if not self.plan.is_first or not is_mutable(first) or not self.heads.written(first.storage, written):
+            return
+        if self.plan.is_static or self.plan.has_swaps:
+            raise NotInductive(f"{place.text} is written, and bound to another array", is_late=True)
+        self.plan.apart.add(place)
+
+    def check_choice(
+        self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray, others: Sequence[TracedArray]
+    ) -> None:
+        """NotInductive if it matters which of several arrays a name is bound to, by a condition. others: the arrays of
+        names that may be bound to the same one."""
+        written, heads = self.region.written, self.heads
+        is_own = is_new_or(old, new, self.region)
+        befores = [x for s in bases(new) if (x := heads.given(s)) is not None and s is not old.storage]
+        outside = {s for x in (first, new, *befores) for s in bases(x)} - set(bases(old) if is_own else ())
+        is_written = any([heads.written(s, written) for x in (old, *others) for s in bases(x)])
+        if (is_written and (others or not is_own)) or any([heads.written(s, written) for s in outside & set(written)]):
+            raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
+        if not is_own:  # nobody writes to any of them: what it holds is enough
+            share([new, *befores])
+            self.loose = True
+        elif is_written:
+            self.plan.apart.add(place)
 
     def check_chain(self, text: str, start: Storage) -> None:
         """Longer if names are bound to each other's allocations, around; NotInductive if one will be bound to

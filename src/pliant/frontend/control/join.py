@@ -10,7 +10,8 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import whole_of
 from pliant.frontend.control.chosen import note_choice, one_of_more
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
@@ -25,8 +26,10 @@ from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.region import Outcome, Place, note
 from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
+from pliant.frontend.selection import all_listed
 from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import is_static
@@ -145,6 +148,8 @@ class Join:
             return partial(_same, a)
         if isinstance(a, range | Range) and isinstance(b, range | Range):
             return self.ranges(a, b, what)
+        if is_unsized(a) or is_unsized(b) or are_of_extents(a, b):
+            return self.unsized(all_listed(a), all_listed(b), what)
         if not is_number(a) or not is_number(b):
             return self.differs(a, b, what)(())
         x, y = as_traced(a), as_traced(b)
@@ -200,6 +205,30 @@ class Join:
             n, lenses = self.slot(*self.converted(x, y, kind)), ()
         self.partners[id(x.storage)] = self.partners[id(y.storage)] = (x.storage, y.storage, n)
         return lambda results: TracedArray(self.store((x.storage, y.storage), results[n]), lenses)
+
+    def unsized(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
+        """An array of which it is known only at run time how many elements it has."""
+        form = Unsized.of(a).joined(Unsized.of(b)) if is_array(a) and is_array(b) else None
+        if form is None:
+            return self.differs(a, b, what)(())
+        one, two = [self.with_room(side, x, form) for side, x in zip(self.sides, (a, b), strict=True)]
+        whole = self.differs(a, b, what)(()) if one is None or two is None else self.arrays(one, two, what)
+        if type(whole) is Unbound:
+            return whole
+        slots = [self.slot(*pair) for pair in zip(form.counts(a), form.counts(b), strict=True)]
+        return lambda results: form.made(cast("Recipe", whole)(results), [results[n] for n in slots])
+
+    def with_room(self, side: Outcome, x: Any, form: Unsized) -> TracedArray | None:
+        """The whole of an array, which has as much room as another one; None if that would be a copy that is seen."""
+        whole = whole_of(x)
+        if whole.shape == form.room:
+            return whole
+        leaves = [y for content in (*side.contents.values(), side.result) for y in flatten(content)[0]]
+        names = [y for y in leaves if (array := as_array(y)) is not None and array.storage is whole.storage]
+        if not side.region.owns(whole.storage) or len(names) > 1 or isinstance(cast("Any", whole.storage), Either):
+            return None
+        with side.region.inside():
+            return fresh(form.whole(x), is_array=True)
 
     def shared(self, what: str) -> Unbound:
         """A name that shares memory with others in one branch, and with no other or less in the other."""
@@ -313,6 +342,9 @@ class Join:
 
     def absent(self, x: Any, side: int) -> Any:
         """What is in place of a leaf that only one of the blocks made."""
+        if is_unsized(x):
+            with self.sides[1 - side].region.inside():
+                return Unsized.of(all_listed(x)).nothing()
         return self.nothing(as_traced(x), side) if is_number(x) else None if type(x) is Front else x
 
     def nothing(self, x: TracedArray, side: int) -> TracedArray:

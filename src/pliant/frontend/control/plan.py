@@ -15,6 +15,7 @@ from pliant.core.ir import Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
+from pliant.frontend.control.either import bases
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
@@ -22,12 +23,13 @@ from pliant.frontend.control.objects import containers, flatten, flatten_like, u
 from pliant.frontend.control.region import Place, Region, born, note
 from pliant.frontend.control.signals import Signal
 from pliant.frontend.control.tables import Table
+from pliant.frontend.control.unsized import Unsized, as_array
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.number import Kind, is_number, with_kind
 from pliant.frontend.sizes import Size, note_range, size_of
-from pliant.frontend.tracing import Storage
+from pliant.frontend.tracing import Storage, back_in
 
 Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's results
 
@@ -63,7 +65,7 @@ class Tree:
     """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 
     structure: Any
-    kinds: tuple[Kind | Counter | Window | None, ...]
+    kinds: tuple[Kind | Counter | Window | Unsized | None, ...]
 
 
 @final
@@ -137,6 +139,7 @@ class Plan:
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
     tables: dict[Place, Table | Filling] = field(default_factory=dict[Place, Table | Filling])
     copied: set[Place] = field(default_factory=set[Place])  # names of arrays that lists have copies of
+    apart: set[Place] = field(default_factory=set[Place])  # names by which arrays are written that they let go of then
     body: Any = None  # the function of a step
     items: Any = None  # what it goes over
     code: CodeType | None = None  # by which the loop is known
@@ -148,7 +151,7 @@ class Plan:
         """Start again from nothing."""
         self.period, self.may_end, self.fills, self.has_swaps = 1, False, False, False
         self.storages, self.inner = [], {}
-        for found in (self.plans, self.growths, self.tables, self.copied, self.recalled):
+        for found in (self.plans, self.growths, self.tables, self.copied, self.apart, self.recalled):
             found.clear()
 
     @property
@@ -183,6 +186,8 @@ class Heads:
         self.params: dict[Place, list[Value | None]] = {}
         self.leaves: dict[Place, list[Any]] = {}  # of what is bound, before the step changes it
         self.made: list[tuple[Any, Any]] = []  # containers and objects in place of others, and what they hold
+        self.parts: dict[Storage, list[Value]] = {}  # of arrays whose extents are known only at run time
+        self.probes: dict[Storage, Value] = {}  # in place of what nothing may look at
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
         self.index = param(Type("i64"), "i")
         high = self.most.range[1] if self.most is not None else None
@@ -223,6 +228,10 @@ class Heads:
             start = storage.value
             self.contents[storage] = start, param(start.type, hint_of(start))
             storage.write(self.contents[storage][1])
+        for storage in [s for place in self.plan.apart for s in self.allocations(place)]:
+            with back_in(storage.trace):
+                self.probes[storage] = param(storage.value.type)
+            storage.write(self.probes[storage])
         for growth in self.plan.growths.values():
             growth.enter(self.index, self.plan.length)
         for table in self.plan.tables.values():
@@ -237,6 +246,11 @@ class Heads:
         tree = self.plan.plans.get(place)
         return flatten(self.entry[place])[0] if tree is None else flatten_like(self.entry[place], tree.structure)
 
+    def allocations(self, place: Place) -> list[Storage]:
+        """Those of the arrays that are there before the loop."""
+        arrays = [as_array(x) for x in self.firsts(place)]
+        return [s for x in arrays if x is not None for s in bases(x)]
+
     def changed(self) -> bool:
         """Whether the step changed lists, dicts or objects that stand for those that a name is bound to before."""
         return any([not _is_same(contents_of(x), before) for x, before in self.made])
@@ -244,7 +258,14 @@ class Heads:
     def storages(self) -> list[Storage]:
         """The allocations that a step is given in place of others."""
         leaves = [x for made in self.leaves.values() for x in made]
-        return [x.storage for x in leaves if type(x) is TracedArray and type(x.storage) is Storage]
+        return [*self.parts, *[x.storage for x in leaves if type(x) is TracedArray and type(x.storage) is Storage]]
+
+    def written(self, storage: Storage, now: dict[Storage, Value]) -> bool:
+        """Whether the step wrote an allocation. now: what those from outside hold that were written."""
+        if storage not in now:
+            return storage.is_touched and storage in self.storages()
+        given = self.contents[storage][1] if storage in self.contents else self.probes.get(storage)
+        return now[storage] is not given
 
     def given(self, storage: Storage) -> TracedArray | None:
         """What an allocation that a step is given is before the loop."""
@@ -254,7 +275,7 @@ class Heads:
                     return as_traced(first)
         return None
 
-    def head(self, first: Any, kind: Kind | Counter | Window | None, place: Place) -> Any:
+    def head(self, first: Any, kind: Kind | Counter | Window | Unsized | None, place: Place) -> Any:
         """What a step is given for a leaf."""
         if isinstance(kind, Window):
             return kind.at([param(Type("i64"), str(place.key)) for n in kind.starts if n is None])
@@ -262,6 +283,12 @@ class Heads:
             return with_kind(self.index, INDEX) * kind.step + first
         if kind is None:
             return first
+        if isinstance(kind, Unsized):
+            params = kind.params(str(place.key))
+            x = kind.made(with_kind(params[0], kind.kind), params[1:])
+            self.parts[x.whole.storage] = params
+            x.whole.storage.writeable = place not in self.plan.copied
+            return x
         made = kind.template(str(place.key))
         made.storage.writeable = place not in self.plan.copied
         return made

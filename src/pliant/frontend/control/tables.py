@@ -16,6 +16,7 @@ from typing import Any, Final, final
 
 from pliant.core.ir import Value, param
 from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
 from pliant.frontend.control.objects import flatten, is_value, unflatten
@@ -147,7 +148,7 @@ def share(elements: Sequence[Any]) -> None:
 
 def arrays_in(elements: Sequence[Any]) -> list[TracedArray]:
     """The arrays among elements and their parts that could be written, each of one allocation."""
-    leaves = [leaf for x in elements for leaf in flatten(x)[0]]
+    leaves = [leaf.whole if type(leaf) is Bounded else leaf for x in elements for leaf in flatten(x)[0]]
     arrays = [x for x in leaves if type(x) is TracedArray and not (x.is_scalar or x.is_weak)]
     return [y for x in arrays for y in arrays_of(x)]
 
