@@ -246,6 +246,7 @@ class TracedArray:
             raise ShapeError(f"x.item() needs an array of one element, got {self.type}", hint="name it: x.item(0)").at(
                 ("here", here())
             )
+        args = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         x = self.reshape(-1)[args[0] if args else 0] if len(args) < 2 else self[args]
         made = x if self.type.dtype == "u64" else x.astype(weak_kind(self))  # no i64 holds all of those
         return TracedArray(made.storage, made.lenses, is_scalar=True, is_weak=True)

@@ -127,16 +127,19 @@ def strong(x: Any) -> TracedArray:
     return TracedArray(traced.storage, traced.lenses, is_scalar=traced.is_scalar) if traced.is_weak else traced
 
 
-def stored(x: Any, dtype: str) -> Value:
-    """The value that assigning x to elements of a dtype puts there: arrays are cast, single numbers have to fit."""
+def stored(x: Any, dtype: str, *, is_view: bool = False) -> Value:
+    """The value that assigning x to elements of a dtype puts there: Python's numbers have to fit, arrays are cast.
+
+    is_view: they are a view, in which NumPy's scalars have to fit as well, if its integers have a sign.
+    """
     if is_sequence(x) and has_numbers_only(x):
         return fresh_concrete(_fitting(lambda: np.array(x, DTYPES[dtype]))).value
     check_real(x, dtype)
     if not isinstance(x, NUMBERS) or isinstance(x, np.generic):
         x = as_traced(x)
         warn_of_lost_parts(x.dtype, dtype)
-        is_number = x.is_scalar and not (x.is_weak and x.type.kind == "i")
-        if is_number and dtype[0] in "iu" and x.type.kind in "iuf":
+        is_number = x.type.kind == "f" if x.is_weak else x.is_scalar and is_view
+        if is_number and x.type.kind in "iuf" and dtype[0] in ("iu" if x.is_weak else "i"):
             known = x.concrete
             return element(x.value, dtype) if known is None else const(literal(known[()], dtype), dtype)
     return value_of(x, dtype)
@@ -195,6 +198,15 @@ def _fitting(made: Callable[[], Any]) -> Any:
         raise ShapeError(str(error)).at(("here", here())) from None
 
 
+def mask_of(where: Any) -> Value:
+    """A mask, as the keyword `where` takes one: bools, and nothing that could become them."""
+    mask = as_traced(where)
+    if mask.type.dtype != "bool":
+        message = f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'"
+        raise DTypeError(message, hint="where= takes a mask, as x != 0").at(("here", here()))
+    return mask.value
+
+
 def cast_number(x: Any, dtype: str) -> Any:
     """A NumPy number as one of another dtype."""
     with np.errstate(all="ignore"):
@@ -250,7 +262,7 @@ def loop_dtypes(
     """IR dtypes that a ufunc computes with, and returns, for operand dtypes or Python types."""
     given = (*operands, *(None,) * ufunc.nout)
     if out is None:
-        found = ufunc.resolve_dtypes(given)
+        found = ufunc.resolve_dtypes(given, casting=casting)
     else:
         found = ufunc.resolve_dtypes(
             given, signature=(None,) * ufunc.nin + (np.dtype(out),) * ufunc.nout, casting=casting

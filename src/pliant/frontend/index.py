@@ -120,7 +120,7 @@ def _set_window(x: TracedArray, window: Window, y: Any) -> None:
         return  # `x[key] op= z` has written through the view already
     if not window.shape and not window.has_ellipsis and _is_refused_as_element(y):
         raise ShapeError("setting an array element with a sequence.", hint="y[0] is its element").at(("here", here()))
-    part.replace(broadcast_value(stored(y, x.type.dtype), window.shape))
+    part.replace(broadcast_value(stored(y, x.type.dtype, is_view=True), window.shape))
 
 
 def _is_refused_as_element(y: Any) -> bool:

@@ -98,6 +98,7 @@ def linspace(
     """np.linspace between traced ends."""
     if is_open(num):
         return _linspace_of_unknown_number(start, stop, num, endpoint, (retstep, axis), dtype)
+    num = integer_of(num)
     if num < 0:
         raise DomainError(f"np.linspace: the number of samples must not be negative, got {num}").at(("here", here()))
     a, b = as_traced(start) * 1.0, as_traced(stop) * 1.0  # differences of unsigned numbers would wrap

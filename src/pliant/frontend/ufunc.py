@@ -12,7 +12,7 @@ import numpy as np
 from pliant.core.ir import Op, Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above, weak_kind
 from pliant.frontend.convert import (
     as_traced,
@@ -22,6 +22,7 @@ from pliant.frontend.convert import (
     fitting,
     is_large,
     loop_dtypes,
+    mask_of,
     sample,
     value_of,
     with_type,
@@ -40,6 +41,8 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
     """`ufunc(*args)` with NumPy's keywords."""
     out, where, dtype = options.pop("out", None), options.pop("where", True), options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
+    if options.keys() & {"order"} or casting not in _CASTING:
+        check_keywords(casting, options.get("order"))
     axes = {k: options.pop(k) for k in KEYWORDS & options.keys()} if ufunc.signature is not None else {}
     unknown = {k: v for k, v in options.items() if k not in ("subok", "order")}
     if unknown:
@@ -67,6 +70,17 @@ def call(builders: dict[np.ufunc, Builder], ufunc: np.ufunc, args: tuple[Any, ..
         return made[0] if ufunc.nout == 1 else made
     given = tuple(store(v, o, casting, ufunc) for v, o in zip(values, outs, strict=True))
     return given[0] if ufunc.nout == 1 else given
+
+
+_CASTING: Final = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def check_keywords(casting: Any, order: Any) -> None:
+    """DomainError for rules of casting, and orders of elements, that there are not."""
+    for name, given, choices in (("casting", casting, _CASTING), ("order", order, (None, "C", "F", "A", "K"))):
+        if given not in choices:
+            known = ", ".join([repr(c) for c in choices if c])
+            raise DomainError(f"{name} must be one of {known} (got {given!r})").at(("here", here()))
 
 
 _Loop = tuple[tuple[str, ...], str, Callable[..., Any]]  # dtypes of operands and result, what makes it
@@ -361,7 +375,7 @@ def _symbol(ufunc: np.ufunc) -> str:
 
 def _where(where: Any, value: Value, out: Any, ufunc: np.ufunc) -> Value:
     """The result where the mask holds; what `out` held elsewhere."""
-    mask = value_of(where, "bool")
+    mask = mask_of(where)
     if out is None:
         raise UnsupportedError(
             f"np.{ufunc.__name__}: where= without out= leaves elements undefined", hint="give out=, or use np.where"

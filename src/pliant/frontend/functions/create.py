@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
 from pliant.frontend.convert import as_traced, axes_of, broadcast_value, extents_of, short, value_of
-from pliant.frontend.functions.common import known, refuse, xp
+from pliant.frontend.functions.common import known, refuse, unless, xp
 from pliant.frontend.ranges import linspace
 from pliant.frontend.view import is_static, look
 
@@ -148,6 +148,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     first, last = (as_traced(v) for v in (start, stop))
     wide = np.complex128 if "c" in (first.type.kind, last.type.kind) else np.float64
     first, last = first.astype(wide), last.astype(wide)
+    first = unless((first == 0) | (last == 0), first, "geometric")
     sign = xp.sign(first)
     low, high = first / sign, last / sign
     y = xp.exp(linspace(xp.log(low), xp.log(high), num, endpoint))

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import COMPLEX_OF
-from pliant.errors import PliantError, ShapeError
+from pliant.errors import DTypeError, PliantError, ShapeError
 from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.common import known, store_out
 from pliant.ops.complex import conj
@@ -27,7 +27,7 @@ def operand(x: Any, kind: str) -> Value:
     dtype = {"f16": "f32"}.get(value.dtype, value.dtype) if value.type.is_float else "f64"
     if kind == "rfft":
         if dtype[0] == "c":
-            raise ShapeError(f"np.fft.rfft: takes real arrays, got {value.type}", hint="use np.fft.fft").at(
+            raise DTypeError(f"np.fft.rfft: takes real arrays, got {value.type}", hint="use np.fft.fft").at(
                 ("here", here())
             )
         return convert(value, dtype)

@@ -50,7 +50,10 @@ def _edges(x: TracedArray, bins: Any, range: Any) -> TracedArray:
         raise DomainError("max must be larger than min in range parameter.").at(("here", here()))
     low, high = range if range is not None else (xp.min(x), xp.max(x)) if x.size else (0.0, 1.0)
     first, last = (as_traced(v) + 0.0 for v in (low, high))
-    if first.concrete is None or last.concrete is None:
+    if first.concrete is not None and last.concrete is not None:
+        if not np.all(np.isfinite([first.concrete, last.concrete])):
+            raise DomainError(f"supplied range of [{low}, {high}] is not finite").at(("here", here()))
+    else:
         first = unless(xp.logical_not(xp.isfinite(first) & xp.isfinite(last)), first, "finite_range")
         first = unless(xp.greater(first, last), first, "range")
     is_flat = xp.equal(first, last)  # NumPy makes a bin of width 1 around a single number

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError
+from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import (
     as_traced,
@@ -19,6 +19,7 @@ from pliant.frontend.convert import (
     broadcast_shapes,
     broadcast_value,
     fitting,
+    mask_of,
     result_dtype,
     stored,
     strong,
@@ -57,7 +58,7 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
     if not given:
         return nonzero(condition)
     if len(given) != 2:
-        raise ArgumentError("np.where: either both or neither of x and y should be given").at(("here", here()))
+        raise ShapeError("np.where: either both or neither of x and y should be given").at(("here", here()))
     given = fitting(given)
     dtype = result_dtype(*given)
     values = [truth_of(condition), *(value_of(strong(b), dtype) for b in given)]  # 300 wraps around in uint8, as there
@@ -184,6 +185,9 @@ def clip(
     **options: Any,
 ) -> Any:  # fmt: skip
     """np.clip."""
+    if any(b is not NO_VALUE for b in (a_min, a_max)) and any(b is not NO_VALUE for b in (min, max)):
+        message = "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        raise DomainError(message).at(("here", here()))
     low, high = (first if first is not NO_VALUE else second for first, second in ((a_min, min), (a_max, max)))
     x = solid(a)
     bounds = [None if b is NO_VALUE or _is_no_bound(x, b, is_low) else b for b, is_low in ((low, True), (high, False))]
@@ -216,7 +220,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         raise DTypeError(message, hint="convert with .astype(...)").at(("here", here()))
     value = broadcast_value(stored(src if y.type.kind == "i" else y, x.type.dtype), x.shape)
     if where is not True:
-        mask = broadcast_value(value_of(where, "bool"), x.shape)
+        mask = broadcast_value(mask_of(where), x.shape)
         value = choice(mask, value, x.value)
     x.replace(value)
 
@@ -311,7 +315,7 @@ def _traced_mask(condition: Any) -> TracedArray | None:
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[TracedArray, ...]:
     """np.unravel_index."""
-    extents, i = known(shape, "shape="), index_value(indices, lambda i: np.unravel_index(i, (1,)))
+    extents, i = known(shape, "shape="), index_value(indices, lambda i: xp.unravel_index(i, (1,)))
     extents = (extents,) if isinstance(extents, int) else tuple(extents)
     size = math.prod(extents)
     i = within(i, size, f"flat_index {size}")

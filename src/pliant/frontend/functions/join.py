@@ -72,12 +72,22 @@ def concatenate(
             ("here", here())
         )
     at = axis_of(axis, parts[0].ndim)
+    wanted = np.dtype(dtype) if dtype is not None else None if out is None else as_traced(out).dtype
+    _check_casts(parts, np.result_type(*(p.dtype for p in parts)) if wanted is None else wanted, casting)
     if len({p.type.without((at,)).shape for p in parts}) > 1:
         types = " and ".join(str(p.type) for p in parts[:4])
         raise ShapeError(f"arrays to concatenate along axis {at} must agree in all other axes: {types}").at(
             ("here", here())
         )
-    return store_out(joined(parts, at, dtype), out, "np.concatenate", is_array=True)
+    return store_out(joined(parts, at, dtype), out, "np.concatenate", is_array=True, casting="unsafe")
+
+
+def _check_casts(parts: list[TracedArray], wanted: np.dtype[Any], casting: Any) -> None:
+    """DTypeError unless a rule allows to cast all parts to a dtype."""
+    for p in parts:
+        if not np.can_cast(p.dtype, wanted, casting):
+            message = f"Cannot cast array data from {p.dtype!r} to {wanted!r} according to the rule {casting!r}"
+            raise DTypeError(message).at(("here", here()))
 
 
 def stack(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:

@@ -44,11 +44,20 @@ def round_(a: Any, decimals: Any = 0, out: Any = None) -> Any:
             near = rounding.rint(elementwise.div(elementwise.convert(value, "f64"), unit))
             value = elementwise.convert(elementwise.mul(near, unit), value.dtype)
         return store_out(value, out, "np.round")
-    if places:
-        unit = const(10.0 ** abs(places), value.dtype)
-        up, down = (elementwise.mul, elementwise.div) if places > 0 else (elementwise.div, elementwise.mul)
-        return store_out(down(rounding.rint(up(value, unit)), unit), out, "np.round")
-    return store_out(rounding.rint(value), out, "np.round")
+    if value.dtype[0] == "c":  # each part by itself: what is infinite makes the other one NaN in products
+        made = Complex()(_rounded(real(value), places), _rounded(imag(value), places))
+    else:
+        made = _rounded(value, places)
+    return store_out(made, out, "np.round")
+
+
+def _rounded(x: Value, places: int) -> Value:
+    """Floats rounded to a number of decimals."""
+    if not places:
+        return rounding.rint(x)
+    unit = const(10.0 ** abs(places), x.dtype)
+    up, down = (elementwise.mul, elementwise.div) if places > 0 else (elementwise.div, elementwise.mul)
+    return down(rounding.rint(up(x, unit)), unit)
 
 
 def fix(x: Any, out: Any = None) -> Any:
@@ -83,7 +92,7 @@ def iscomplex(x: Any) -> Any:
 
 def _infinite(sign: int) -> Callable[..., Any]:
     def test(x: Any, out: Any = None) -> Any:
-        a = as_traced(x).value
+        a = real_only("isposinf" if sign > 0 else "isneginf", as_traced(x).value)
         if a.dtype[0] in "biu":
             return store_out(broadcast(const(False, "bool"), a.shape, ()), out)
         return store_out(compare.equal(a, const(sign * math.inf, a.dtype)), out)
@@ -189,7 +198,7 @@ def i0(x: Any) -> Any:
     rates = [math.prod([(2 * j - 1) ** 2 / j for j in range(1, k + 1)]) for k in range(few + 1)]
     series = _polynomial(elementwise.div(const(0.125, dtype), far), rates)
     half = transcendental.exp(elementwise.mul(far, const(0.5, dtype)))  # its square may be beyond all numbers
-    scale = elementwise.div(half, power.sqrt(elementwise.mul(far, const(2 * math.pi, dtype))))
+    scale = elementwise.div(half, elementwise.mul(power.sqrt(far), const(math.sqrt(2 * math.pi), dtype)))
     y = select(is_near, close, elementwise.mul(elementwise.mul(scale, series), half))
     return fresh(cast_value(y, given.dtype), is_array=True)
 

@@ -47,20 +47,23 @@ def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArr
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
     """np.sort: equal numbers do not differ, so its kinds give the same."""
-    _check_kind("sort", kind, order)
+    _check_kind("sort", kind, order, stable)
     return _along(a, axis, sorting.sort)
 
 
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> TracedArray:
     """np.argsort; the kind is NumPy's usual one, or a stable one."""
-    _check_kind("argsort", kind, order)
+    _check_kind("argsort", kind, order, stable)
     is_stable = stable if kind is None else str(kind)[:1].lower() in "ms"
     build = partial(sorting.argsort, stable=bool(is_stable))
     return _along(a, None if not as_traced(a).ndim and axis in (0, -1) else axis, build)
 
 
-def _check_kind(name: str, kind: Any, order: Any) -> None:
+def _check_kind(name: str, kind: Any, order: Any, stable: Any) -> None:
     only(name, order=order)
+    if kind is not None and stable is not None:
+        message = "`kind` and keyword parameters can't be provided at the same time. Use only one of them."
+        raise DomainError(message).at(("here", here()))
     if kind is not None and str(kind)[:1].lower() not in "qhms":
         raise DomainError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})").at(("here", here()))
 
@@ -191,6 +194,11 @@ def _between(u: Value, grid: Value, f: Value, n: int) -> Value:
 def _periodic(x: TracedArray, line: TracedArray, heights: TracedArray, period: Any) -> tuple[Any, Any, Any]:
     """Points brought into one period, and the grid sorted and continued by a point on both sides."""
     p = abs(period)
+    zero = as_traced(p).concrete
+    if zero is not None and zero == 0:
+        raise DomainError("period must be a non-zero value").at(("here", here()))
+    if zero is None:
+        p = unless(p == 0, as_traced(p), "period")
     x, line = xp.mod(x, p), xp.mod(line, p)
     order = argsort(line)
     line, heights = line[order], heights[order]

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ArgumentError, ShapeError
+from pliant.errors import ArgumentError, DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axis_of, cast_value, value_of
 from pliant.frontend.functions.common import array_of, is_sequence, known, one_of, solid, xp
@@ -51,7 +51,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> T
     name, default = OPTIONS.get(mode, ("", None))
     option = options.pop(name, default)
     if options:
-        raise ArgumentError(f"unsupported keyword arguments for mode {mode!r}: {set(options)}").at(("here", here()))
+        raise DomainError(f"unsupported keyword arguments for mode {mode!r}: {set(options)}").at(("here", here()))
     if mode in ("constant", "empty"):
         return fresh(_constant(x, widths, 0 if option is None else option), is_array=True)
     for axis, width in enumerate(widths):

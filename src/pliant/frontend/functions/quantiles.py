@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -284,7 +285,7 @@ def _mean(a: Value, b: Value, t: Value, to: str) -> Value:
 
 def _nan_if(y: Value, line: Value, to: str, *, is_sorted: bool = True) -> Value:
     """NaN where a NaN was among the elements; if they are sorted it ends them."""
-    if line.dtype[0] != "f":
+    if not line.type.is_float:
         return y
     if is_sorted:
         has_nan = compare.isnan(as_traced(xp.take(fresh(line, is_array=True), -1, 0)).value)
@@ -293,7 +294,8 @@ def _nan_if(y: Value, line: Value, to: str, *, is_sorted: bool = True) -> Value:
     extra = y.type.rank - has_nan.type.rank
     if has_nan.shape:
         has_nan = broadcast(has_nan, y.shape, tuple(range(extra, y.type.rank)))
-    return select(has_nan, const(float("nan"), to), y)
+    nan = complex(math.nan, math.nan) if to[0] == "c" else math.nan
+    return select(has_nan, const(nan, to), y)
 
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import ShapeError
+from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.convert import (
     as_traced,
@@ -21,6 +21,7 @@ from pliant.frontend.convert import (
     broadcast_value,
     cast_value,
     loop_dtypes,
+    mask_of,
     result_dtype,
     short,
     value_of,
@@ -54,7 +55,7 @@ def masked(x: Value, where: Any, fill: Any) -> Value:
     """`x` with `fill` where the mask `where` does not hold."""
     if where is True or where is NO_VALUE:
         return x
-    mask = value_of(where, "bool")
+    mask = mask_of(where)
     shape = broadcast_shapes(x.shape, mask.shape)
     filler = fill if isinstance(fill, Value) else const(fill, x.dtype)
     return select(broadcast_value(mask, shape), broadcast_value(x, shape), filler)
@@ -112,7 +113,7 @@ def _extremum(
         x = inexact(as_traced(a), dtype) if dtype is not None else as_traced(a).value
         start = value_of(initial, x.dtype) if is_given(initial) else None
         if where is not True and where is not NO_VALUE:
-            if start is None:
+            if start is None and mask_of(where):
                 raise ShapeError(f"np.{name}: where= needs initial=, there is no identity").at(("here", here()))
             x = masked(x, where, start)
         axes = folded_axes(axis, x.type.rank)
@@ -188,14 +189,14 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     """np.ptp."""
     y = max_(a, axis, keepdims=keepdims) - min_(a, axis, keepdims=keepdims)
-    return store_out(as_traced(y).value, out, "np.ptp", casting="unsafe")
+    return store_out(as_traced(y).value, out, "np.ptp")
 
 
 def counted(shape: tuple[int, ...], axes: tuple[int, ...], where: Any, dtype: str) -> Value:
     """How many elements each result of a reduction is made from."""
     if where is True or where is NO_VALUE:
         return const(int(np.prod([shape[a] for a in axes], dtype=np.int64)), dtype)
-    mask = broadcast_value(value_of(where, "bool"), shape)
+    mask = broadcast_value(mask_of(where), shape)
     return elementwise.convert(folds.reduce_sum(elementwise.convert(mask, "i64"), axes), dtype)
 
 
@@ -239,7 +240,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     axes = axes_of(axis, x.ndim)
     wide = value_of(w, dtype)
     if wide.shape != x.shape:
-        if axis is None or wide.shape != tuple(x.shape[a] for a in axes):
+        if axis is None:
+            raise ArgumentError("Axis must be specified when shapes of a and weights differ.").at(("here", here()))
+        if wide.shape != tuple(x.shape[a] for a in axes):
             raise ShapeError(f"np.average: weights {w.type} do not fit axes {axes} of {x.type}").at(("here", here()))
         order = sorted(range(len(axes)), key=lambda i: axes[i])
         wide = broadcast(permute(wide, order), x.shape, tuple(sorted(axes)))

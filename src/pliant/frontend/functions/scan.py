@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import ShapeError
+from pliant.errors import ArgumentError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axes_of, axis_of, integer_of
 from pliant.frontend.functions.accumulated import store_accumulated
@@ -154,7 +154,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         x = x.astype(np.float64)
     axes = axes_of(axis, x.ndim)
     if len(varargs) not in (0, 1, len(axes)):
-        raise ShapeError("invalid number of arguments").at(("here", here()))
+        raise ArgumentError("invalid number of arguments").at(("here", here()))
     if edge_order not in (1, 2):
         raise unsupported("np.gradient: edge_order must be 1 or 2")
     spacings = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)

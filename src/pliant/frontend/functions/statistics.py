@@ -21,10 +21,11 @@ from pliant.frontend.convert import (
     short,
     value_of,
 )
-from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, xp
+from pliant.frontend.functions.common import NO_VALUE, inexact, solid, store_out, unsupported, xp
 from pliant.frontend.functions.reduce import argmax, argmin, counted, kept, masked, max_, min_, prod, squared_size, sum_
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import reduce as folds
+from pliant.ops.complex import real
 from pliant.ops.ensure import ensure
 from pliant.ops.length import length
 from pliant.ops.select import select
@@ -52,11 +53,14 @@ def var(
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
     """np.var."""
+    if dtype is not None and short(dtype)[0] in "biu":
+        raise unsupported(f"np.var and np.std in {np.dtype(dtype).name}, which would round the mean", "leave dtype out")
     x = inexact(as_traced(a), dtype)
     axes = axes_of(axis, x.type.rank)
     if where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
     y = variance(x, axes, _ddof(ddof, correction), where, None if mean is NO_VALUE else mean)
+    y = y if dtype is None else cast_value(y, short(dtype))
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.var", casting="unsafe")
 
 
@@ -73,8 +77,9 @@ def std(
     where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
     """np.std; its gradient where all elements are equal is 0."""
-    y = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store_out(length(as_traced(y).value), out, "np.std")
+    y = as_traced(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)).value
+    made = length(real(y)) if y.dtype[0] == "c" else length(y)
+    return store_out(cast_value(made, y.dtype), out, "np.std")
 
 
 # --- NaN left out

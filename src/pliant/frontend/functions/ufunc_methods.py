@@ -19,7 +19,7 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, ShapeError
 from pliant.frontend.array import fresh
-from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_value, cast_value, short, value_of
+from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_value, cast_value, mask_of, short, value_of
 from pliant.frontend.functions.accumulated import store_accumulated
 from pliant.frontend.functions.at import update_of
 from pliant.frontend.functions.common import NO_VALUE, array_of, store_out
@@ -47,7 +47,7 @@ FOLDS: Final[dict[np.ufunc, tuple[Callable[..., Value], str]]] = {
 def in_reduction(ufunc: np.ufunc, a: Any, dtype: Any) -> Value:
     """An array in the dtype that a ufunc's reductions compute in; narrow integers are added up in 64 bits."""
     x, name = as_traced(a), ufunc.__name__
-    chosen = {} if dtype is None else {"signature": (np.dtype(dtype),) * 3}
+    chosen = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
     resolve: Any = ufunc.resolve_dtypes
     try:
         found = resolve((None, x.dtype, None), casting="unsafe", reduction=True, **chosen)
@@ -72,7 +72,7 @@ def in_order(ufunc: np.ufunc) -> Callable[..., Any]:
             return store_out(x, out)
         rows, mask = move_axis(x, axes[0], 0), None
         if where is not True:
-            mask = move_axis(broadcast_value(value_of(where, "bool"), x.shape), axes[0], 0)
+            mask = move_axis(broadcast_value(mask_of(where), x.shape), axes[0], 0)
         start = None if initial is None or initial is NO_VALUE else value_of(initial, x.dtype)
         if start is not None:
             rows, mask = _started(rows, mask, start)

@@ -36,14 +36,15 @@ def _whole(round_off: Builder) -> Builder:
 
 
 def _ordered(test: Builder) -> Builder:
-    """A comparison; complex numbers are ordered by real part, then by imaginary part."""
+    """A comparison; complex numbers are ordered by real part, then by imaginary part, unless one is NaN."""
 
     def ordered(x: Value, y: Value) -> Value:
         if x.dtype[0] != "c":
             return test(x, y)
         same = bits.bitwise_and(compare.equal(real(x), real(y)), test(imag(x), imag(y)))
         strict = compare.less if test in (compare.less, compare.less_equal) else compare.greater
-        return bits.bitwise_or(strict(real(x), real(y)), same)
+        is_known = bits.invert(bits.bitwise_or(compare.isnan(imag(x)), compare.isnan(imag(y))))
+        return bits.bitwise_or(bits.bitwise_and(strict(real(x), real(y)), is_known), same)
 
     return ordered
 
@@ -60,7 +61,9 @@ def _widely(build: Builder) -> Builder:
 def _reciprocal(x: Value) -> Value:
     if x.type.is_float:
         return power.reciprocal(x)
-    return select(compare.equal(_absolute(x), const(1, x.dtype)), x, const(0, x.dtype))
+    of_zero = elementwise.convert(const(math.inf, "f64"), x.dtype) if x.dtype in ("i32", "i64") else const(0, x.dtype)
+    large = select(compare.equal(x, const(0, x.dtype)), of_zero, const(0, x.dtype))
+    return select(compare.equal(_absolute(x), const(1, x.dtype)), x, large)
 
 
 def _divmod(x: Value, y: Value) -> tuple[Value, Value]:
