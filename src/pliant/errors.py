@@ -5,6 +5,8 @@ Each class is also a subclass of the builtin exception that a NumPy user would c
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from numpy.exceptions import AxisError
@@ -191,6 +193,8 @@ def failed(failure: str, code: int) -> PliantError:
     """The error of a number that is not 0."""
     name, *known = failure.split()
     errors = FAILURES[name]
+    if name == "integer":  # the bits of a float
+        code = 1 if math.isnan(struct.unpack("<d", struct.pack("<q", code))[0]) else 2
     kind, message, hint = errors[code - 1 if 0 < code <= len(errors) else -1]
     return kind(message.format(*known, code=code, count=code - 1), hint=hint.format(*known))
 

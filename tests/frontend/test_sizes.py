@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -387,3 +388,12 @@ ERRORS = [
 def test_what_needs_the_length_is_refused(f: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         pliant.jit(f)(X, Y, np.array(3))  # an integer of Python would be known
+
+
+@pytest.mark.parametrize("whole", [int, math.trunc, lambda v: v.astype(int)])
+def test_a_number_without_its_fraction_may_be_more_than_what_bounds_it(whole: Any):
+    def f(x: Any) -> Any:
+        return np.arange(5.0)[: whole(np.minimum(x[0], -0.5))].sum()
+
+    for value in (-0.7, -1.5, 3.0):
+        assert pliant.jit(f)(np.array([value])) == f(np.array([value]))

@@ -43,7 +43,8 @@ def most_of(x: Value, depth: int = DEPTH) -> float | None:
             pairs = [(y, ordered(x.args[0], holds=n == 0)) for n, y in enumerate(x.args[1:])]
             ends = [most_of(pair[1] if pair and y is pair[0] else y, depth - 1) for y, pair in pairs]
         case Floor() | Trunc() | Convert():
-            return most_of(x.args[0], depth - 1)
+            end = most_of(x.args[0], depth - 1)
+            return float(math.trunc(end)) if isinstance(x.op, Trunc) and end is not None else end
         case _:
             return None
     found = [end for end in ends if end is not None]

@@ -288,7 +288,7 @@ def _range_of(value: Value) -> Range:
             if args[0].dtype == "bool":
                 return 0, 1
             most = most_of(args[0])
-            return 0 if args[0].dtype[0] == "u" else None, None if most is None else math.floor(most)
+            return 0 if args[0].dtype[0] == "u" else None, None if most is None else math.trunc(most)
         case _:
             count = counted(value)
             if count is None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.types import DTYPES
+from pliant.ops.bitcast import bitcast
 from pliant.ops.bits import logical_and, logical_or
-from pliant.ops.compare import equal, greater, greater_equal, less
-from pliant.ops.elementwise import convert
+from pliant.ops.compare import greater, less
+from pliant.ops.elementwise import absolute, convert
 from pliant.ops.ensure import ensure
 from pliant.ops.rounding import trunc
 from pliant.ops.select import select
@@ -19,13 +20,17 @@ from pliant.ops.select import select
 
 def whole(x: Value, dtype: str = "i64") -> Value:
     """A float without its fraction as an integer of 64 bits; ValueError for NaN, OverflowError for what has more."""
-    size, low = (2.0**64, -1.0) if dtype == "u64" else (2.0**63, -(2.0**63))
-    if x.dtype == "f16":
-        size, low = math.inf, -1.0 if dtype == "u64" else -math.inf
-    first, last = (const(end, x.dtype) for end in (low, size))
-    is_low = greater(x, first) if dtype == "u64" or x.dtype == "f16" else greater_equal(x, first)
-    code = select(logical_and(is_low, less(x, last)), const(0, "i64"), const(2, "i64"))
-    return ensure(convert(trunc(x), dtype), select(equal(x, x), code, const(1, "i64")), "integer")
+    number, bits = trunc(x), bitcast(convert(x, "f64"), "i64")  # which says what x is; never 0 where it matters
+    if dtype == "u64":
+        is_inside = logical_and(greater(number, const(-1.0, x.dtype)), less(number, const(_end(64, x.dtype), x.dtype)))
+    else:  # as the conversion asks, and so asked once
+        is_inside = less(absolute(number), const(_end(63, x.dtype), x.dtype))
+    return ensure(convert(number, dtype), select(is_inside, const(0, "i64"), bits), "integer")
+
+
+def _end(bits: int, dtype: str) -> float:
+    """The least float that has more bits."""
+    return math.inf if dtype == "f16" else 2.0**bits
 
 
 def fitted(x: Value, dtype: str) -> Value:
