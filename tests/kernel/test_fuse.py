@@ -60,7 +60,7 @@ def test_matrix_in_memory_is_not_copied_for_a_product_after_a_loop() -> None:
 
 def test_indices_are_computed_where_they_are_used() -> None:
     def counted(i: Any) -> Any:
-        return np.bincount(i, minlength=9)
+        return np.bincount(i + 9, minlength=18)
 
     def put(x: Any, i: Any, y: Any) -> None:
         x[i] = y

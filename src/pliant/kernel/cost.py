@@ -27,7 +27,7 @@ from pliant.ops.strided import Strided
 SIMPLE: Final = frozenset(
     "add sub mul neg convert conj select abs maximum minimum fmax fmin sign real imag complex equal not_equal less "
     "less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor invert floor ceil trunc rint isnan isinf "
-    "isfinite signbit copysign heaviside left_shift right_shift bitcast bitwise_count".split()
+    "isfinite signbit copysign heaviside left_shift right_shift bitcast bitwise_count ensure agree".split()
 )
 """Primitives that are an instruction, or two."""
 SLOWER: Final = {

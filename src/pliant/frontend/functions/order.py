@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
-from pliant.errors import DomainError, ShapeError
-from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.errors import DomainError, DTypeError, ShapeError
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, strong, value_of
 from pliant.frontend.functions.common import (
     array_of,
@@ -28,7 +28,7 @@ from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
 from pliant.ops.ensure import ensure
-from pliant.ops.index import gather
+from pliant.ops.index import gather, scatter_add
 from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, slice_axis
@@ -243,9 +243,20 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
         raise ShapeError(message).at(("here", here()))
     zero, one, two = (const(number, "i64") for number in range(3))
     code = select(compare.less(i, zero), one, select(compare.less(i, const(n, "i64")), zero, two))
-    total = fresh_concrete(np.zeros(n, np.int64 if is_count else np.float64))
-    xp.add.at(total, fresh(ensure(i, code, f"bincount {n}"), is_array=True), 1 if is_count else as_traced(weights))
-    return total
+    amounts = const(1, "i64") if is_count else _amounts(weights)
+    none = broadcast(const(0, amounts.dtype), (n,), ())
+    return fresh(
+        scatter_add(none, (ensure(i, code, f"bincount {n}"),), broadcast_value(amounts, i.shape)), is_array=True
+    )
+
+
+def _amounts(weights: Any) -> Value:
+    """What np.bincount adds up, in floats."""
+    w = as_traced(weights)
+    if not np.can_cast(w.dtype, np.float64):
+        message = f"Cannot cast array data from {w.dtype!r} to dtype('float64') according to the rule 'safe'"
+        raise DTypeError(message).at(("here", here()))
+    return value_of(w, "f64")
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
