@@ -68,6 +68,25 @@ def test_each_function_is_in_one_module_and_declared_where_it_is_called():
         assert {name for name in called if not name.startswith("llvm.")} <= there
 
 
+def test_functions_come_before_those_that_are_inlined_into_them():
+    found = list[str]()
+    for text in modules(GRADIENT, X, W):
+        names = re.findall(r"^define [^@]*@([\w.]+)\(", text, re.MULTILINE)
+        inner = [name for name in names if "part" in name]
+        found += inner
+        for name in inner:
+            callers = [n for n in names if n != name and re.search(rf"call void @{name}\(", of(text, n))]
+            assert callers
+            assert all([names.index(n) < names.index(name) for n in callers])
+    assert found
+
+
+def of(text: str, name: str) -> str:
+    """The text of a function."""
+    found = re.search(rf"^define [^@]*@{name}\(.*?^}}", text, re.MULTILINE | re.DOTALL)
+    return found[0] if found else ""
+
+
 def test_the_modules_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyPatch):
     made = modules(GRADIENT, X, W)
     monkeypatch.setenv("PLIANT_THREADS", "1")

@@ -10,7 +10,7 @@ from typing import Final, final
 from pliant.backends.llvm.jit import NEXT, SECOND
 from pliant.backends.llvm.math import VECTOR_MATH
 from pliant.backends.llvm.own import COMPLEX, definition, is_inlined, is_two
-from pliant.backends.llvm.partition import partition
+from pliant.backends.llvm.partition import outermost_first, partition
 from pliant.kernel.ir import Buffer
 
 WIDE: Final = "#0"
@@ -216,7 +216,7 @@ class Module:
         """Functions written in vectors, and what they call."""
         texts = [text for _, text in self.written.values()]
         called = [text for name, text in self.helpers.items() if any([f"@{name}(" in written for written in texts])]
-        return [*self.declared.values(), *called, *texts]
+        return [*self.declared.values(), *outermost_first([*called, *texts])]
 
 
 def by_doubles(name: str, new: str) -> str:

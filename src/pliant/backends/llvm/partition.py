@@ -33,7 +33,8 @@ class Part:
 
 def partition(texts: Iterable[str]) -> list[Part]:
     """Functions, of which each text may hold several, in the parts of a program."""
-    functions = {name_of(text): text for given in texts for text in _BEGINS.split(given) if text.startswith("define")}
+    parts = [text for given in texts for text in _BEGINS.split(given) if text.startswith("define")]
+    functions = {name_of(text): text for text in outermost_first(parts)}
     uses = {name: [n for n in _MENTIONED.findall(text) if n in functions] for name, text in functions.items()}
     called = [name for name, text in functions.items() if _ALONE.search(head_of(text))]
     with_copies = {name: _closure(name, uses, {*called}) for name in called}
@@ -41,6 +42,12 @@ def partition(texts: Iterable[str]) -> list[Part]:
     if len(groups) < 2:
         return [Part(tuple(functions.values()), ())]
     return [_part(group, functions, uses, with_copies) for group in groups]
+
+
+def outermost_first(texts: Sequence[str]) -> list[str]:
+    """Functions, of which each comes after those that it calls, the other way round. LLVM inlines one after the other:
+    what is inside of others it then copies once, to where it stays, and not at each of the levels around it."""
+    return [*reversed(texts)]
 
 
 def name_of(text: str) -> str:
