@@ -13,9 +13,12 @@ from pliant.core.ir import Const, Function, Number, Op, Value, nodes
 from pliant.core.types import Type
 from pliant.core.verify import verify
 from pliant.errors import RewriteError
+from pliant.ops.cond import Cond
 from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import Add, Mul, add, mul, neg, sub
+from pliant.ops.loop import Loop
 from pliant.ops.reduce import ReduceSum, reduce_sum
+from pliant.ops.tape import Rewind
 from pliant.ops.transcendental import Exp, cos, exp, log, sin
 from pliant.pipeline import DEFAULT_RULES, fold
 from pliant.rewrite.engine import simplify
@@ -298,3 +301,22 @@ def test_a_long_program_that_is_rewritten_everywhere() -> None:
 
     new = simplify(trace(f, F3, F3), DEFAULT_RULES)
     assert {n.op.name for n in nodes(new.results)} == {"param", "add"}
+
+
+def test_a_rule_of_a_node_is_asked_about_one_of_its_results() -> None:
+    asked = list[Value]()
+
+    @rewrite(Loop, is_of_node=True)
+    def seen(value: Value) -> None:
+        """Nothing."""
+        asked.append(value)
+
+    body = trace(lambda i, x, y: (exp(x), cos(y)), Type("i64"), F3, F3)
+    simplify(trace(lambda x, y: Loop(4, ("carry", "carry"), ("last", "last"), body).apply(x, y), F3, F3), (seen,))
+    assert len(asked) == 1
+
+
+def test_rules_of_nodes_say_the_same_of_all_results() -> None:
+    given = [r for r in ops.RULES if r.is_of_node]
+    assert {r.of for r in given} == {Loop, Cond, Rewind}
+    assert not [r.name for r in given if "index" in getattr(r.step, "__code__").co_names]  # noqa: B009

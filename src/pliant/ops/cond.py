@@ -201,7 +201,7 @@ def cleared(fn: Function) -> Function:
         return replace(fn, results=substitute(fn.results, zeros))
 
 
-@rewrite(Cond)
+@rewrite(Cond, is_of_node=True)
 def cond_of_literal(value: Value) -> Replacement:
     """cond(True, …) is its first branch, cond(False, …) its second."""
     condition, *xs = value.args
@@ -213,7 +213,7 @@ def cond_of_literal(value: Value) -> Replacement:
     return dict(zip(value.node.values, made, strict=True))
 
 
-@rewrite(Cond)
+@rewrite(Cond, is_of_node=True)
 def cond_without_idle_operands(value: Value) -> Replacement:
     """Operands that no branch reads are dropped."""
     op = value.op
@@ -225,7 +225,7 @@ def cond_without_idle_operands(value: Value) -> Replacement:
     return dict(zip(value.node.values, present(made), strict=True))
 
 
-@rewrite(Cond)
+@rewrite(Cond, is_of_node=True)
 def cond_without_zeros(value: Value) -> Replacement:
     """What is zeros in both branches is zeros."""
     op = value.op
@@ -239,7 +239,7 @@ def with_zeros(value: Value, made: Tangents) -> dict[Value, Value]:
     return {v: ir.operators.zeros(v.type) if y is None else y for v, y in zip(value.node.values, made, strict=True)}
 
 
-@rewrite(Cond)
+@rewrite(Cond, is_of_node=True)
 def cond_of_permuted_operands(value: Value) -> Replacement:
     """Operands are permuted where a branch reads them."""
     op, (condition, *xs) = value.op, value.args
@@ -259,7 +259,7 @@ def cond_of_permuted_operands(value: Value) -> Replacement:
     return dict(zip(value.node.values, made, strict=True))
 
 
-@rewrite(Cond)
+@rewrite(Cond, is_of_node=True)
 def cond_with_permuted_results(value: Value) -> Replacement:
     """What a branch makes in another order of axes is permuted where it is used, if the other does too or has it made
     already: else the other would make it in another order."""
@@ -297,7 +297,7 @@ def _order_made(y: Value) -> tuple[int, ...] | None:
     return y.op.order if isinstance(y.op, Permute) else None
 
 
-@rewrite(Cond, reads=(Cond,))
+@rewrite(Cond, reads=(Cond,), is_of_node=True)
 def cond_of_cond(value: Value) -> Replacement:
     """Two branches on one condition, the second reading what the first made → one that makes both.
 

@@ -65,6 +65,7 @@ class _Flow:
         for v, args in below.items():
             for a in dict.fromkeys(args or ()):
                 self.above[a].append(v)
+        self.size = {v: v.type.bytes for v in below}
         self.through = dict.fromkeys(below, 0)
         self.along = dict[tuple[Value, Value], int]()
 
@@ -96,8 +97,8 @@ class _Flow:
     def nexts(self, v: Value, *, is_out: bool) -> list[Place]:
         """Where more can come from, or what comes can be sent back to."""
         if is_out:
-            back: list[Place] = [(u, 0) for u in self.above[v] if self.along.get((v, u), 0) > 0]
-            return [(v, 0), *back] if self.through[v] < v.type.bytes else back
+            back: list[Place] = [(u, 0) for u in self.above[v] if self.along.get((v, u), 0) > 0] if self.along else []
+            return [(v, 0), *back] if self.through[v] < self.size[v] else back
         found: list[Place] = [(a, 1) for a in self.below[v] or ()]
         return [*found, (v, 1)] if self.through[v] > 0 else found
 
@@ -107,7 +108,7 @@ class _Flow:
         steps = list(pairwise(path))
         for (v, is_out), (u, _) in steps:
             if v is u:
-                room.append(self.through[v] if is_out else v.type.bytes - self.through[v])
+                room.append(self.through[v] if is_out else self.size[v] - self.through[v])
             elif not is_out:
                 room.append(self.along[u, v])
         more = min(room)

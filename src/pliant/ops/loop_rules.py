@@ -22,7 +22,7 @@ from pliant.rewrite.rule import Replacement, rewrite
 KEPT = ("carry", "count")  # operands that matter even if no step reads them
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_without_idle_operands(value: Value) -> Replacement:
     """Operands that no step reads are dropped; a carry that every step leaves alone is a const.
 
@@ -48,7 +48,7 @@ def loop_without_idle_operands(value: Value) -> Replacement:
     return {v: kept[k] if k in kept else next(made) for k, v in enumerate(value.node.values)}
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_without_zeros(value: Value) -> Replacement:
     """What every step leaves at zero is zeros: the cotangent of what a step looks at but does not compute with."""
     loop = value.op
@@ -58,7 +58,7 @@ def loop_without_zeros(value: Value) -> Replacement:
     return None if all(used) else with_zeros(value, loop.prune(tuple(used), value.args))
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_without_repeated_operands(value: Value) -> Replacement:
     """What a loop is given twice, the same at every step, it is given once."""
     loop, xs = value.node.op, value.node.args
@@ -78,7 +78,7 @@ def loop_without_repeated_operands(value: Value) -> Replacement:
     return dict(zip(value.node.values, made, strict=True))
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_with_permuted_rows(value: Value) -> Replacement:
     """Rows that are stacked or folded in another order of axes, or read from a stack in one, are stacked, folded and
     read as they lie, and permuted where they are used."""
@@ -121,7 +121,7 @@ def _of_rows(x: Value) -> list[int]:
     return [axis - 1 for axis in cast("Permute", x.op).order[1:]]
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_over_rows(value: Value) -> Replacement:
     """An array of which step i reads only row i is given row by row; one of which it writes row i is stacked."""
     loop, xs = value.node.op, value.node.args
@@ -184,7 +184,7 @@ def _rows_of(loop: Loop, n: int, uses: dict[Value, list[Value | None]]) -> tuple
     return tuple(reads), k
 
 
-@rewrite(Loop, level="stable")
+@rewrite(Loop, level="stable", is_of_node=True)
 def sum_of_products(value: Value) -> Replacement:
     """Σ over the steps of products a·b that are larger than a and b → one product of their stacks.
 

@@ -31,7 +31,7 @@ STEPS: Final[dict[type[Op], tuple[str, ...]]] = {  # the function that carries, 
 }
 
 
-@rewrite(Loop)
+@rewrite(Loop, is_of_node=True)
 def loop_with_permuted_carries(value: Value) -> Replacement:
     """Arrays that a step takes in another order of axes, and leaves in the usual one, are carried in that order."""
     return _permuted(value)

@@ -135,7 +135,7 @@ def tapes_made(fn: Function) -> Making:
     return "left" if not live.isdisjoint(fn.results) else "own" if is_made else "none"
 
 
-@rewrite(Rewind)
+@rewrite(Rewind, is_of_node=True)
 def rewind_of_what_stays(value: Value) -> Replacement:
     """A carry that each step back leaves as it was is what it was, the same at each step."""
     op, xs = value.node.op, value.node.args

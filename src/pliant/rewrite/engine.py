@@ -74,6 +74,7 @@ class _Engine:
         self.final: dict[Value, Value] = {}  # values of the sweep's trace that were looked at
         self.elsewhere: dict[Value, Value] = {}  # replaced after they may have been read
         self.inner: dict[int, tuple[Function, Function]] = {}
+        self.asked: set[tuple[int, Node]] = set()  # rules that leave a node alone, whichever of its results they see
 
     def run(self, fn: Function) -> Function:
         """Sweeps, until one asks for no other."""
@@ -215,12 +216,17 @@ class _Engine:
 
     def apply(self, rule: Rule, value: Value) -> Value:
         """The rule's replacement, checked and logged, built under an origin derived from the value's."""
+        asked = id(rule), value.node
+        if asked in self.asked:
+            return value
         origin = derived(value.node.origin)
         before = swap(origin)
         try:
             new = rule.apply(value)
         finally:
             swap(before)
+        if new is None and rule.is_of_node:
+            self.asked.add(asked)
         return value if new is None else self.accept(rule, value, new, origin)
 
     def accept(self, rule: Rule, value: Value, new: Replacement, origin: DerivedOrigin) -> Value:

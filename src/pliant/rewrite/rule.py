@@ -42,6 +42,7 @@ class Rule:
     step: Step | None = None
     of: type[Op] | None = None
     reads: tuple[type[Op], ...] = ()  # fires only if one of these made an operand
+    is_of_node: bool = False  # whether it says the same of all results of a primitive
     origin: Origin = field(default_factory=here, compare=False)
 
     @cached_property
@@ -118,13 +119,18 @@ def rule(sides: Sides | None = None, /, *, level: Level = "exact", where: Callab
     return make(sides) if sides is not None else make
 
 
-def rewrite(of: type[Op], *, level: Level = "exact", reads: tuple[type[Op], ...] = ()) -> Callable[[Step], Rule]:
+def rewrite(
+    of: type[Op], *, level: Level = "exact", reads: tuple[type[Op], ...] = (), is_of_node: bool = False
+) -> Callable[[Step], Rule]:
     """Make a rule from a function of one value, for what `rule` cannot say.
 
     It is called for every value made by `of`, a primitive or a family, and only if one of its
-    operands was made by one of `reads`, where that is given. It returns the replacement, or None.
+    operands was made by one of `reads`, where that is given. It returns the replacement, or None. is_of_node: whether
+    that is the same whichever of a primitive's results it is given: it is asked about one then.
     """
-    return lambda f: Rule(_name(f), _doc(f), level, step=f, of=of, reads=reads, origin=_origin(f))
+    return lambda f: Rule(
+        _name(f), _doc(f), level, step=f, of=of, reads=reads, is_of_node=is_of_node, origin=_origin(f)
+    )
 
 
 def _name(f: Callable[..., Any]) -> str:
