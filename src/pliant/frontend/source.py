@@ -43,9 +43,9 @@ _OVER_ELEMENTS: Final = {
     "filter",
 }
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
-_TRACED: Final = frozenset(
-    "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type".split()
-)
+_TRACED: Final = frozenset((
+    "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type setattr delattr"
+).split())  # fmt: skip
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",

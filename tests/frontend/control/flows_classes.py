@@ -200,10 +200,41 @@ def objects_of_a_class_of_its_own(x: Any, n: int) -> Any:
     return np.array(s.items), s.count
 
 
+def attributes_by_name(x: Any, n: int) -> Any:
+    v, spare = Vector(0.0, 1.0), Vector(1.0, 2.0)
+    for i in range(9):
+        for name in ("a", "b"):
+            setattr(v, name, getattr(v, name) * 0.5 + x[i])
+        if x[i] > 0:
+            setattr(spare, "a", x[i])  # noqa: B010
+    setattr(spare, "c", x[0])  # noqa: B010
+    if x[1] > 0:
+        delattr(spare, "c")
+        setattr(spare, "c", x[1])  # noqa: B010
+    return v.a, v.b, spare.a, getattr(spare, "c", 0.0)
+
+
+def state_of_a_function_inside(x: Any, n: int) -> Any:
+    total = before = 0.0
+
+    def change(v: Any) -> Any:
+        nonlocal total, before
+        d = v - before
+        before = v
+        total += v * d
+        return d
+
+    y, left = 0.0, list[Any]()
+    for i in range(9):
+        y += 0.5 * change(1.0 - y) + x[i]
+        left.append(y)
+    return np.array(left), total, before
+
+
 CLASSES = (
     objects_made_at_each_step, objects_until_a_condition_holds, objects_that_are_changed, the_best_object,
     the_object_before, changed_and_then_replaced, one_object_under_two_names, filters, array_of_an_object_in_place,
     appended_objects_that_are_changed, object_at_a_traced_place, one_of_two_objects, one_of_several_arrays_that_keep_their_names,
-    objects_of_a_class_of_its_own,
+    objects_of_a_class_of_its_own, attributes_by_name, state_of_a_function_inside,
 )  # fmt: skip
 UNROLLED = (one_object_under_two_names,)

@@ -40,7 +40,7 @@ from pliant.frontend.control.comprehension import (
     undecided,
     walk,
 )
-from pliant.frontend.control.effects import advanced, store
+from pliant.frontend.control.effects import advanced, assign, store, undone
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
@@ -227,6 +227,11 @@ def _accumulated(elements: Any, func: Any = None, *, initial: Any = None) -> Any
     return accumulated(elements, _traced(func), initial=initial)
 
 
+def _set(holder: Any, name: str, value: Any) -> None:
+    """`setattr`."""
+    assign(value, holder, name)
+
+
 _SCALARS: Final = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
@@ -254,6 +259,8 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     heapq.nlargest: largest,
     heapq.nsmallest: smallest,
     builtins.next: advanced,
+    builtins.setattr: _set,
+    builtins.delattr: undone,
     contextlib.suppress: Suppressed,
     np.ndenumerate: _places,
     np.nditer: _by_numpy,

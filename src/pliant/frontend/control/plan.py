@@ -221,7 +221,7 @@ class Heads:
             self.bound[place] = unflatten(tree.structure, made)
             self.leaves[place] = made
             self.made += [(born(x), contents_of(x)) for x in containers(self.bound[place])]
-            if place.kind != "name":
+            if place not in self.plan.bound:
                 note(place)
             place.set(self.bound[place])
         for storage in self.plan.storages:
