@@ -21,6 +21,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
+from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import changes, changing, taken_back
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
@@ -139,7 +140,7 @@ class Reader:
         if _is(found, types.MemberDescriptorType):
             return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
-        if (method := methods.method(holder, name)) is not None:
+        if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
             return telling(method, self.counted, holder) if name in methods.ASKING else method
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
@@ -288,6 +289,7 @@ class Reader:
             raise drawn_once(f"random.{fn.__name__}")
         if _is(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
+        fn = cast("Any", fn).__origin__ if _is(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
         if type(fn) in _PLAIN:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
@@ -298,7 +300,7 @@ class Reader:
         if _is(fn, types.FunctionType) and fn in BUILTINS:
             return telling(BUILTINS[fn], self.counted)
         made = callee(fn, self.trace)
-        if _is(fn, type | types.GenericAlias):
+        if _is(fn, type):
             return making(fn, made)
         is_others = _is(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
         return making(fn, telling(lists.knowing(fn), self.counted)) if is_others and made is fn else made

@@ -13,6 +13,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.capture import callee
+from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
@@ -81,7 +82,7 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
-        made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
+        made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         made = [as_traced(m) if is_number(m) else _sized(all_listed(m)) for m in made]
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)

@@ -18,6 +18,7 @@ from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.capture import callee
+from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
@@ -292,7 +293,7 @@ def _trace_once(
                 needs.leaves[value] = i
         args, kwargs = unflatten(structure, given)
         with nothing_left(trace, [*given, getattr(f, "__self__", None)]), as_of_one_function():
-            made, made_structure = flatten(returned(callee(f, trace)(*args, **kwargs)))
+            made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         after = after_of((args, kwargs), structure, given)
         outputs = outputs_of(made, after.new)
         results = outputs.results

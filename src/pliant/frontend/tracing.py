@@ -137,6 +137,7 @@ class Trace:
     tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
+    deques: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])  # lists in place of them, by id
     choices: dict[int, tuple[Any, tuple[Value, Any, Any]]] = field(default_factory=dict[int, Any])  # see `chosen`
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     lengths: Lengths = field(default_factory=Lengths)

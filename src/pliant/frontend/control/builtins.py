@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import collections
 import contextlib
 import functools
 import heapq
@@ -40,6 +41,7 @@ from pliant.frontend.control.comprehension import (
     undecided,
     walk,
 )
+from pliant.frontend.control.deques import made_of
 from pliant.frontend.control.effects import advanced, assign, store, undone
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
@@ -259,6 +261,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     heapq.nlargest: largest,
     heapq.nsmallest: smallest,
     builtins.next: advanced,
+    collections.deque: partial(made_of, every_one),
     builtins.setattr: _set,
     builtins.delattr: undone,
     contextlib.suppress: Suppressed,

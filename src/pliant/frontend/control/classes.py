@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Final
+import collections
+from typing import Any, Final, cast
 
 import numpy as np
 
 from pliant.frontend.array import TracedArray, weak_kind
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.chosen import told
+from pliant.frontend.control.deques import is_deque
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.kinds import is_traced
 from pliant.frontend.selection import Selection
@@ -21,9 +23,11 @@ _WHOLE: Final[tuple[Any, ...]] = (bool, bytearray, bytes, dict, float, frozenset
 
 def class_of(*args: Any) -> Any:
     """`type(x)`: an array's, a NumPy scalar's or a Python number's class."""
-    x = args[0]
+    x: Any = args[0]
     if type(x) is Unbound:
         raise x.refused()
+    if len(args) == 1 and type(x) is list and is_deque(cast("Any", x)):
+        return collections.deque
     if len(args) != 1 or type(x) not in _OWN:
         return builtins.type(*args)
     if not is_traced(x):
@@ -35,7 +39,7 @@ def is_instance(x: Any, kinds: Any) -> Any:
     """`isinstance(x, kinds)`."""
     if type(x) is Unbound:
         return told(x, lambda part: is_instance(part, kinds))
-    return issubclass(class_of(x), kinds) if type(x) in _OWN else isinstance(x, kinds)
+    return issubclass(class_of(x), kinds) if type(x) in (*_OWN, list) else isinstance(x, kinds)
 
 
 def part(x: Any, kind: Any, place: int | str) -> Any:

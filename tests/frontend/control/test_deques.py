@@ -1,0 +1,113 @@
+"""`collections.deque` in loops and under conditions does what Python's does."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.errors import UnsupportedError
+
+
+def distances(x: Any) -> Any:
+    n = len(x)
+    far, queue, order = np.full(n, -1), deque([0]), deque[Any]()
+    far[0] = 0
+    while queue:
+        u = queue.popleft()
+        order.append(u)
+        for v in range(n):
+            if far[v] < 0 and abs(x[u] - x[v]) < 0.9:
+                far[v] = far[u] + 1
+                queue.append(v)
+    return far, len(order), sum(order) * x[0]
+
+
+def at_both_ends(x: Any) -> Any:
+    d, total = deque[Any](), 0.0
+    for v in x:
+        if v > 0:
+            d.append(v)
+        else:
+            d.appendleft(v)
+        if len(d) > 3:
+            total += d.popleft() if x[0] > 0 else d.pop()
+    return total, len(d), d[0], d[-1], max(d)
+
+
+def rotated(x: Any) -> Any:
+    d = deque(x[:4])
+    for v in x:
+        d.rotate(1)
+        d[0] = d[0] * v
+    d.extendleft([x[0], x[1]])
+    d.rotate(-2)
+    return d[0] - d[3] * d[-1]
+
+
+def put_in_front(x: Any) -> Any:
+    d = deque([x[0]])
+    for v in x:
+        d.appendleft(v * d[0])
+    return np.array(d).sum()
+
+
+def asked_for_its_class(x: Any) -> Any:
+    d: Any = deque([x[0]])
+    if x[0] > 0:
+        d.append(x[1])
+    return (isinstance(d, deque) + 2 * isinstance(d, list) + 4 * (type(d) is deque)) * d[-1]
+
+
+def parts(x: Any) -> Any:
+    return [*x] if isinstance(x, tuple) else [x]
+
+
+XS = [s * np.random.default_rng(3).normal(size=14) for s in (1.0, -1.0)]
+
+
+@pytest.mark.parametrize("f", [distances, at_both_ends, rotated, put_in_front, asked_for_its_class])
+def test_values_are_those_of_python(f: Callable[[Any], Any]) -> None:
+    for x in XS:
+        for a, b in zip(*map(parts, (pliant.jit(f)(x), f(x))), strict=True):
+            np.testing.assert_allclose(a, b)
+
+
+@pytest.mark.parametrize("f", [at_both_ends, rotated, put_in_front])
+def test_derivatives_are_those_of_differences(f: Callable[[Any], Any]) -> None:
+    def g(x: Any) -> Any:
+        y = parts(f(x))
+        return y[0] + y[-1]
+
+    x, d, h = XS[0], np.random.default_rng(4).normal(size=14), 1e-6
+    np.testing.assert_allclose(pliant.grad(g)(x) @ d, (g(x + h * d) - g(x - h * d)) / (2 * h), rtol=1e-6)
+
+
+def test_a_queue_stays_a_loop() -> None:
+    assert "unrolled" not in str(pliant.explain(distances, XS[0]))
+
+
+def test_one_that_is_returned_is_one() -> None:
+    def f(x: Any) -> Any:
+        d = deque([x[0]])
+        d.appendleft(x[1])
+        return d, {"a": [d, 1]}
+
+    d, held = pliant.jit(f)(XS[0])
+    assert type(d) is deque
+    assert [*d] == [XS[0][1], XS[0][0]]
+    assert type(held["a"][0]) is deque
+
+
+def test_how_far_it_is_rotated_has_to_be_known() -> None:
+    def f(x: Any) -> Any:
+        d = deque([x[0], x[1]])
+        d.rotate(int(x[2]))
+        return d[0]
+
+    with pytest.raises(UnsupportedError, match="a deque is rotated, and how many elements"):
+        pliant.jit(f)(XS[0])
