@@ -6,12 +6,13 @@ from pliant.core.ir import Value, const
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import add, convert, sub
 from pliant.ops.ensure import ensure
-from pliant.ops.index import gather, scatter_set
+from pliant.ops.index import gather
+from pliant.ops.positions import positions
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.rounding import remainder
 from pliant.ops.scan import cumsum
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, iota, reshape, slice_axis
+from pliant.ops.shape import broadcast, reshape, slice_axis
 
 
 def ranks(mask: Value) -> Value:
@@ -29,10 +30,7 @@ def count(mask: Value) -> Value:
 
 def places(mask: Value) -> Value:
     """The selected places, in order, and zeros behind them: `bool[s…] → i64[size]`."""
-    size, flat = mask.type.size, reshape(mask, (mask.type.size,))
-    board = broadcast(const(0, "i64"), (size + 1,), ())
-    spare = select(flat, ranks(mask), const(size, "i64"))  # where those go that are not selected
-    return slice_axis(scatter_set(board, (spare,), iota(size)), 0, 0, size)
+    return positions(reshape(mask, (mask.type.size,)))
 
 
 def dealt(mask: Value, values: Value, failure: str = "assigned") -> Value:

@@ -37,6 +37,7 @@ from pliant.kernel.scalars import (
 )
 from pliant.kernel.site import OUT_OF_MEMORY, Site
 from pliant.ops.fft import Fft
+from pliant.ops.positions import Positions
 from pliant.ops.sort import Argpartition, Argsort, Partition, Sort
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Routine:
     @property
     def is_of_rows(self) -> bool:
         """Whether it sorts rows, orders them, selects in them, or transforms them; it cannot fail."""
-        return isinstance(self.node.op, Sort | Argsort | Partition | Argpartition | Fft)
+        return isinstance(self.node.op, Sort | Argsort | Partition | Argpartition | Positions | Fft)
 
     @property
     def stack(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pliant.backends.base import Pairs
-from pliant.backends.llvm import fourier, lapack, math, sorting
+from pliant.backends.llvm import chosen, fourier, lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
 from pliant.backends.llvm.clock import about_machine, lanes_of, notes, seconds_of
 from pliant.backends.llvm.entry import entry_of_arrays
@@ -93,6 +93,8 @@ def assembly(program: Program, *, apart: bool = False) -> tuple[str, list[Segmen
 
 def routine_of(op: Op, types: tuple[Type, ...]) -> str:
     """Who computes a primitive on operands of these types matrix by matrix, or row by row; empty if nobody does."""
+    if chosen.has(op, types):
+        return "loop"
     return lapack.who_has(op, types) or ("NumPy" if sorting.has(op, types) or fourier.has(op, types) else "")
 
 

@@ -9,6 +9,7 @@ from pliant.backends.llvm.blas import emit_product
 from pliant.backends.llvm.blocks import emit_blocks
 from pliant.backends.llvm.cached_matrices import is_in_vectors
 from pliant.backends.llvm.called import emit_call
+from pliant.backends.llvm.chosen import emit_positions
 from pliant.backends.llvm.emit import Emitter
 from pliant.backends.llvm.fourier import emit_transform
 from pliant.backends.llvm.frame import Segment
@@ -22,6 +23,7 @@ from pliant.backends.llvm.tape import emit_record, emit_rewind
 from pliant.backends.llvm.width import is_narrow
 from pliant.kernel.ir import Blocks, Copy, Fill, Host, Nest, Product, Program, Routine, Rows, Run, Step
 from pliant.ops.fft import Fft
+from pliant.ops.positions import Positions
 from pliant.ops.tape import Record, Rewind
 
 LONGEST_FUNCTION = 200  # scalars; of longer ones LLVM looks through too many blocks before each loop
@@ -130,6 +132,8 @@ def emit_step(e: Emitter, step: Step) -> None:
         case Routine():
             if isinstance(step.node.op, Fft):
                 emit_transform(e, step)
+            elif isinstance(step.node.op, Positions):
+                emit_positions(e, step)
             elif step.is_of_rows:
                 emit_sort(e, step)
             elif is_in_vectors(step.node.op, [a.type for a in step.args]):
