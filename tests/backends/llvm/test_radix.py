@@ -27,7 +27,7 @@ ROWS: dict[str, Any] = {
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("dtype", radix.DTYPES)
 def test_orders_are_stable(dtype: str, row: str) -> None:
-    assert radix.has(dtype, N, is_stable=True)
+    assert radix.has(dtype, N, is_stable=True, widest=32)
     with np.errstate(invalid="ignore"):
         x = ROWS[row](np.random.default_rng(0), N).astype(DTYPES[dtype])
     compiled = BACKEND.compile(trace(Argsort(1), Type(dtype, x.shape)))
@@ -44,11 +44,13 @@ def test_zeros_are_equal_and_nan_is_the_greatest(dtype: str) -> None:
 
 
 def test_wide_elements_of_no_certain_order_are_ordered_so_if_there_are_many() -> None:
-    assert not radix.has("f32", radix.FEWEST_ANYHOW - 1, is_stable=False)
-    assert radix.has("f32", radix.FEWEST_ANYHOW, is_stable=False)
-    assert not radix.has("f64", radix.FEWEST_WIDE - 1, is_stable=False)
-    assert radix.has("f64", radix.FEWEST_WIDE, is_stable=False)
-    assert not radix.has("f16", N, is_stable=True)
+    assert not radix.has("f32", radix.FEWEST_ANYHOW - 1, is_stable=False, widest=32)
+    assert radix.has("f32", radix.FEWEST_ANYHOW, is_stable=False, widest=32)
+    assert not radix.has("f64", radix.FEWEST_WIDE - 1, is_stable=False, widest=32)
+    assert radix.has("f64", radix.FEWEST_WIDE, is_stable=False, widest=32)
+    assert not radix.has("f64", radix.FEWEST_WIDE, is_stable=False, widest=radix.WIDE)
+    assert radix.has("f64", N, is_stable=True, widest=radix.WIDE)
+    assert not radix.has("f16", N, is_stable=True, widest=32)
     x = np.random.default_rng(0).standard_normal(radix.FEWEST_WIDE)
     both = pliant.jit(lambda x: (np.argsort(x), np.argsort(x, stable=True)))
     for order in both(x):

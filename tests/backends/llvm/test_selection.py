@@ -19,6 +19,7 @@ ROWS: dict[str, Any] = {
     "normal": lambda rng, n: rng.standard_normal((2, n)) * 1000,
     "heavy tails": lambda rng, n: np.exp(rng.standard_normal((2, n)) * 5),
     "five numbers": lambda rng, n: rng.integers(0, 5, (2, n)),
+    "forty numbers": lambda rng, n: rng.integers(0, 40, (2, n)),
     "one number": lambda _, n: np.ones((2, n)),
     "up": lambda _, n: np.arange(2 * n).reshape(2, n),
     "down": lambda _, n: np.arange(2 * n)[::-1].reshape(2, n),

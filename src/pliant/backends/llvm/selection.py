@@ -1,8 +1,8 @@
 """Selection: rows of which some places are as in a sorted row, smaller elements before them and greater ones after.
 
 Two elements of a sorted sample bracket the wanted places. Each element goes, without a branch, to the left, to the
-right, or to a room for those between, among which the same is done until they are few, and sorted. Where a sample
-misleads, what is left is sorted. NaN goes to the right. Source: Floyd and Rivest 1975, Algorithm 489.
+right, or to a room for those between, among which the same is done until they are few, and sorted, or all are equal.
+Where a sample misleads, what is left is sorted. NaN goes to the right. Source: Floyd and Rivest 1975, Algorithm 489.
 
 Of values that a processor can move in vectors, several go at a time: a vector is written to each of the three places,
 with the elements that belong there first, or last if it is the right one.
@@ -29,6 +29,7 @@ DTYPES: Final = ("f32", "f64", "i32", "i64", "u32", "u64")
 COMPARISONS: Final = {
     "f": ("fcmp olt", "fcmp ole"), "i": ("icmp slt", "icmp sle"), "u": ("icmp ult", "icmp ule")
 }  # fmt: skip
+EQUAL: Final = {"f": "fcmp oeq", "i": "icmp eq", "u": "icmp eq"}
 FEWEST: Final = 512
 """Elements that are sorted as quickly."""
 WIDEST: Final = 8
@@ -80,6 +81,8 @@ def text_of(name: str, dtype: str, sort: str, order: str = "", table: str = "") 
         "m": "i64" if is_order else t,
         "size": size,
         "both": moved + size,
+        "moved": moved,
+        "equal": EQUAL[dtype[0]],
         "sort": sort,
         "order": order,
     }
@@ -268,8 +271,19 @@ parted:
   %a.in = icmp sge i64 %next.a, 0
   %b.in = icmp slt i64 %next.b, %middle
   %both.in = and i1 %a.in, %b.in
-  %good = and i1 %both.in, %is.small
-  br i1 %good, label %again, label %misled
+  br i1 %both.in, label %bracketed, label %misled
+
+bracketed:
+  %are.equal = {equal} {t} %low, %high
+  br i1 %are.equal, label %alike, label %unlike
+
+alike:
+  %alike.bytes = mul i64 %middle, {moved}
+  call void @llvm.memcpy.p0.p0.i64(ptr %inner, ptr %between, i64 %alike.bytes, i1 false)
+  br label %done
+
+unlike:
+  br i1 %is.small, label %again, label %misled
 
 again:
   %many = icmp ugt i64 %middle, {fewest}
@@ -319,8 +333,10 @@ ready:
   br label %level
 """
 ENDS_ORDER: Final = """finish:
-  %order = getelementptr i64, ptr %between, i64 %middle
-  call void @{name}_count(ptr %order, i64 %middle)
+  %few = phi i64 [ %middle, %again ], [ %count, %rest ]
+  %place = phi ptr [ %inner, %again ], [ %to, %rest ]
+  %order = getelementptr i64, ptr %between, i64 %few
+  call void @{name}_count(ptr %order, i64 %few)
   br label %gather
 
 gather:
@@ -332,11 +348,11 @@ gather:
   %g.sample = getelementptr {t}, ptr %sample, i64 %g
   store {t} %g.value, ptr %g.sample
   %g.next = add i64 %g, 1
-  %g.more = icmp ult i64 %g.next, %middle
+  %g.more = icmp ult i64 %g.next, %few
   br i1 %g.more, label %gather, label %arrange
 
 arrange:
-  call i32 {order}(ptr %sample, ptr %order, i64 %middle, ptr null)
+  call i32 {order}(ptr %sample, ptr %order, i64 %few, ptr null)
   br label %put
 
 put:
@@ -345,14 +361,23 @@ put:
   %p.at = load i64, ptr %p.order
   %p.from = getelementptr i64, ptr %between, i64 %p.at
   %p.item = load i64, ptr %p.from
-  %p.to = getelementptr i64, ptr %inner, i64 %p
+  %p.to = getelementptr i64, ptr %place, i64 %p
   store i64 %p.item, ptr %p.to
   %p.next = add i64 %p, 1
-  %p.more = icmp ult i64 %p.next, %middle
+  %p.more = icmp ult i64 %p.next, %few
   br i1 %p.more, label %put, label %done
 
 misled:
-  br label %whole
+  %twice = shl i64 %count, 1
+  %fits = icmp ule i64 %twice, %n
+  br i1 %fits, label %rest, label %whole
+
+rest:
+  %back.bytes = shl i64 %middle, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %inner, ptr %between, i64 %back.bytes, i1 false)
+  %rest.bytes = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %between, ptr %to, i64 %rest.bytes, i1 false)
+  br label %finish
 
 whole:
   call void @{name}_count(ptr %y, i64 %n)

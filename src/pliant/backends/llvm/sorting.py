@@ -122,7 +122,8 @@ def emit_sort(e: Emitter, step: Routine) -> None:
     index = Affine(0, ((column, 1),))
 
     def call() -> None:
-        if isinstance(op, Argsort) and radix.has(x.type.dtype, length, is_stable=op.stable):
+        widest = max(e.module.widths, default=0)
+        if isinstance(op, Argsort) and radix.has(x.type.dtype, length, is_stable=op.stable, widest=widest):
             radix.emit_order(e, x.type.dtype, f"@{name}", [e.address(b, place) for b in arrays], length)
             return
         if not step.is_update:
