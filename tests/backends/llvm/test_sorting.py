@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm import BACKEND, sorting
+from pliant.backends.llvm import BACKEND, counted, sorting
 from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Routine
@@ -102,3 +102,18 @@ def test_an_argument_is_sorted_where_it_lies():
     wanted = np.sort(x)
     pliant.jit(f)(x)
     np.testing.assert_array_equal(x, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "?"])
+@pytest.mark.parametrize("n", [counted.FEWEST - 1, counted.FEWEST, 257, 258, 259, 5000])
+def test_elements_of_one_byte_are_sorted(dtype: str, n: int):
+    drawn = np.random.default_rng(n).integers(0, 256, (3, n)).astype("u1")
+    x = drawn > 99 if dtype == "?" else drawn.view(dtype)
+
+    def f(x: Any) -> Any:
+        y = x.copy()
+        y.sort()
+        return np.sort(x), np.sort(x.T, 0), np.sort(x[1]), y, np.partition(x, n // 2)[:, n // 2]
+
+    for got, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(got, wanted, strict=True)

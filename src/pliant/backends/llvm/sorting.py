@@ -1,5 +1,5 @@
 """Sorting by NumPy's own routines, which are made for each dtype and processor, on memory as it lies; the order of
-long rows by their digits."""
+long rows by their digits, and rows of bytes by counting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pliant.backends.llvm import radix, selection
+from pliant.backends.llvm import counted, radix, selection
 from pliant.backends.llvm.capi import numpy_function
 from pliant.backends.llvm.jit import symbol
 from pliant.backends.llvm.selection import emit_selection
@@ -125,6 +125,9 @@ def emit_sort(e: Emitter, step: Routine) -> None:
         widest = max(e.module.widths, default=0)
         if isinstance(op, Argsort) and radix.has(x.type.dtype, length, is_stable=op.stable, widest=widest):
             radix.emit_order(e, x.type.dtype, f"@{name}", [e.address(b, place) for b in arrays], length)
+            return
+        if isinstance(op, Sort) and counted.has(x.type.dtype, length):
+            counted.emit_counted(e, x.type.dtype, [e.address(b, place) for b in arrays], length)
             return
         if not step.is_update:
             e.nested((column,), lambda: e.store(out, place + index, e.affine(index)))
