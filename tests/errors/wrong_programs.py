@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -552,3 +552,46 @@ def truth_of_nothing(x: Any) -> Any:
 
 
 WRONG["truth_of_nothing"] = (pliant.jit(truth_of_nothing), (X,))
+
+
+def queue_under_a_condition(x: Any) -> Any:
+    queue, total = deque([x[0]]), 0.0
+    while queue:
+        y = queue.popleft()
+        total = total + y
+        if total < 10:
+            queue.append(y * 2)
+    return total
+
+
+def worklist_without_a_bound(x: Any) -> Any:
+    todo, total = [x[0]], 0.0
+    while todo:
+        y = todo.pop()
+        total = total + y
+        if total < 10:
+            todo.append(y * 2)
+            todo.append(y + 1)
+    return total
+
+
+def integers_or_floats_by_a_condition(x: Any) -> Any:
+    y = np.array([1, 0])
+    while x[0] * y[0] < 5:
+        y = y * 1.5
+    return y
+
+
+def array_that_gets_longer(x: Any) -> Any:
+    y = x[x > 0]
+    while y.sum() < 10:
+        y = np.append(y, y.max())
+    return y.size
+
+
+WRONG |= {
+    f.__name__: (pliant.jit(f), (X,))
+    for f in (
+        queue_under_a_condition, worklist_without_a_bound, integers_or_floats_by_a_condition, array_that_gets_longer,
+    )
+}  # fmt: skip

@@ -57,3 +57,33 @@ def test_values_and_gradients(f: Any, steps: int):
     run = partial(f, steps=steps)
     assert_allclose(pliant.jit(run)(X.copy()), run(X.copy()), rtol=1e-12)
     check_gradient(run, X.copy(), rtol=1e-5)
+
+
+def merged(x: Any) -> Any:
+    """Merge sort from below, by Python integers: how often the inner loops are run is known, and grows with n."""
+    a, b, n, width = x.copy(), np.empty_like(x), len(x), 1
+    while width < n:
+        lo = 0
+        while lo < n:
+            mid, hi = min(lo + width, n), min(lo + 2 * width, n)
+            i, j, k = lo, mid, lo
+            while k < hi:
+                if i < mid and (j >= hi or a[i] <= a[j]):
+                    b[k] = a[i]
+                    i += 1
+                else:
+                    b[k] = a[j]
+                    j += 1
+                k += 1
+            lo += 2 * width
+        a, b = b, a
+        width *= 2
+    return a
+
+
+def test_a_while_of_many_operations_is_one_loop_after_few_copies():
+    x = np.arange(96.0) * 37 % 97
+    sizes = [len([*all_nodes(pliant.trace(merged, x[:n]))]) for n in (48, 96)]
+    assert sizes[1] < 1.1 * sizes[0]
+    assert_allclose(pliant.jit(merged)(x), np.sort(x))
+    check_gradient(lambda x: merged(x) @ np.arange(96.0), x, rtol=1e-5)

@@ -20,7 +20,7 @@ from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_on
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.flags import is_nothing, nothing_like, opened
-from pliant.frontend.control.fronts import has_front
+from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
@@ -464,6 +464,8 @@ def _text(x: Any) -> str:
         return str(as_traced(x).type)
     if isinstance(x, Bounded):
         return x.text
+    if type(x) is Front:
+        return "a list whose length is known only at run time"
     kind = cast("Any", type(x))
     if kind in (list, tuple, dict):
         return f"a {kind.__name__} of {len(x)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast, final
@@ -34,6 +35,11 @@ from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import is_static
 from pliant.ops.cond import Cond
+
+QUEUE = (
+    "use a list, and say how often it is read at most: for _ in range(most), if not queue: break, x = queue.pop(0), "
+    "queue.append(y)"
+)
 
 PLAIN = (str, bytes, bool, int, float, complex, slice, range, tuple)
 
@@ -131,6 +137,9 @@ class Join:
     def differs(self, a: Any, b: Any, what: str) -> Recipe:
         """A name that cannot be both."""
         hint = "make both branches leave the same kind of object"
+        one, two = as_array(a), as_array(b)
+        if one is not None and two is not None and one.shape == two.shape:
+            hint = "make both of one dtype: x = x.astype(float) before, or np.zeros(n) and not np.zeros(n, int)"
         if type(a) is type(b) is list:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):
@@ -391,9 +400,12 @@ def put(place: Place, made: Any) -> None:
     if made is place.get():
         return
     if type(made) is Unbound and place.kind == "whole":
+        is_queue = isinstance(place.holder, deque)
         raise UnsupportedError(
             f"{place.text} gets other elements under a condition that is known only at run time",
-            hint="make the largest array before: out = np.zeros(n), then out[k] = v and k += 1, and use out[:k]; or "
+            hint=QUEUE
+            if is_queue
+            else "make the largest array before: out = np.zeros(n), then out[k] = v and k += 1, and use out[:k]; or "
             "keep its length and keys the same in both branches",
         ).at(("here", here()))
     if place.kind != "name":

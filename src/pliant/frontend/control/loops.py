@@ -12,7 +12,6 @@ from typing import Any, Final, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import here
-from pliant.core.scope import current_scope
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
@@ -23,6 +22,7 @@ from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of, without
 from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
+from pliant.frontend.control.sizing import operations
 from pliant.frontend.convert import value_of
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
@@ -137,12 +137,6 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
                 raise site.too_long(steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     return site.finished(None)
-
-
-def operations() -> int:
-    """How many operations the trace has so far."""
-    current = current_scope()
-    return len(current.table) if current else 0
 
 
 def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:

@@ -7,7 +7,7 @@ from typing import final
 
 from pliant.core.frozen import frozen
 from pliant.core.origin import Origin
-from pliant.frontend.tracing import Trace, current
+from pliant.frontend.tracing import Trace, current, is_tracing
 
 
 @final
@@ -39,6 +39,14 @@ def report(code: CodeType, made: Report, depth: int) -> None:
     reports[code, 0] = made
     if made.kind == "unrolled":
         reports[code, depth + 1] = made
+
+
+def was_while(code: CodeType) -> bool:
+    """Whether a `while` is one loop of the program where it was met last."""
+    if not is_tracing():
+        return False
+    found = current().outermost.reports.get((code, 0))
+    return found is not None and found.kind == "while"
 
 
 def reports_of(trace: Trace) -> tuple[Report, ...]:

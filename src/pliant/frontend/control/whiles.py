@@ -13,13 +13,15 @@ from pliant.frontend.control.partly import partly_bound, settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import cells_of, depth
-from pliant.frontend.control.report import Report, failed_before, report
+from pliant.frontend.control.report import Report, failed_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of, without
 from pliant.frontend.control.site import LIMIT, Site, reason_of
+from pliant.frontend.control.sizing import operations, operations_since
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.tracing import is_tracing
 
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
+MANY: Final = 1000  # operations of such steps, before it is
 
 
 def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
@@ -31,13 +33,13 @@ def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None,
 
 def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signal | None:
     """A `while` after `peeled` steps, each under its condition."""
-    done = peeled
-    is_tried = False
+    done, made = peeled, 0
+    is_tried, was_one = False, was_while(site.code)
     while True:
         holds = test()
         if not is_open(holds) and not holds:
             return site.finished(None)
-        is_worth = done >= PLAIN_STEPS or (site.ends and is_tracing())
+        is_worth = was_one or done >= PLAIN_STEPS or made > MANY or (site.ends and is_tracing())
         settle_if(site.cells, holds)
         if is_open(holds) or (is_worth and not is_tried):
             found = _conditional(site, test, asked, holds, peeled, is_first=not done)
@@ -48,8 +50,9 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
             return site.after_one(holds, site.body, partial(_repeat, site, test, asked, peeled + 1))
         if done > LIMIT:
             raise site.too_long(done)
+        before = operations()
         signal = without(site.body(), CONTINUE)
-        done += 1
+        done, made = done + 1, made + operations_since(before)
         if signal is not None and not signal.is_known:
             raise site.unending(failed_before(site.code, depth()))
         if signal is not None:
