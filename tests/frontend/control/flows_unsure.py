@@ -228,4 +228,98 @@ def bound_beside_a_raise(x: Any, n: int) -> Any:
     return y
 
 
+def added_to_from_the_first_step_on(x: Any, n: int) -> Any:
+    for i in range(9):
+        if i == 0:
+            total = x[0]
+        total += x[i]
+    return total
+
+
+def read_after_what_another_step_may_have_bound(x: Any, n: int) -> Any:
+    for i in range(9):
+        if x[i] > 0:
+            total += x[i]
+        else:
+            total = x[i]
+    return total
+
+
+def left_by_steps_that_are_unrolled(x: Any, n: int) -> Any:
+    for i in range(3):
+        if x[i] > 0.4:
+            break
+        if x[i] > 0.1:
+            continue
+        low = i
+    return low
+
+
+def continued_in_steps_that_are_unrolled(x: Any, n: int) -> Any:
+    for i in range(3):
+        for j in range(3):
+            if x[3 * i + j] > 1:
+                found = x[3 * i + j]
+                continue
+            if x[3 * i + j] > 0.4:
+                break
+            low = j
+        else:
+            whole = i
+        if x[i] < -0.5:
+            continue
+        last = x[i]
+    return (found, low) if n == 4 else (whole, last)
+
+
+def deleted_by_a_condition(x: Any, n: int) -> Any:
+    y = x * 2
+    if x[0] > 0:
+        del y
+    return y
+
+
+def deleted_in_some_step(x: Any, n: int) -> Any:
+    y = x[0]
+    for i in range(9):
+        if x[i] > 2:
+            del y
+    return y
+
+
+def deleted_twice(x: Any, n: int) -> Any:
+    y = x[0]
+    for i in range(9):
+        if x[i] > 1:
+            del y
+    return 0.0
+
+
+def deleted_and_bound_again(x: Any, n: int) -> Any:
+    y, z = x[0], x[1]
+    for i in range(9):
+        if x[i] > 1:
+            del y, z
+            y = z = x[i]
+    return y, z * 2
+
+
+def deleted_parameter(x: Any, n: int) -> Any:
+    for i in range(9):
+        if x[i] > 2:
+            del n
+    return x
+
+
+def deleted_where_it_was_asked_for(x: Any, n: int) -> Any:
+    t = x[0]
+    i = 0
+    while i < 9 and t < 1.5:
+        if x[i] > 1:
+            del t
+            t = x[i] + 1
+        i += 1
+    return t
+
+
 UNSURE = [f for name, f in globals().copy().items() if getattr(f, "__module__", "") == __name__]

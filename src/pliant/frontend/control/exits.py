@@ -23,7 +23,7 @@ from pliant.frontend.control.objects import containers, flatten, in_region, is_k
 from pliant.frontend.control.partly import may_be_asked, value_in
 from pliant.frontend.control.plan import Captured, Carry, Counter, Heads, NotInductive, Plan, Recipe, Tree
 from pliant.frontend.control.region import Place, Region
-from pliant.frontend.control.signals import MISSING, TRUTH, Signal
+from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal
 from pliant.frontend.control.swaps import Name, Swaps
 from pliant.frontend.control.tables import Table, arrays_in, share
 from pliant.frontend.control.unbound import Unbound
@@ -239,8 +239,8 @@ class Exit:
         if content is MISSING:
             return _missing
         if type(content) is Unbound:
-            value = self.recipe(value_in(content))
-            return lambda results: content.held(content.ways, value(results)) if content.ways else content
+            value, ways = self.recipe(value_in(content)), content.ways - {FELL, CONTINUE}  # of earlier steps, too
+            return lambda results: content.held(ways, value(results)) if content.ways else content
         if self.plan.ran is not True and may_be_asked(self.heads.entry[place]):
             value, ran = self.recipe(content), with_kind(value_of(self.plan.ran, "bool"), TRUTH)
             return lambda results: Unbound.local(str(place.key), ran, value(results))

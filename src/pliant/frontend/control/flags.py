@@ -6,7 +6,7 @@ from typing import Any
 
 from pliant.core import ir
 from pliant.frontend.control.objects import flatten, in_region, unflatten
-from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, is_read, may_be_asked, value_in
+from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, may_be_asked, value_in
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
@@ -24,15 +24,16 @@ def opened(plan: Plan, entry: dict[Place, Any], region: Region, signal: Signal |
         if place in plan.plans:
             if is_flagged(entry[place]) and may_be_asked(content):
                 place.set(flagged(name, content, signal))
-        elif (name in plan.kept and is_passed_on(content)) or _is_missed(plan, place, entry[place]):
+        elif (name in plan.kept and is_passed_on(content)) or _is_missed(plan, place, entry[place], region):
             found[place] = flatten(flagged(name, content, signal), in_region(region.born))
     return found
 
 
-def _is_missed(plan: Plan, place: Place, before: Any) -> bool:
-    """Whether a step has read a name that has no value before the first one, and has one after it."""
-    content = place.get()
-    if str(place.key) not in plan.live or not is_read(before) or value_in(content) is MISSING:
+def _is_missed(plan: Plan, place: Place, before: Any, region: Region) -> bool:
+    """Whether a step has read a name that may have its value from a step before only, and has one after it."""
+    content, name = place.get(), str(place.key)
+    is_read = type(before) is Unbound and name in plan.live and name in region.missed
+    if not is_read or value_in(content) is MISSING:
         return False
     if plan.is_static and plan.is_first:
         raise NotInductive(f"{place.text} is read before a step has bound it", is_late=True)

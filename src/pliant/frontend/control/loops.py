@@ -20,7 +20,7 @@ from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
-from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of, without
+from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
 from pliant.frontend.control.sizing import operations
 from pliant.frontend.convert import value_of
@@ -105,7 +105,7 @@ def _counted(site: Site, elements: Any) -> Signal | None:
 def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Signal | None:
     """The loop as Python runs it, over a `what`."""
     for item in elements:
-        signal = without(site.body(item), CONTINUE)
+        signal = site.step(item)
         done += 1
         if signal is not None:
             return site.left(signal, partial(_plain, site, elements, what, done))
@@ -129,7 +129,7 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
         if done > LIMIT:
             raise site.too_long(steps.count)
         before = operations()
-        signal = without(site.body(steps.at(done)), CONTINUE)
+        signal = site.step(steps.at(done))
         is_heavy = operations() - before > HEAVY
         done += 1
         if signal is not None:
@@ -181,7 +181,7 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
         return site.finished(repeated(found, length))
     counted(found, length)
     for n in range(steps.count - left, steps.count):
-        site.body(steps.at(n))
+        site.step(steps.at(n))
     return site.finished(None)
 
 
@@ -192,7 +192,7 @@ def _dynamic(site: Site, steps: Steps, done: int = 0) -> Signal | None:
     plan.finish = lambda _: plan.is_held()
     found = site.required(plan, holds, done)
     if found is None:
-        first = partial(site.body, steps.at(done))
+        first = partial(site.step, steps.at(done))
         return site.after_one(holds, first, lambda: _dynamic(site, steps, done + 1))
     report(site.code, Report(site.where, "loop of unknown length", None, "", len(found.carries), peeled=done), depth())
     count = steps.count - done if done else steps.count

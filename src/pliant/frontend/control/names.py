@@ -106,6 +106,11 @@ def bound_by(parts: Iterable[ast.AST]) -> set[str]:
     return made
 
 
+def deleted(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements delete in their own scope."""
+    return {node.id for node in own(nodes) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
+
+
 def mark_comprehensions(tree: ast.AST) -> None:
     """Mark the variables of comprehensions, which are bound and read in scopes of their own."""
     for node in ast.walk(tree):
@@ -268,7 +273,9 @@ def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
         return _both(_follow(node.body, then, found), _follow(node.orelse, known, found))
     if isinstance(node, ast.For | ast.While):
         head = node.iter if isinstance(node, ast.For) else node.test
-        _read([head], known, found)
+        later = known - deleted(node.body)
+        _read([head], known if isinstance(node, ast.For) else later, found)
+        known = later
         inside = known | (bound([node.target]) if isinstance(node, ast.For) else _bound_if(head))
         _follow(node.body, inside, found)
         _follow(node.orelse, known, found)
@@ -280,7 +287,7 @@ def _step(node: ast.AST, known: set[str], found: set[str]) -> set[str] | None:
         return _follow(node.body, known, found)
     if isinstance(node, ast.Try | ast.Match):
         _read([node], known, found)
-        return known
+        return known - deleted([node])
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         _read([node.value] if node.value else [], known, found)

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from pliant.core.ir import const
 from pliant.frontend.array import TracedArray
-from pliant.frontend.control.region import Place, cells_of
+from pliant.frontend.control.region import Place, cells_of, note_missed
 from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
@@ -92,8 +92,8 @@ def is_flagged(content: Any) -> bool:
 
 
 def is_passed_on(content: Any) -> bool:
-    """Whether a name may have a value after a step which others follow, and none after others."""
-    return is_flagged(content) or bool(_ways(content) & {FELL, CONTINUE})
+    """Whether a name may have a value after a step which others follow, and none after others, and that can be told."""
+    return may_be_asked(content) and (is_flagged(content) or bool(_ways(content) & {FELL, CONTINUE}))
 
 
 def unbound(before: Any) -> Any:
@@ -101,11 +101,6 @@ def unbound(before: Any) -> Any:
     if type(before) is not Unbound or before.flag is not False:
         return MISSING
     return before.plain() if before.ways else before
-
-
-def is_read(content: Any) -> bool:
-    """Whether somebody has read a name where it has no value for sure."""
-    return type(content) is Unbound and content.is_read
 
 
 def flagged(name: str, content: Any, signal: Signal | None = None) -> Unbound:
@@ -129,9 +124,10 @@ def bound(content: Any) -> Any:
     )
     flag = content.flag
     if flag is False or (flag.concrete is not None and not flag.concrete):
-        content.is_read = True
+        note_missed(content.name)
         raise marked(missing)
     if flag.concrete is None:
+        note_missed(content.name)
         fail_if(logical_not(value_of(flag, "bool")), missing)
     return content.value
 
@@ -149,6 +145,22 @@ def settle(cells: Iterable[Place], ways: Iterable[int] = (), signal: Signal | No
                 place.set(flagged(content.name, content, signal))
             else:
                 place.set(content.plain())
+
+
+def pass_on(cells: Iterable[Place], signal: Signal | None) -> None:
+    """Leave names after a step, left so, to the steps that follow: for those a `continue` is as good as the end."""
+    going = possible_of(signal) & {FELL, CONTINUE}
+    for place in cells:
+        content = place.get()
+        if type(content) is not Unbound or not content.ways & going:
+            continue
+        ways = content.ways - going
+        if going <= content.ways:
+            place.set(content.held(ways | {FELL}, content.value))
+        elif content.flag is False:
+            place.set(flagged(content.name, content, signal).held(ways, content.value))
+        else:
+            place.set(content.held(ways, content.value))
 
 
 def partly_bound(block: Callable[..., Any]) -> list[Place]:

@@ -116,6 +116,7 @@ class Region:
     is_loop: bool
     effects: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what was there before
     born: dict[int, Any] = field(default_factory=dict[int, Any])  # containers made in here, by id
+    missed: set[str] = field(default_factory=set[str])  # names that were read where they may have no value
 
     @contextmanager
     def inside(self) -> Generator[None]:
@@ -179,6 +180,12 @@ def note_name(place: Place) -> None:
         if place not in region.effects:
             region.effects[place] = place.get()
     _remember(place)
+
+
+def note_missed(name: str) -> None:
+    """Note that a name is read where it may have no value."""
+    for region in _regions.stack:
+        region.missed.add(name)
 
 
 def _remember(place: Place) -> None:

@@ -90,7 +90,7 @@ class _Statements:
             return node
         body = [
             *self.rebinding(node),
-            *[unset(name, node.body[0]) for name in sorted(self.unsure)],
+            *[unset(name, node.body[0]) for name in sorted(self.unsure - names.parameters(node))],
             *self.block(node.body, in_block=False, loop=None),
         ]
         missing = sorted((self.declared & self.locals) - names.parameters(node))

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 from pliant.core.origin import Origin, here
 from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.control.branch import Block, joined
-from pliant.frontend.control.partly import settle, settle_if
+from pliant.frontend.control.partly import pass_on, settle, settle_if
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
@@ -59,15 +59,21 @@ class Site:
             settle(self.cells, possible_of(signal), signal)
             return after
         if fell is True:
-            settle(self.cells)
+            settle(self.cells, (FELL,))
             return self.orelse()
         return joined(fell, self.fallen(self.orelse), self.going_on(ways, signal, after), self.all_cells)
+
+    def step(self, *item: Any) -> Signal | None:
+        """A step that is run by itself, and how it was left: a `continue` is as good as the end."""
+        signal = self.body(*item)
+        pass_on(self.cells, signal)
+        return without(signal, CONTINUE)
 
     def fallen(self, block: Block) -> Block:
         """A block that follows steps which were not left."""
 
         def run() -> Signal | None:
-            settle(self.cells)
+            settle(self.cells, (FELL,))
             return block()
 
         return run
@@ -107,7 +113,7 @@ class Site:
 
         def run() -> Signal | None:
             settle_if(self.cells, holds)
-            signal = without(first(), CONTINUE)
+            signal = first()
             return rest() if signal is None else self.left(signal, rest)
 
         return joined(holds, run, lambda: self.finished(None), self.all_cells)

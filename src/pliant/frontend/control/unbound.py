@@ -42,7 +42,7 @@ class Unbound:
     if a `flag` holds: see `partly`. `needs`: what would have to be known for it to have one. `choice`: the condition by
     which it would be one of two objects, and these: see `chosen`."""
 
-    __slots__ = ("_hint", "_message", "_needs", "_place", "choice", "flag", "is_read", "name", "value", "ways")
+    __slots__ = ("_hint", "_message", "_needs", "_place", "choice", "flag", "name", "value", "ways")
 
     def __init__(self, message: str, hint: str, place: Origin | None = None, needs: Values = ()) -> None:
         self._message, self._hint, self._place, self._needs = message, hint, place or here(), needs
@@ -50,7 +50,6 @@ class Unbound:
         self.value: Any = MISSING
         self.name = ""
         self.choice: tuple[Value, Any, Any] | None = None
-        self.is_read = False  # whether somebody has read it where it has no value for sure
         self.flag: Any = None  # a traced one; False if only the ways tell; None if nobody may look at the value
 
     @classmethod

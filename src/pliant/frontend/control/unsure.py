@@ -19,8 +19,8 @@ from pliant.frontend.control.syntax import calling, placed
 def unsure(node: ast.FunctionDef) -> set[str]:
     """The names of a function that it may read before it binds them, and that no function inside shares."""
     body: Sequence[ast.AST] = node.body
-    known = names.parameters(node)
-    mine = names.bound(body) - known - names.declared(body, ast.Global) - names.declared(body, ast.Nonlocal)
+    known = names.parameters(node)  # which may be deleted
+    mine = names.bound(body) - names.declared(body, ast.Global) - names.declared(body, ast.Nonlocal)
     read = names.read_first(body, known) & mine
     if not read:
         return read
@@ -73,11 +73,13 @@ class _Asking(ast.NodeTransformer):
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         self.generic_visit(node)
-        deleted = [t.id for t in node.targets if isinstance(t, ast.Name) and t.id in self.names]
-        reads = [self.read(name, node) for name in deleted]
-        for read in reads:
-            read.args[0].is_inner = True  # type: ignore[attr-defined]  (nobody needs the value)
-        return [*[placed(ast.Expr(read), node) for read in reads], node]
+        made: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id in self.names:
+                made += [placed(ast.Expr(self.read(target.id, node)), node), unset(target.id, node)]
+            else:
+                made.append(placed(ast.Delete([target]), node))
+        return made
 
     def read(self, name: str, at: ast.AST) -> ast.Call:
         """A read of a name."""

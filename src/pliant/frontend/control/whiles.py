@@ -14,7 +14,7 @@ from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report, was_while
-from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of, without
+from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, Site, reason_of
 from pliant.frontend.control.sizing import operations, operations_since
 from pliant.frontend.failures import is_going_on
@@ -47,11 +47,11 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
                 return site.finished(repeated(found, None, holds))
             is_tried = True
         if is_open(holds):
-            return site.after_one(holds, site.body, partial(_repeat, site, test, asked, peeled + 1))
+            return site.after_one(holds, site.step, partial(_repeat, site, test, asked, peeled + 1))
         if done > LIMIT:
             raise site.too_long(done)
         before = operations()
-        signal = without(site.body(), CONTINUE)
+        signal = site.step()
         done, made = done + 1, made + operations_since(before)
         if signal is not None and not signal.is_known:
             raise site.unending(failed_before(site.code, depth()))
