@@ -406,7 +406,8 @@ class Round:
             self.check_choice(place, first, old, new, others)
             return
         if others and any([self.heads.written(s, written) for x in (old, *others) for s in bases(x)]):
-            raise NotInductive(f"{place.text} shares memory with another name that is written in a later step")
+            reason = f"{place.text} shares memory with another name that is written in a later step"
+            raise NotInductive(reason, is_late=True)
         if not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(place.text, new.storage)
         if not self.plan.is_first or not is_mutable(first) or not self.heads.written(first.storage, written):

@@ -8,7 +8,7 @@ while y.size > 2:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 
@@ -131,4 +131,4 @@ def with_extents(whole: TracedArray, extents: Sequence[Extent]) -> Any:
     """The first elements of an array along each axis."""
     if all([isinstance(n, Size) or n == m for n, m in zip(extents, whole.shape, strict=True)]):
         return bounded(whole, extents)
-    return cast("Any", bounded(whole[tuple([slice(n if isinstance(n, int) else None) for n in extents])], extents))
+    return bounded(whole[tuple([slice(n if isinstance(n, int) else None) for n in extents])], extents)
