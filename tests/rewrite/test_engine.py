@@ -320,3 +320,18 @@ def test_rules_of_nodes_say_the_same_of_all_results() -> None:
     given = [r for r in ops.RULES if r.is_of_node]
     assert {r.of for r in given} == {Loop, Cond, Rewind}
     assert not [r.name for r in given if "index" in getattr(r.step, "__code__").co_names]  # noqa: B009
+
+
+def test_what_rules_have_left_as_it_was_they_are_not_tried_on_again() -> None:
+    tried = list[Value]()
+
+    @rewrite(Exp)
+    def seen(value: Value) -> None:
+        """Nothing."""
+        tried.append(value)
+
+    fn = trace(lambda x: exp(exp(x)), F3)
+    assert simplify(simplify(fn, (seen,)), (seen,)) is fn
+    assert len(tried) == 2
+    assert simplify(fn, (seen, neg_of_neg)) is fn
+    assert len(tried) == 4

@@ -5,11 +5,41 @@ Passes go into them by `map_functions`, so that none needs to know which primiti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import cache
-from typing import Any, cast
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 from pliant.core.ir import Function, Op
+
+T = TypeVar("T")
+
+
+def answered(question: Callable[[Function], T]) -> Callable[[Function], T]:
+    """A question about a function that is asked at each of the levels around it, and answered once."""
+
+    @wraps(question)
+    def asked(fn: Function) -> T:
+        if question not in fn.answers:
+            fn.answers[question] = question(fn)
+        return fn.answers[question]
+
+    return asked
+
+
+def settling(change: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """A pass that is not run again on a function that it has left as it was."""
+
+    @wraps(change)
+    def changed(fn: Function) -> Function:
+        if change in fn.answers:
+            return fn
+        new = change(fn)
+        if new is fn:
+            fn.answers[change] = True
+        return new
+
+    return changed
 
 
 def functions_of(op: Op) -> dict[str, Function]:

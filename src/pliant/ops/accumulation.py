@@ -57,6 +57,13 @@ def _sums(value: Value) -> Iterator[tuple[Value, Value, tuple[int, ...]]]:
 
 def is_only_added_to(body: Function, place: int, k: int) -> bool:
     """Whether a carry comes out as itself plus something, and is read for nothing else."""
+    question = is_only_added_to, place, k  # which each branch around this one asks for each of its operands
+    if question not in body.answers:
+        body.answers[question] = _is_only_added_to(body, place, k)
+    return body.answers[question]
+
+
+def _is_only_added_to(body: Function, place: int, k: int) -> bool:
     param, chain = body.params[place], set[Value]()
     value, axes = body.results[k], tuple(range(body.results[k].type.rank))
     while value is not param:

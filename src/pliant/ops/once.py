@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, cast, final
 
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.inner import functions_of
+from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Const, Function, Node, Op, Param, Value, Values, const, nodes, param, rebuild, substitute
 from pliant.core.origin import at
 from pliant.core.scope import scope
@@ -69,6 +69,7 @@ def run_once(fn: Function) -> Function:
     return _opened(_linked_inside(fn)) if _holds_retrace(fn) else fn
 
 
+@answered
 def _holds_retrace(fn: Function) -> bool:
     return any([isinstance(node.op, Retrace) or any(map(_holds_retrace, _held(node))) for node in fn.nodes])
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.inner import functions_of
+from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
@@ -122,6 +122,7 @@ class Rewind(Holder):
 Making: TypeAlias = Literal["none", "own", "left"]
 
 
+@answered
 def tapes_made(fn: Function) -> Making:
     """Whether a function makes tapes, and whether it leaves some of them to its caller."""
     live, is_made = set[Value](), False

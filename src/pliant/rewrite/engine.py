@@ -77,15 +77,19 @@ class _Engine:
         self.asked: set[tuple[int, Node]] = set()  # rules that leave a node alone, whichever of its results they see
 
     def run(self, fn: Function) -> Function:
-        """Sweeps, until one asks for no other."""
-        for _ in range(_SWEEPS):
+        """Sweeps, until one asks for no other; none if these rules have left the function as it was before."""
+        rules = self.index, self.fold
+        for _ in range(_SWEEPS if rules not in fn.answers else 0):
             fired = self.fired
             new = self.sweep(fn)
             if self.fired == fired:
+                fn.answers[rules] = True
                 return fn
             fn = new
             if not self.elsewhere:
                 return fn
+        if rules in fn.answers:
+            return fn
         raise self.endless()
 
     def endless(self) -> RewriteError:

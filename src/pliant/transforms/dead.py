@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.inner import functions_of, map_functions
+from pliant.core.inner import functions_of, map_functions, settling
 from pliant.core.ir import Function, Param, Tangents, Value, Values, rebuild
 from pliant.core.origin import at
 from pliant.core.protocols import implements
@@ -20,6 +20,7 @@ class Prunable(Protocol):
         ...
 
 
+@settling
 def eliminate_dead(fn: Function) -> Function:
     """`fn` computing only what its results need. Plain nodes die by not being reached; this is
     for primitives that hold functions or have results that nobody reads."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from pliant.core.inner import functions_of
+from pliant.core.inner import answered, functions_of
 from pliant.core.ir import Function, Node, Op, Value, Values
 from pliant.core.protocols import implements
 from pliant.transforms.replace import changed_inside, replaced
@@ -21,7 +21,7 @@ class Inlinable(Protocol):
 
 def inline(fn: Function) -> Function:
     """`fn` with every `Inlinable` primitive opened, in the functions it holds too, until none is left."""
-    while any(_is_open(n.op) for n in fn.nodes):
+    while _has_open(fn):
         fn = _once(fn)
     return fn
 
@@ -30,7 +30,12 @@ def _is_open(op: Op) -> bool:
     """Whether there is something to open in this primitive."""
     if implements(op, Inlinable):
         return True
-    return any(_is_open(n.op) for f in functions_of(op).values() for n in f.nodes)
+    return any(map(_has_open, functions_of(op).values()))
+
+
+@answered
+def _has_open(fn: Function) -> bool:
+    return any(_is_open(n.op) for n in fn.nodes)
 
 
 def _once(fn: Function) -> Function:

@@ -58,7 +58,8 @@ class Form:
         if type(x) is TracedArray:
             return cls(np.dtype(DTYPES[x.type.dtype]), x.type.shape, x.is_weak, x.concrete is not None)
         if isinstance(x, np.ndarray | np.generic):
-            return cls(cast("Any", x.dtype), x.shape)
+            array = cast("Any", x)
+            return cls(array.dtype, array.shape)
         return cls(np.asarray(x).dtype, is_weak=True) if is_number(x) else cls(cast("Any", type(x)))
 
     def is_below(self, other: Form) -> bool:
