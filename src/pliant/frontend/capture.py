@@ -289,7 +289,7 @@ class Reader:
             raise drawn_once(f"random.{fn.__name__}")
         if _is(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
-        fn = cast("Any", fn).__origin__ if _is(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
+        fn = fn.__origin__ if _is(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
         if type(fn) in _PLAIN:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):

@@ -291,11 +291,25 @@ def side_by_side(x: Any, n: int) -> Any:
     return total, sum(pairs), any(a > 1.0 for a, _ in zip(ups, squares, strict=True))
 
 
+def array_of_tuples(x: Any, n: int) -> Any:
+    triples, pairs = [], [(0, 1)]
+    for i in range(8):
+        if x[i] > 0:
+            triples.append((x[i], i, 2.0))
+            pairs.append((i, 2 * i))
+        if x[i] > 1:
+            break
+    windows = [(x[i : i + 2], 2.0 * x[i : i + 2]) for i in range(8) if x[i] < 0.5]
+    m = np.array(triples)
+    return m.sum(axis=0), m[:, 0].max(), len(m), np.array(pairs).sum(), np.array(windows).sum(axis=0)
+
+
 FRONTS = [
     positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
     hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
     several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,
     one_of_two_lists, one_of_three_lists, one_of_an_objects, side_by_side, chosen_or_bound_anew, left_early, clipped_polygon,
+    array_of_tuples,
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def class_of(*args: Any) -> Any:
     x: Any = args[0]
     if type(x) is Unbound:
         raise x.refused()
-    if len(args) == 1 and type(x) is list and is_deque(cast("Any", x)):
+    if len(args) == 1 and is_deque(x):
         return collections.deque
     if len(args) != 1 or type(x) not in _OWN:
         return builtins.type(*args)

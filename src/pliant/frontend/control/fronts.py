@@ -28,12 +28,12 @@ from pliant.frontend.control.growth import Element, merged, read_element
 from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
-from pliant.frontend.convert import cast_value, value_of
+from pliant.frontend.convert import as_traced, cast_value, value_of
 from pliant.frontend.sizes import Size, note_range, taken_apart
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.elementwise import add
 from pliant.ops.index import gather, scatter_set
-from pliant.ops.shape import concatenate
+from pliant.ops.shape import concatenate, reshape
 
 
 @final
@@ -65,10 +65,17 @@ class Front:
         return [bounded(fresh(column, is_array=True), (self.length, *shape)) for column, shape in pairs]
 
     def array(self) -> Any:
-        """`np.array` of the list."""
-        if not self.form.element.structure.is_leaf():
+        """`np.array` of the list, whose elements may be tuples."""
+        element = self.form.element
+        if element.structure.is_leaf():
+            return self.arrays()[0]
+        shapes = {kind.type.shape for kind in element.kinds}
+        if len(shapes) > 1 or element.structure != flatten((0,) * len(element.kinds))[1]:
             raise self.refused()
-        return self.arrays()[0]
+        (shape,) = shapes
+        dtype = as_traced([kind.template("part") for kind in element.kinds]).type.dtype
+        rows = tuple([reshape(cast_value(c, dtype), (c.shape[0], 1, *shape)) for c in self.columns])
+        return bounded(fresh(concatenate(rows, 1), is_array=True), (self.length, len(rows), *shape))
 
     def item(self, key: Any) -> Any:
         """`front[key]`; a place that it does not have is an error at run time."""
