@@ -138,9 +138,11 @@ def test_a_matrix_that_a_few_operations_make_does_not_go_to_memory_for_a_vector(
     assert calls_of_blas(lambda a, x: a @ x, (200, 200), (200,)) == 1
 
 
-def test_vectors_that_lie_apart_are_multiplied_where_they_lie() -> None:
+def test_vectors_are_multiplied_in_loops_where_they_lie() -> None:
     assert calls_of_blas(lambda x: x[:, 3] @ x[:, 5], (3000, 8)) == 0
-    assert calls_of_blas(lambda x, y: x[:, 3] @ y, (3000, 8), (3000,)) == 1
+    assert calls_of_blas(lambda x, y: x[:, 3] @ y, (3000, 8), (3000,)) == 0
+    assert calls_of_blas(lambda x, y: x @ y, (3000,), (3000,)) == 0
+    assert calls_of_blas(lambda x: np.vdot(x, x), (300, 8)) == 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])

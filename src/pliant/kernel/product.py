@@ -37,19 +37,12 @@ def is_product(node: Node) -> bool:
     b, m, n, k = op.sizes(*node.args)
     if b * m * n * k < SMALLEST or max(m, n, k) > 2**31 - 1:
         return False
-    if m == n == 1 and not any(map(is_in_row, node.args, op.contract)):
-        return False
+    if m == n == 1:
+        return False  # in a loop several sums run side by side, and what makes the vectors runs beside them
     if min(m, n) == 1:
         matrix = node.args[0] if n == 1 else node.args[1]
         return k > FEWEST and (b == 1 or m * n * k >= LEAST) and not is_made_on_the_way(matrix)
     return max(m, n) * k >= 64 or node.types[0].kind == "f"
-
-
-def is_in_row(value: Value, axes: Sequence[int]) -> bool:
-    """Whether the elements of a value along some axes lie one after the other in memory, as far as that is known."""
-    base = lying(value)
-    found = _strides(value, Buffer(base.type, base))
-    return not found or _merged([found[1][a] for a in axes], [value.shape[a] for a in axes]) == 1
 
 
 def lying(value: Value) -> Value:
