@@ -79,8 +79,10 @@ def times(*, is_reflected: bool) -> Callable[[TracedArray, Any], Any]:
 
 
 def power(self: TracedArray, other: Any) -> Any:
-    """`x ** y`; an array of bools to the power of Python's 2 is its square, as in NumPy: i8."""
+    """`x ** y`; as in NumPy, an array of bools to the power of Python's 2 is its square, i8, and one of complex numbers
+    to that of 0.5 its root, which differs at ends."""
     is_square = type(other) is int and other == 2 and self.type.kind == "b"
-    if is_square and not (self.is_scalar or self.is_weak):
-        return self.dispatch.operator(np.square, self)
+    is_root = type(other) is float and other == 0.5 and self.type.kind == "c"
+    if (is_square or is_root) and not (self.is_scalar or self.is_weak):
+        return self.dispatch.operator(np.square if is_square else np.sqrt, self)
     return self.dispatch.operator(np.power, self, other)
