@@ -185,7 +185,7 @@ def optimise(module: Any, machine: Any, effort: int) -> None:
     options.loop_vectorization = effort > 0
     options.slp_vectorization = False
     options.loop_interleaving = effort > 0
-    options.loop_unrolling = False  # only loops that are marked: see `UNROLLED` in `emit`
+    options.loop_unrolling = False  # only loops that are marked: see `UNROLLED` in `emit`, and `several`
     builder: Any = llvm.create_pass_builder(machine, options)
     if effort == 0:
         passes: Any = llvm.create_new_module_pass_manager()

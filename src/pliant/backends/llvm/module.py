@@ -150,6 +150,10 @@ class Module:
         """Metadata of a loop that stays one. Without, LLVM gives it that of an unrolled loop at its end, and warns."""
         return self.loop(['!"llvm.loop.unroll.disable"'])
 
+    def several(self, steps: int) -> str:
+        """Metadata of a loop of which so many steps are to be one."""
+        return self.loop(['!"llvm.loop.unroll.count"', f"i32 {steps}"])
+
     def at_once(self, vectors: int) -> str:
         """Metadata of a loop of which so many vectors are to be computed at a time."""
         return self.loop(['!"llvm.loop.interleave.count"', f"i32 {vectors}"])

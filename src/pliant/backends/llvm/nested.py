@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
-from pliant.backends.llvm.emit import Emitter
+from pliant.backends.llvm.emit import UNROLLED, Emitter
 from pliant.backends.llvm.module import NARROW, WIDE, Module
+from pliant.backends.llvm.several import STEPS, are_short
 from pliant.backends.llvm.tapes import tape_functions
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import Type
@@ -234,6 +235,8 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         is_short = part.lines * op.length < MOST_UNROLLED
         bounds = None if count is None and is_short else ("0", count or str(op.length))
         wish = e.module.not_unrolled() if has_branch(step.parts[0]) else ""
+        if count is None and op.length > UNROLLED and are_short(step.parts[0], part.lines):
+            wish = e.module.several(STEPS)
         if part.can_fail:
             e.line(NO_ERROR)
         e.loop(var, once, bounds, wish)
