@@ -122,6 +122,20 @@ def add_of_cond(value: Value) -> Replacement:
     return None
 
 
+@rewrite(Add, level="stable", reads=(ScatterAdd, AddSlice, AddBlock))
+def add_of_addition(value: Value) -> Value | None:
+    """acc + scatter_add(y, i, u) → scatter_add(acc + y, i, u), and so for windows, where y is a result of a branch that
+    is mostly zeros."""
+    for acc, total in (value.args, value.args[::-1]):
+        below = total
+        while isinstance(below.op, ScatterAdd | AddSlice | AddBlock):
+            below = below.args[0]
+        is_above = below is not total and isinstance(below.op, Cond) and acc.shape == total.shape
+        if is_above and is_zero_but_for_parts(below):
+            return total.op(acc + total.args[0], *total.args[1:])
+    return None
+
+
 def is_zero_but_for_parts(y: Value) -> bool:
     """Whether an array is zeros with some parts written, or added to by loops and branches."""
     if isinstance(y.op, Add):
@@ -130,6 +144,8 @@ def is_zero_but_for_parts(y: Value) -> bool:
     while below is not None and below.shape:
         y = below
         below = y.args[0] if isinstance(y.op, BlockWrite | Scatter | Window | Permute | Reshape) else accumulator(y)
+    if isinstance(y.op, Cond):
+        return all([is_zero_but_for_parts(fn.results[y.index]) for fn in y.op.branches])
     return bool(y.shape) and is_zero(y)
 
 
@@ -144,4 +160,4 @@ def _adding(fn: Function, k: int) -> Function:
     return trace(step, *(p.type for p in fn.params), fn.results[k].type)
 
 
-RULES = (add_of_accumulation, add_of_cond)
+RULES = (add_of_accumulation, add_of_cond, add_of_addition)
