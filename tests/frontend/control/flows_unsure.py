@@ -322,4 +322,46 @@ def deleted_where_it_was_asked_for(x: Any, n: int) -> Any:
     return t
 
 
+def bound_by_an_operand_that_a_while_may_skip(x: Any, n: int) -> Any:
+    i = 0
+    while x[i] < 3 and (v := x[i]) < 0.5:
+        i += 1
+        if i == 9:
+            break
+    return v, i
+
+
+def bound_by_an_operand_of_two(x: Any, n: int) -> Any:
+    i = 0
+    while i < 9 and (x[i] < 0 or (v := x[i]) < 0.5):
+        i += 1
+    return v, i
+
+
+def bound_by_an_operand_and_deleted(x: Any, n: int) -> Any:
+    i, s = 0, 0.0
+    while i < 9 and x[i] < 3 and (v := x[i]) < 0.5:
+        i, s = i + 1, s + v
+        if s > n:
+            del v
+    return s + v
+
+
+def passed_on_by_each_way_of_unrolled_steps(x: Any, n: int) -> Any:
+    t = 0.0
+    for j in range(3):
+        if j > 0:
+            t += a
+        if x[j] > -0.5:
+            if x[j] > 0.1:
+                a = x[j]
+                continue
+            if x[j] > 2:
+                break
+        a = j
+    else:
+        t += a
+    return t
+
+
 UNSURE = [f for name, f in globals().copy().items() if getattr(f, "__module__", "") == __name__]

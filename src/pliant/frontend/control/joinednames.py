@@ -37,7 +37,9 @@ def name_of_two(join: Joins, contents: Sequence[Any], place: Place) -> Recipe:
     made = join.joined(contents[0], contents[1], place.text) if flag is None else None
     a, b = map(value_in, contents)
     if join.truth is not None:
-        a, b, ways = value_if(contents[0], signals[0]), MISSING, frozenset((join.truth,))
+        held = value_if(contents[0], signals[0])
+        ways = frozenset[int]() if held is MISSING else frozenset((join.truth,))
+        a, b = (held, MISSING) if flag is None else (a, b)
     if a is b is MISSING or not (ways or flag):
         return made or (lambda _: contents[0])
     if a is MISSING or b is MISSING:

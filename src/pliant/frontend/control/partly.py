@@ -16,7 +16,7 @@ return last                     fails if the flag does not hold, as Python does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -155,7 +155,9 @@ def pass_on(cells: Iterable[Place], signal: Signal | None) -> None:
         if type(content) is not Unbound or not content.ways & going:
             continue
         ways = content.ways - going
-        if going <= content.ways:
+        if possible_of(signal) <= content.ways:
+            place.set(content.value)
+        elif going <= content.ways:
             place.set(content.held(ways | {FELL}, content.value))
         elif content.flag is False:
             place.set(flagged(content.name, content, signal).held(ways, content.value))
@@ -193,9 +195,16 @@ def value_if(content: Any, test: Any) -> Any:
     return MISSING if is_void(content) else content
 
 
-def settle_if(cells: Iterable[Place], test: Any) -> None:
-    """Bind names to the values that they have if a condition holds, which does."""
+def settle_if(cells: Iterable[Place], test: Any, kept: Container[str] = ()) -> list[Place]:
+    """Bind names to the values that they have if a condition holds, which does where they are read; but not those
+    that are `kept`, with flags, for reads where it does not hold: these are returned."""
+    left: list[Place] = []
     for place in cells:
         content = place.get()
-        if type(content) is Unbound and (value := value_if(content, test)) is not MISSING:
+        if type(content) is not Unbound or (value := value_if(content, test)) is MISSING:
+            continue
+        if content.is_flagged and place.key in kept:
+            left.append(place)
+        else:
             place.set(value)
+    return left

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from pliant.frontend.control.branch import Block, both, choose, is_open
 from pliant.frontend.control.emit import repeated
-from pliant.frontend.control.partly import partly_bound, settle, settle_if
+from pliant.frontend.control.partly import partly_bound, settle, settle_if, value_in
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
-from pliant.frontend.control.region import cells_of, depth
+from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, Site, reason_of
@@ -40,9 +40,9 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
         if not is_open(holds) and not holds:
             return site.finished(None)
         is_worth = was_one or done >= PLAIN_STEPS or made > MANY or (site.ends and is_tracing())
-        settle_if(site.cells, holds)
+        sure = settle_if(site.cells, holds, site.kept if is_open(holds) else ())
         if is_open(holds) or (is_worth and not is_tried):
-            found = _conditional(site, test, asked, holds, peeled, is_first=not done)
+            found = _conditional(site, test, asked, holds, peeled, sure, is_first=not done)
             if found is not None:
                 return site.finished(repeated(found, None, holds))
             is_tried = True
@@ -60,9 +60,15 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
 
 
 def _conditional(
-    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, *, is_first: bool
+    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, sure: Sequence[Place], *, is_first: bool
 ) -> Captured | None:
-    """A `while` as a loop of the program: the body, and then the condition for the next step."""
+    """A `while` as a loop of the program: the body, and then the condition for the next step. sure: the names that
+    have a value in a step, as the condition has bound them, and maybe none after the loop."""
+
+    def step(_: Any, __: Any) -> Signal | None:
+        for place in sure:
+            place.set(value_in(place.get()))
+        return site.body()
 
     def going(signal: Signal | None) -> Any:
         stays = True if signal is None else signal.is_one_of(FELL, CONTINUE)
@@ -71,14 +77,14 @@ def _conditional(
         def again() -> Any:
             settle(partly, possible_of(signal) & {FELL, CONTINUE})
             holds = _as_bool(test())
-            settle_if(bound, holds)
+            settle_if(bound, holds, site.kept)
             return holds
 
         return choose(stays, again, lambda: False, cells=[*dict.fromkeys([*bound, *partly])])
 
     bound = [place for place in site.cells if place.key in asked]
     is_required = is_open(holds)
-    plan = Plan(lambda _, __: site.body(), site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
+    plan = Plan(step, site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True
     plan.body, plan.code = site.body, site.code
     try:
