@@ -49,6 +49,7 @@ class _Asking(ast.NodeTransformer):
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
+        self.is_in_loop = False
 
     def of(self, node: ast.stmt) -> list[ast.stmt]:
         """A statement, rewritten, and what has to come before it."""
@@ -57,6 +58,14 @@ class _Asking(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         return node if isinstance(node, names.SCOPES) else super().visit(node)
+
+    def visit_For(self, node: ast.For | ast.While) -> Any:
+        before, self.is_in_loop = self.is_in_loop, True
+        self.generic_visit(node)
+        self.is_in_loop = before
+        return node
+
+    visit_While = visit_For
 
     def visit_Name(self, node: ast.Name) -> Any:
         if node.id not in self.names or not isinstance(node.ctx, ast.Load):
@@ -76,7 +85,10 @@ class _Asking(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id in self.names:
-                made += [placed(ast.Expr(self.read(target.id, node)), node), unset(target.id, node)]
+                read = self.read(target.id, node)
+                if not self.is_in_loop:  # nobody needs the value; in a loop the next step asks for the flag
+                    read.args[0].is_inner = True  # type: ignore[attr-defined]
+                made += [placed(ast.Expr(read), node), unset(target.id, node)]
             else:
                 made.append(placed(ast.Delete([target]), node))
         return made
