@@ -91,12 +91,38 @@ def two_masks(x: Any, y: Any) -> Any:
     return made * made[y > 1, diagonal].sum()
 
 
+def reached(x: Any, y: Any) -> Any:
+    queue, seen, total = list(np.flatnonzero(y == 2)), np.zeros(6), 0.0
+    while queue:
+        i = queue.pop()
+        if not seen[i]:
+            seen[i] = 1.0
+            total = 0.9 * total + x[i, 0]
+            queue.extend(np.flatnonzero(y == y[i] - 1))
+            queue += list((y * 2)[y == 7])
+    rows = list(x[y == 1])
+    return total + np.array(rows).sum()
+
+
+def extremes_from_a_start(x: Any, y: Any) -> Any:
+    some = x[y == 7, 0]
+    return np.min(x[y == 2, 0], initial=0.3) + np.max(some, initial=-1.0) * np.sum(x[y != 2, 1], initial=2.0)
+
+
+def counted(x: Any, y: Any) -> Any:
+    places = y[y > 0]
+    return np.bincount(places, minlength=3) * x[0].sum() + np.bincount(places, weights=x[y > 0, 1], minlength=3)
+
+
 CASES: dict[str, Callable[[Any, Any], Any]] = {
     "covariance": covariance,
     "rows in order": rows_in_order,
     "places in order": places_in_order,
     "distances": distances,
     "exchanged": exchanged,
+    "reached": reached,
+    "extremes from a start": extremes_from_a_start,
+    "counted": counted,
     "at places": at_places,
     "class means": class_means,
     "nearest class": nearest_class,

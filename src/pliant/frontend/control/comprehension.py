@@ -21,7 +21,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import both, branch, choose, either, is_open, negated, only_if
 from pliant.frontend.control.effects import changing, store
-from pliant.frontend.control.fronts import front_of
+from pliant.frontend.control.fronts import as_list, front_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
 from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
@@ -237,6 +237,7 @@ def over(elements: Any) -> Callable[[Use], None]:
 def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
     whole(elements)
+    elements = as_list(elements)
     if not is_long(elements) or (not isinstance(elements, Mapped) and not is_open_ended(elements)):
         return list(elements)
     out = born(list[Any]())

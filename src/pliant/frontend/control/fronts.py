@@ -22,13 +22,15 @@ from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import fresh
-from pliant.frontend.bounded import bounded
+from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.growth import Element, merged, read_element
 from pliant.frontend.control.objects import flatten, unflatten
 from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, cast_value, value_of
+from pliant.frontend.number import Kind
+from pliant.frontend.selection import all_listed
 from pliant.frontend.sizes import Size, note_range, taken_apart
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.elementwise import add
@@ -219,6 +221,21 @@ def front_of(x: Any) -> Front | None:
 def first_front(*lists: Any) -> Front | None:
     """The front of the first of some objects that has one; None if there is none."""
     return next((front for x in lists if (front := front_of(x)) is not None), None)
+
+
+def as_list(x: Any) -> Any:
+    """The elements of an array of which it is known only at run time how many it has, as a list; anything else as it
+    is."""
+    array = all_listed(x)
+    if type(array) is not Bounded or type(array.extents[0]) is not Size or len(array.extents) < 1:
+        return x
+    if any([type(n) is Size for n in array.extents[1:]]):
+        raise array.refused("a list")
+    count, column = array.extents[0], array.whole.value
+    shape = column.shape[1:]
+    kind = Kind(Type(column.dtype, shape), is_scalar=not shape)
+    form = Form(Element(flatten(0)[1], (kind,)), column.shape[0], Size(0), Size(column.shape[0]))
+    return [form.front([column, count.value])]
 
 
 def array_of_list(x: Any) -> Any:

@@ -11,7 +11,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import seen_too
-from pliant.frontend.control.fronts import Front, first_front, front_of
+from pliant.frontend.control.fronts import Front, as_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.perhaps import whole
@@ -125,6 +125,7 @@ def combined(name: str, x: Any, y: Any) -> Any:
 
 def extend(holder: list[Any], elements: Any) -> None:
     """`holder.extend(elements)`."""
+    elements = as_list(elements)
     if front_of(elements) is None:
         holder.extend(elements)
         return

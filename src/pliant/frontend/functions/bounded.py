@@ -30,6 +30,7 @@ from pliant.frontend.bounded import (
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.functions.common import NO_VALUE, only, xp
+from pliant.frontend.functions.reduce import is_given
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.places import taken
 from pliant.frontend.runs import bound_of
@@ -64,11 +65,12 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
     def reduce(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
+        first = options.pop("initial", NO_VALUE) if name in _STARTED else NO_VALUE
         only(name, **options)
         axes = axes_of(axis, len(extents_of(a)))
-        if of:
+        if of and not is_given(first):
             _not_empty(extents_of(a), axes, nothing_to_fold(of))
-        given = {} if dtype is None else {"dtype": dtype}
+        given = ({} if dtype is None else {"dtype": dtype}) | ({"initial": first} if is_given(first) else {})
         kept = bool(keepdims) and keepdims is not NO_VALUE
         whole = filled(a, fill(whole_of(a).type.dtype), axes)
         made = getattr(xp, name)(whole, axis=tuple(axes), keepdims=kept, **given)
@@ -76,6 +78,9 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
 
     reduce.__name__ = name
     return reduce
+
+
+_STARTED: Final = ("sum", "prod", "max", "min")  # that have `initial=`
 
 
 def remaining(extents: Sequence[Extent], axes: Sequence[int], kept: bool) -> list[Extent]:

@@ -12,6 +12,7 @@ from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled
 from pliant.frontend.convert import as_traced, axes_of, axis_of
 from pliant.frontend.functions.bounded import any_, astype, remaining
 from pliant.frontend.functions.common import only, unsupported, xp
+from pliant.frontend.functions.order import bins
 from pliant.frontend.sizes import Size, traced
 from pliant.ops.folds import start_of
 
@@ -92,6 +93,13 @@ def _taken(line: TracedArray, places: Any) -> Any:
     return bounded(line[whole_of(places)], extents_of(places))
 
 
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    """np.bincount, with as many bins as `minlength` says."""
+    total = bins(minlength, np.int64 if weights is None else np.float64)
+    xp.add.at(total, x, 1 if weights is None else weights)
+    return total
+
+
 def _last(dtype: str) -> Any:
     """What comes after all numbers in NumPy's order."""
     if dtype == "bool":
@@ -100,7 +108,7 @@ def _last(dtype: str) -> Any:
 
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin,
+    np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin, np.bincount: bincount,
     np.median: _of_numbers("median"), np.quantile: _of_numbers("quantile"), np.percentile: _of_numbers("percentile"),
 }  # fmt: skip
 METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted, "sort": sort_it, "argsort": argsort}

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError, ShapeError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, strong, value_of
 from pliant.frontend.functions.common import (
     array_of,
@@ -224,8 +224,8 @@ def isin(
     return fresh(bits.invert(found) if invert else found, is_array=True)
 
 
-def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
-    """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
+def bins(minlength: Any, dtype: Any) -> TracedArray:
+    """Zeros, as many as `minlength` says."""
     n = integer_of(known(minlength, "minlength="))
     if n < 0:
         raise DomainError("'minlength' must not be negative").at(("here", here()))
@@ -234,6 +234,12 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
             "np.bincount of traced numbers has a size that is not known while tracing",
             "give minlength=: the result then has just that many bins",
         )
+    return fresh_concrete(np.zeros(n, dtype))
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
+    """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
+    n = bins(minlength, np.int64).size
     i = index_value(x, np.bincount)
     if len(i.shape) != 1:
         raise ShapeError(f"np.bincount takes one row of integers, got {i.type}").at(("here", here()))
