@@ -92,3 +92,18 @@ def test_in_batches_and_derivatives():
 def test_long_rows_are_searched_one_by_one(shape: tuple[int, ...], axis: int, apart: bool):
     fn = optimise(pliant.trace(lambda x: np.argmax(x, axis=axis), np.ones(shape)))
     assert has_vectors(fn.results[0].node) == apart
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", "?"])
+@pytest.mark.parametrize("n", [4095, 4096, 4097, 5000])
+def test_long_rows_are_searched_in_long_blocks(n: int, dtype: str) -> None:
+    drawn = np.random.default_rng(n).integers(0, 2 if dtype == "?" else 200, (4, n)).astype(dtype)
+    drawn[1] = drawn[1, 0]
+    drawn[2] = 0
+    drawn[2, -1] = 1
+    if drawn.dtype.kind == "f":
+        drawn[3, n - 2 :] = np.nan
+    for f in (np.argmax, np.argmin):
+        made = pliant.jit(lambda x, f=f: (f(x, axis=1), f(x[2]), f(x[3])))(drawn)
+        for got, wanted in zip(made, (f(drawn, axis=1), f(drawn[2]), f(drawn[3])), strict=True):
+            np.testing.assert_array_equal(got, wanted)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
 BLOCK: Final = 128  # elements
+LONG_BLOCK: Final = 512  # elements of a block of a long row: of so many blocks the search in the last one costs little
+LONG: Final = 4096  # elements of a row from which on blocks are so
 AT_ONCE: Final = 4  # vectors whose extrema are found side by side: each waits for the one before
 PLACE: Final = "i32"  # dtype of a place in a block
 
@@ -29,17 +31,18 @@ PLACE: Final = "i32"  # dtype of a place in a block
 def emit_search(e: Emitter, s: Fold) -> str:
     """The first place along the loop of a fold where its extremum is, or the first NaN; an i64."""
     (loop,), kind, dtype = s.vars, s.kind.removeprefix("arg"), s.element.dtype
-    one, block = Accumulator(e, kind, dtype, long=False), Var(min(loop.extent, BLOCK))
-    if loop.extent <= BLOCK:
+    size = LONG_BLOCK if loop.extent >= LONG else min(loop.extent, BLOCK)
+    one, block = Accumulator(e, kind, dtype, long=False), Var(size)
+    if loop.extent <= size:
         find_extremum(e, s, one, block, "0")
         return least_place(e, s, str(one.load()), block, "0")
-    best, at, blocks = Accumulator(e, kind, dtype, long=False), e.alloca("i64"), Var(-(-loop.extent // BLOCK))
+    best, at, blocks = Accumulator(e, kind, dtype, long=False), e.alloca("i64"), Var(-(-loop.extent // size))
     best.start()
     e.line(f"store i64 0, ptr {at}")
 
     def step() -> None:
-        first = e.op(f"mul nuw nsw i64 {e.env[blocks]}, {BLOCK}")
-        first = e.op(f"call i64 @llvm.umin.i64(i64 {first}, i64 {loop.extent - BLOCK})")
+        first = e.op(f"mul nuw nsw i64 {e.env[blocks]}, {size}")
+        first = e.op(f"call i64 @llvm.umin.i64(i64 {first}, i64 {loop.extent - size})")
         find_extremum(e, s, one, block, first)
         new, old, place, t = str(one.load()), str(best.load()), e.op(f"load i64, ptr {at}"), llvm_type(one.wide)
         is_better = is_beyond(e, kind, one.wide, new, old)
@@ -53,7 +56,7 @@ def emit_search(e: Emitter, s: Fold) -> str:
 def find_extremum(e: Emitter, s: Fold, total: Accumulator, block: Var, first: str) -> None:
     """Let `total` be the extremum of a block."""
     total.start()
-    wish = e.module.at_once(AT_ONCE) if block.extent == BLOCK else ""
+    wish = e.module.at_once(AT_ONCE) if block.extent in (BLOCK, LONG_BLOCK) else ""
     run(e, s, block, first, lambda: total.add(e.folded(s.element, total.kind)), wish)
 
 
@@ -82,7 +85,7 @@ def least_place(e: Emitter, s: Fold, best: str, block: Var, first: str) -> str:
         else:
             found = e.op(f"icmp eq {t} {x}, {best}")
         place = e.op(f"trunc i64 {e.env[block]} to i32") if block in e.env else "0"
-        least.add(e.op(f"select i1 {found}, i32 {place}, i32 {BLOCK}"))
+        least.add(e.op(f"select i1 {found}, i32 {place}, i32 {block.extent}"))
 
     run(e, s, block, first, step)
     return e.op(f"add nuw nsw i64 {first}, {e.op(f'zext i32 {least.load()} to i64')}")
