@@ -43,6 +43,7 @@ class Either:
     index = None
     source = None
     twins = ()  # both know
+    is_callers_wish = False  # what is read-only has been copied
 
     def __init__(self, trace: Trace, condition: Value, one: TracedArray, other: TracedArray) -> None:
         self.trace, self.condition, self.one, self.other = trace, condition, one, other
