@@ -194,3 +194,29 @@ def test_a_search_that_returns_what_it_found_is_a_loop():
     a /= a.sum(0)
     np.testing.assert_allclose(pliant.jit(f)(a), f(a))
     assert "unrolled" not in str(pliant.explain(f, a))
+
+
+def test_a_write_to_one_of_two_arrays_that_a_loop_has_copied_is_refused_with_its_line():
+    def f(x, u):
+        x = x.copy()
+        y, z, s, i = x, x, 0.0, 0
+        while s < 50 and i < 6:
+            if x[0] > s:
+                s += y[0]
+            else:
+                x = y * 0.5
+            z = x.copy()
+            if u[i] > 0:
+                y = z = x * 0.7
+            if u[i] > 1:
+                y = z
+            if u[i] > 0:
+                x = y * 0.5
+            i += 1
+        y[2] = -3.0
+        z[0] += 1
+        return x, y, s
+
+    with pytest.raises(ReadOnlyError, match="a loop or a branch has copied this array") as info:
+        pliant.jit(f)(X, NOISE[:, 0])
+    assert "y[2] = -3.0" in str(info.value)
