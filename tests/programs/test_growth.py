@@ -14,6 +14,7 @@ from pliant.core.ir import Function, Value
 from pliant.kernel.verified import build_verified
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import clip, less, maximum
+from pliant.ops.cond import Cond
 from pliant.ops.contract import dot_general
 from pliant.ops.elementwise import convert
 from pliant.ops.index import gather, scatter_add
@@ -91,3 +92,26 @@ def test_work_grows_with_the_length(name: str, of: Callable[[Function], Function
     for length in (8, 16, 32, 64, 128):  # exponential growth shows before it takes long
         calls.append(calls_of(partial(to_code, of(chain(STEPS[name], length)))))
         assert calls[-1] < 2.6 * calls[max(len(calls) - 2, 0)]
+
+
+def around(inner: Function, x: Value, y: Value) -> Value:
+    other = trace(lambda x, y: x + y, f64(N), f64(N))
+    (z,) = Cond(inner, other).apply(less(reduce_sum(x, (0,)), 1.0), x * 2.0, y)
+    return z + x
+
+
+def branches(depth: int) -> Function:
+    """Branches inside of each other."""
+    fn = trace(lambda x, y: sin(x) * y, f64(N), f64(N))
+    for _ in range(depth):
+        fn = trace(partial(around, fn), f64(N), f64(N))
+    return fn
+
+
+@pytest.mark.parametrize(("of", "most"), [(value, 2.2), (gradient, 2.8)])
+def test_work_grows_with_the_depth(of: Callable[[Function], Function], most: float) -> None:
+    """In proportion; of gradients, whose branches hand on what those inside keep, somewhat more."""
+    to_code(of(branches(4)))
+    calls = [calls_of(partial(to_code, of(branches(depth)))) for depth in (4, 8, 16)]
+    assert calls[1] < most * calls[0]
+    assert calls[2] < most * calls[1]
