@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnboundError
 
 # ruff: noqa: F821, F841, RET503
 
@@ -74,3 +76,26 @@ def test_a_name_without_a_value_is_pythons_error(f: Any) -> None:
         pliant.jit(f)(1.0)
     assert type(raised.value) is wanted.type
     assert str(raised.value) == str(wanted.value)
+
+
+def read_by_a_function_inside(x: Any) -> Any:
+    i = 0
+    while i < 3 and x[i] < 3 and (v := x[i]) < 0.5:
+        i += 1
+    return (lambda: v)()
+
+
+def read_by_a_generator(x: Any) -> Any:
+    def last() -> Any:
+        i = 0
+        while i < 3 and x[i] < 3 and (v := x[i]) < 0.5:
+            i += 1
+        yield v
+
+    return next(last())
+
+
+@pytest.mark.parametrize("f", [read_by_a_function_inside, read_by_a_generator])
+def test_a_name_that_an_operand_binds_is_refused_where_nobody_can_ask_whether_it_has_a_value(f: Any) -> None:
+    with pytest.raises(UnboundError, match="v has a value only if a condition holds that is known only at run time"):
+        pliant.jit(f)(np.arange(3.0))

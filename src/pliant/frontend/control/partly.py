@@ -197,13 +197,13 @@ def value_if(content: Any, test: Any) -> Any:
 
 def settle_if(cells: Iterable[Place], test: Any, kept: Container[str] = ()) -> list[Place]:
     """Bind names to the values that they have if a condition holds, which does where they are read; but not those
-    that are `kept`, with flags, for reads where it does not hold: these are returned."""
+    that are `kept` for reads where it does not hold: these are returned."""
     left: list[Place] = []
     for place in cells:
         content = place.get()
         if type(content) is not Unbound or (value := value_if(content, test)) is MISSING:
             continue
-        if content.is_flagged and place.key in kept:
+        if place.key in kept:
             left.append(place)
         else:
             place.set(value)

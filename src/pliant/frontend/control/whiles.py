@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pliant.frontend.control.branch import Block, both, choose, is_open
 from pliant.frontend.control.emit import repeated
-from pliant.frontend.control.partly import partly_bound, settle, settle_if, value_in
+from pliant.frontend.control.partly import is_flagged, partly_bound, settle, settle_if, value_in
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import Place, cells_of, depth
@@ -42,9 +42,15 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
         is_worth = was_one or done >= PLAIN_STEPS or made > MANY or (site.ends and is_tracing())
         sure = settle_if(site.cells, holds, site.kept if is_open(holds) else ())
         if is_open(holds) or (is_worth and not is_tried):
+            untold = {place: place.get() for place in sure if not is_flagged(place.get())}
+            for place, content in untold.items():  # what reads it after the loop does not ask: see `unsure`
+                place.set(value_in(content))
             found = _conditional(site, test, asked, holds, peeled, sure, is_first=not done)
+            signal = None if found is None else repeated(found, None, holds)
+            for place, content in untold.items():
+                place.set(content if found is None else content.untold())
             if found is not None:
-                return site.finished(repeated(found, None, holds))
+                return site.finished(signal)
             is_tried = True
         if is_open(holds):
             return site.after_one(holds, site.step, partial(_repeat, site, test, asked, peeled + 1))
