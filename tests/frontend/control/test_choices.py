@@ -106,9 +106,22 @@ def parts_of_parts(x, noise):
     return z
 
 
+def former_array_of_another_name(x, noise):
+    y, z = x.copy(), x * 3
+    for i in range(6):
+        x = z + 0.1
+        if noise[i, 0] > 0:
+            y = z = x * 0.7
+        else:
+            x, z = z, x
+    y[2] = -3.0
+    return y, x
+
+
 ALIASES = [
     two_names_of_a_new_array, two_names_before, a_row_that_is_read, best_that_is_written_with_x, exchanged_by_a_condition,
     appended_and_written, cut_and_written, written_and_cut, parts_of_parts,
+    former_array_of_another_name,
 ]  # fmt: skip
 
 

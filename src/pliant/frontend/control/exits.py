@@ -192,9 +192,17 @@ class Exit:
             return self.kept(first, partial(_array, n, kind, writeable=False))
         is_local = place.kind == "name" and place in self.plan.bound  # nobody reads it after a return
         others = [x for content in (*self.others, None if is_local else self.returned) for x in flatten(content)[0]]
-        if is_read and any([own & set(bases(x)) for x in others]):
+        if is_read and any([own & self.reached(x) for x in others]):
             raise NotInductive(f"{place.text} is one of two arrays, by a condition known only at run time")
         return self.choices.recipe(place, before, head, leaf, n)
+
+    def reached(self, x: Any) -> set[Storage]:
+        """The allocations that a leaf is a view of, and those that names are bound to now which were bound to them."""
+        found = set(bases(x))
+        for place in self.plan.plans if found else ():
+            for head, leaf in zip(self.heads.leaves_of(place), self.leaves(place.get())[0], strict=False):
+                found |= set(bases(leaf)) if found & set(bases(head)) else set()
+        return found
 
     def kept(self, first: Any, made: Recipe) -> Recipe:
         """What is made if there is a step, else the array that was there before."""

@@ -116,6 +116,7 @@ class Round:
         self.moves: dict[Storage, Storage | None] = {}
         self.opened: dict[Place, Any] = {}  # names that need a flag, with what they hold then
         self.pairs: list[tuple[TracedArray, TracedArray]] = []  # what names are bound to before the step, and after it
+        self.read: list[TracedArray] = []  # of the former, those of names that are read after the loop
         self.loose = False  # whether the place at hand may be one of several arrays that keep other names
 
     def run(self) -> Captured | None:
@@ -294,6 +295,7 @@ class Round:
                 a, b = as_array(old), as_array(new)
                 if a is not None and b is not None:
                     found.append((a, b))
+                    self.read += [a] if place.kind != "name" or str(place.key) in self.plan.kept else []
         return found
 
     def moved(self) -> dict[Storage, Storage | None]:
@@ -401,6 +403,7 @@ class Round:
     def check_identity(self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray) -> None:
         """Longer or NotInductive if it matters which allocation a name is bound to."""
         written = self.region.written
+        self.check_former(place, old, new)
         others = [a for a, b in self.pairs if not (b is new and is_twin(a, old)) and may_be_one(b, new)]
         if isinstance(cast("Any", new.storage), Either):
             self.check_choice(place, first, old, new, others)
@@ -415,6 +418,15 @@ class Round:
         if self.plan.is_static or self.plan.has_swaps:
             raise NotInductive(f"{place.text} is written, and bound to another array", is_late=True)
         self.plan.apart.add(place)
+
+    def check_former(self, place: Place, old: TracedArray, new: TracedArray) -> None:
+        """NotInductive if a name is bound to what another one was, which a third one may be since an earlier step, and
+        that matters."""
+        for a, b in [(a, b) for a, b in self.pairs if a is not old and a.storage in bases(new)]:
+            for third in [c for c, d in self.pairs if c is not a and c is not old and may_be_one(d, b)]:
+                is_read = all([any([x is y for y in self.read]) for x in (old, third)])
+                if is_read or any([self.heads.written(s, self.region.written) for x in (old, third) for s in bases(x)]):
+                    raise NotInductive(f"{place.text} may be an array of an earlier step that has another name")
 
     def check_choice(
         self, place: Place, first: TracedArray, old: TracedArray, new: TracedArray, others: Sequence[TracedArray]
