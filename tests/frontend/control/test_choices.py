@@ -118,10 +118,24 @@ def former_array_of_another_name(x, noise):
     return y, x
 
 
+def what_the_caller_has_after_the_first_step(x, noise):
+    y = z = x * 1
+    s = 0.0
+    for i in range(6):
+        y[0] *= 0.9
+        y = x
+        x = y * 0.5
+        s += y[1]
+        if noise[i, 0] > 0.3:
+            break
+    y[2] = -3.0
+    return x, y, z, s
+
+
 ALIASES = [
     two_names_of_a_new_array, two_names_before, a_row_that_is_read, best_that_is_written_with_x, exchanged_by_a_condition,
     appended_and_written, cut_and_written, written_and_cut, parts_of_parts,
-    former_array_of_another_name,
+    former_array_of_another_name, what_the_caller_has_after_the_first_step,
 ]  # fmt: skip
 
 

@@ -413,9 +413,12 @@ class Round:
             raise NotInductive(reason, is_late=True)
         if not self.region.owns(new.storage) and is_static(new.lenses):
             self.check_chain(place.text, new.storage)
-        if not self.plan.is_first or not is_mutable(first) or not self.heads.written(first.storage, written):
+        is_callers = any([s.index is not None or s.source is not None for s in bases(first)])
+        if not (self.plan.is_first or is_callers) or not is_mutable(first):
             return
-        if self.plan.is_static or self.plan.has_swaps:
+        if not any([self.heads.written(s, written) for s in bases(first)]):
+            return
+        if (self.plan.is_static and self.plan.is_first) or self.plan.has_swaps:
             raise NotInductive(f"{place.text} is written, and bound to another array", is_late=True)
         self.plan.apart.add(place)
 
