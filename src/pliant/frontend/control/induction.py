@@ -15,20 +15,20 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, whole_of
+from pliant.frontend.control.changedlists import Lists
 from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
 from pliant.frontend.control.exits import Exit, bases
-from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.flags import is_nothing, nothing_like, opened
-from pliant.frontend.control.fronts import Front, has_front
-from pliant.frontend.control.growth import Element, Growth, element_of, is_copied
+from pliant.frontend.control.fronts import Front
+from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
 from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import Table, are_mostly_rows, arrays_in, like, nested, share
+from pliant.frontend.control.tables import arrays_in, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
 from pliant.frontend.control.windows import Window, window_of
@@ -113,6 +113,7 @@ class Round:
     def __init__(self, plan: Plan, made: Region, entry: dict[Place, Any]) -> None:
         self.plan, self.region, self.entry = plan, made, entry
         self.heads = Heads(plan, entry)
+        self.lists = Lists(plan, made, self.heads, entry)
         self.moves: dict[Storage, Storage | None] = {}
         self.opened: dict[Place, Any] = {}  # names that need a flag, with what they hold then
         self.pairs: list[tuple[TracedArray, TracedArray]] = []  # what names are bound to before the step, and after it
@@ -141,12 +142,12 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
-        before = dict(plan.plans), list(plan.storages), self.lists(), set(plan.copied), set(plan.apart)
+        before = dict(plan.plans), list(plan.storages), self.lists.known(), set(plan.copied), set(plan.apart)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
         for place, content in self.region.effects.items():
             if place in plan.plans or place in plan.bound:
                 continue
-            if self.fills(place, content) or self.grows(place, content) or self.changes(place, content):
+            if self.lists.are_told(place, content):
                 continue
             if place.kind == "whole" and type(place.holder) is list and not plan.fills:
                 plan.fills = True
@@ -171,7 +172,7 @@ class Round:
         plan.copied |= {place for place in plan.plans if self.has_copies(place.get())}
         apart = {s for place in plan.apart for s in self.heads.allocations(place)}
         plan.storages = [s for s in plan.storages if s not in apart]
-        return (dict(plan.plans), list(plan.storages), self.lists(), plan.copied, plan.apart) != before
+        return (dict(plan.plans), list(plan.storages), self.lists.known(), plan.copied, plan.apart) != before
 
     def has_copies(self, content: Any) -> bool:
         """Whether what a name is bound to has arrays that the step made, and that lists have copies of."""
@@ -200,92 +201,6 @@ class Round:
         for found in (self.plan.plans, self.plan.tables, self.plan.growths):
             for other in [p for p in found if p.number in gone]:
                 found.pop(other)
-
-    def lists(self) -> list[tuple[Place, Element | Table | Filling | None]]:
-        """The lists that grow or change, and what is known of their elements."""
-        return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *self.plan.tables.items()]
-
-    def fills(self, place: Place, content: Any) -> bool:
-        """Whether it is known only at run time how many elements a list has after a step; the plan says then how many
-        there may be."""
-        holder: Any = place.holder
-        if place.kind != "whole" or type(holder) is not list:
-            return False
-        now: list[Any] = [*cast("Any", holder)]
-        table = self.plan.tables.get(place)
-        known = table if isinstance(table, Filling) else None
-        is_open = self.plan.may_end or self.plan.fills or not self.plan.is_static
-        is_other = is_open and (place in self.plan.growths or len(now) != len(content))
-        if known is None and not is_other and not has_front([*now, *content]):
-            return False
-        if self.plan.growths.pop(place, None) is not None:
-            return True
-        made = Filling.of(place, self.before(place, content), self.heads, known)
-        if made is None:
-            raise NotInductive("a list gets elements that are not alike, or as many as nothing bounds")
-        if known is None or not made.is_like(known):
-            self.plan.tables[place] = made
-        return True
-
-    def changes(self, place: Place, content: Any) -> bool:
-        """Whether a step changes the elements of a list that arrays can hold; the plan says then what they are."""
-        holder: Any = place.holder
-        is_grid = place.kind == "rows"
-        if not (place.kind == "whole" or is_grid) or not isinstance(holder, list):
-            return False
-        if len(cast("Any", holder)) != len(content):
-            return False
-        table = self.plan.tables.get(place)
-        before: list[Any] = self.before(place, content) if table is None else table.before
-        now: list[Any] = [*cast("Any", holder)]
-        if table is None and not is_grid and self.is_better_unrolled(content, now):
-            return False
-        element = nested(now, before) if is_grid else like([*now, *before])
-        if element is not None and (table is None or table.element != element):
-            self.plan.tables[place] = Table(place, before, element)
-        return element is not None
-
-    def before(self, place: Place, content: list[Any]) -> list[Any]:
-        """What a list holds before the loop whose `content` was noted when some of its items were written already, or
-        were given to the step."""
-        found = [*content]
-        for item, first in self.items_of(place).items():
-            found[item.key] = first
-        return found
-
-    def items_of(self, place: Place) -> dict[Place, Any]:
-        """The items of a list that are written by themselves, with what they are before the loop."""
-        given = {p: self.entry[p] for p in self.plan.plans if p.number == place.number and p.kind == "item"}
-        noted = [*self.region.effects]
-        earlier = [p for p in noted[: noted.index(place)] if p.number == place.number and p.kind == "item"]
-        return {p: self.region.effects[p] for p in earlier} | given
-
-    def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
-        """Whether a list of arrays is only read, about once: to make them one array would copy them all."""
-        is_same = all([a is b for a, b in zip(before, now, strict=True)])
-        return is_same and self.plan.is_static and self.plan.count <= 2 * len(now) and not are_mostly_rows(now)
-
-    def grows(self, place: Place, content: Any) -> bool:
-        """Whether all that a step does to a container is to add to an end of a list; the plan says then how."""
-        holder: Any = place.holder
-        if place.kind != "whole" or not isinstance(holder, list):
-            return False
-        growth = self.plan.growths.get(place)
-        now: list[Any] = [*cast("Any", holder)]
-        if growth is None:
-            more = len(now) - len(content)
-            parts = (False, now), (True, now[more:])
-            ends = [end for end, part in parts if all([a is b for a, b in zip(content, part, strict=False)])]
-            if place in self.plan.tables or more < 0 or not ends:
-                return False
-            if not more:
-                return not self.plan.is_static and place not in self.plan.tables
-            growth = self.plan.growths[place] = Growth(place, content, more, is_front=ends[0])
-        elif growth.added() is None:
-            raise NotInductive("a list gets other elements at each step")
-        added = now[: growth.more] if growth.is_front else now[len(now) - growth.more :]
-        growth.element = element_of([*added, *growth.before])
-        return True
 
     def ends(self) -> list[tuple[TracedArray, TracedArray]]:
         """The arrays that names are bound to before the step, and after it."""

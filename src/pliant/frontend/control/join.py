@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast, final
@@ -10,7 +9,6 @@ from typing import Any, cast, final
 from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
-from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import whole_of
 from pliant.frontend.control.chosen import note_choice, one_of_more
@@ -22,10 +20,11 @@ from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.joinednames import name_of_two
 from pliant.frontend.control.joinednumbers import number_of_two
 from pliant.frontend.control.moved import Recipe, moved
-from pliant.frontend.control.objects import Opened, flatten, in_region, is_own, keep, unflatten
+from pliant.frontend.control.objects import flatten, in_region, is_own, keep, unflatten
+from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
-from pliant.frontend.control.region import Outcome, Place, note
-from pliant.frontend.control.signals import CODE, MISSING, RETURN, Signal, code_of, possible_of
+from pliant.frontend.control.region import Outcome, Place
+from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.convert import as_traced, value_of
@@ -35,11 +34,6 @@ from pliant.frontend.strides import common_order, order_of
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import is_static
 from pliant.ops.cond import Cond
-
-QUEUE = (
-    "use a list, and say how often it is read at most: for _ in range(most), if not queue: break, x = queue.pop(0), "
-    "queue.append(y)"
-)
 
 PLAIN = (str, bytes, bool, int, float, complex, slice, range, tuple)
 
@@ -289,7 +283,7 @@ class Join:
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
         places = list(dict.fromkeys([*one.contents, *two.contents]))
-        if all(map(_is_over, (one, two))):  # what is returned comes first: hardly anybody looks at the names
+        if all(map(is_over, (one, two))):  # what is returned comes first: hardly anybody looks at the names
             final = self.signal(one.result, two.result)
             recipes = [self.left(p) for p in places]
         else:
@@ -313,7 +307,7 @@ class Join:
         """How to make what is at a place. After a return nobody reads what the other block has bound."""
         contents = [content(side, place) for side in self.sides]
         for n, side in enumerate(self.sides):
-            if is_void(contents[n]) and not is_void(contents[1 - n]) and _is_over(side):
+            if is_void(contents[n]) and not is_void(contents[1 - n]) and is_over(side):
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return name_of_two(self, contents, place)
@@ -369,48 +363,12 @@ class Join:
         return TracedArray(made, x.lenses)
 
 
-def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
-    """`flatten` of an object as a block left it."""
-    if isinstance(x, TracedArray):
-        return flatten(x, opened)
-    with side.shown():
-        return flatten(x, opened)
-
-
-def _is_over(side: Outcome) -> bool:
-    """Whether a block ends with the end of the function."""
-    return isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
-
-
 def _same(x: Any, _: Values) -> Any:
     return x
 
 
 def _as_code(code: Any) -> Any:
     return code if isinstance(code, int) else with_kind(value_of(code, "i64"), CODE)
-
-
-def content(side: Outcome, place: Place) -> Any:
-    """What is at a place after a block."""
-    return side.contents[place] if place in side.contents else place.get()
-
-
-def put(place: Place, made: Any) -> None:
-    """Change a place for good, as far as a region around this allows."""
-    if made is place.get():
-        return
-    if type(made) is Unbound and place.kind == "whole":
-        is_queue = isinstance(place.holder, deque)
-        raise UnsupportedError(
-            f"{place.text} gets other elements under a condition that is known only at run time",
-            hint=QUEUE
-            if is_queue
-            else "make the largest array before: out = np.zeros(n), then out[k] = v and k += 1, and use out[:k]; or "
-            "keep its length and keys the same in both branches",
-        ).at(("here", here()))
-    if place.kind != "name":
-        note(place)
-    place.set(made)
 
 
 def is_mutable(x: TracedArray) -> bool:

@@ -1,0 +1,114 @@
+"""What a step does to lists: how they grow, or which elements of them it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast, final
+
+from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.fronts import has_front
+from pliant.frontend.control.growth import Element, Growth, element_of
+from pliant.frontend.control.plan import Heads, NotInductive, Plan
+from pliant.frontend.control.region import Place, Region
+from pliant.frontend.control.tables import Table, are_mostly_rows, like, nested
+
+
+@final
+@dataclass
+class Lists:
+    """The lists that a step changes, and what the plan for it says of them. entry: what is where before the loop."""
+
+    plan: Plan
+    region: Region
+    heads: Heads
+    entry: dict[Place, Any]
+
+    def are_told(self, place: Place, content: Any) -> bool:
+        """Whether the plan says all that a step does to a container; content: what it held before."""
+        return self.fills(place, content) or self.grows(place, content) or self.changes(place, content)
+
+    def known(self) -> list[tuple[Place, Element | Table | Filling | None]]:
+        """The lists that grow or change, and what is known of their elements."""
+        return [*[(place, growth.element) for place, growth in self.plan.growths.items()], *self.plan.tables.items()]
+
+    def fills(self, place: Place, content: Any) -> bool:
+        """Whether it is known only at run time how many elements a list has after a step; the plan says then how many
+        there may be."""
+        holder: Any = place.holder
+        if place.kind != "whole" or type(holder) is not list:
+            return False
+        now: list[Any] = [*cast("Any", holder)]
+        table = self.plan.tables.get(place)
+        known = table if isinstance(table, Filling) else None
+        is_open = self.plan.may_end or self.plan.fills or not self.plan.is_static
+        is_other = is_open and (place in self.plan.growths or len(now) != len(content))
+        if known is None and not is_other and not has_front([*now, *content]):
+            return False
+        if self.plan.growths.pop(place, None) is not None:
+            return True
+        made = Filling.of(place, self.before(place, content), self.heads, known)
+        if made is None:
+            raise NotInductive("a list gets elements that are not alike, or as many as nothing bounds")
+        if known is None or not made.is_like(known):
+            self.plan.tables[place] = made
+        return True
+
+    def changes(self, place: Place, content: Any) -> bool:
+        """Whether a step changes the elements of a list that arrays can hold; the plan says then what they are."""
+        holder: Any = place.holder
+        is_grid = place.kind == "rows"
+        if not (place.kind == "whole" or is_grid) or not isinstance(holder, list):
+            return False
+        if len(cast("Any", holder)) != len(content):
+            return False
+        table = self.plan.tables.get(place)
+        before: list[Any] = self.before(place, content) if table is None else table.before
+        now: list[Any] = [*cast("Any", holder)]
+        if table is None and not is_grid and self.is_better_unrolled(content, now):
+            return False
+        element = nested(now, before) if is_grid else like([*now, *before])
+        if element is not None and (table is None or table.element != element):
+            self.plan.tables[place] = Table(place, before, element)
+        return element is not None
+
+    def before(self, place: Place, content: list[Any]) -> list[Any]:
+        """What a list holds before the loop whose `content` was noted when some of its items were written already, or
+        were given to the step."""
+        found = [*content]
+        for item, first in self.items_of(place).items():
+            found[item.key] = first
+        return found
+
+    def items_of(self, place: Place) -> dict[Place, Any]:
+        """The items of a list that are written by themselves, with what they are before the loop."""
+        given = {p: self.entry[p] for p in self.plan.plans if p.number == place.number and p.kind == "item"}
+        noted = [*self.region.effects]
+        earlier = [p for p in noted[: noted.index(place)] if p.number == place.number and p.kind == "item"]
+        return {p: self.region.effects[p] for p in earlier} | given
+
+    def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
+        """Whether a list of arrays is only read, about once: to make them one array would copy them all."""
+        is_same = all([a is b for a, b in zip(before, now, strict=True)])
+        return is_same and self.plan.is_static and self.plan.count <= 2 * len(now) and not are_mostly_rows(now)
+
+    def grows(self, place: Place, content: Any) -> bool:
+        """Whether all that a step does to a container is to add to an end of a list; the plan says then how."""
+        holder: Any = place.holder
+        if place.kind != "whole" or not isinstance(holder, list):
+            return False
+        growth = self.plan.growths.get(place)
+        now: list[Any] = [*cast("Any", holder)]
+        if growth is None:
+            more = len(now) - len(content)
+            parts = (False, now), (True, now[more:])
+            ends = [end for end, part in parts if all([a is b for a, b in zip(content, part, strict=False)])]
+            if place in self.plan.tables or more < 0 or not ends:
+                return False
+            if not more:
+                return not self.plan.is_static and place not in self.plan.tables
+            growth = self.plan.growths[place] = Growth(place, content, more, is_front=ends[0])
+        elif growth.added() is None:
+            raise NotInductive("a list gets other elements at each step")
+        added = now[: growth.more] if growth.is_front else now[len(now) - growth.more :]
+        growth.element = element_of([*added, *growth.before])
+        return True

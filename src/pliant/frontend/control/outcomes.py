@@ -1,0 +1,55 @@
+"""What a block left at places, and how it becomes what the function has there."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.objects import Opened, flatten
+from pliant.frontend.control.region import Outcome, Place, note
+from pliant.frontend.control.signals import RETURN, Signal
+from pliant.frontend.control.unbound import Unbound
+
+_QUEUE: Final = (
+    "use a list, and say how often it is read at most: for _ in range(most), if not queue: break, x = queue.pop(0), "
+    "queue.append(y)"
+)
+_ARRAY: Final = (
+    "make the largest array before: out = np.zeros(n), then out[k] = v and k += 1, and use out[:k]; or keep its length "
+    "and keys the same in both branches"
+)
+
+
+def flattened(side: Outcome, x: Any, opened: Opened | None = None) -> tuple[list[Any], Any]:
+    """`flatten` of an object as a block left it."""
+    if isinstance(x, TracedArray):
+        return flatten(x, opened)
+    with side.shown():
+        return flatten(x, opened)
+
+
+def is_over(side: Outcome) -> bool:
+    """Whether a block ends with the end of the function."""
+    return isinstance(side.result, Signal) and side.result.possible == frozenset((RETURN,))
+
+
+def content(side: Outcome, place: Place) -> Any:
+    """What is at a place after a block."""
+    return side.contents[place] if place in side.contents else place.get()
+
+
+def put(place: Place, made: Any) -> None:
+    """Change a place for good, as far as a region around this allows."""
+    if made is place.get():
+        return
+    if type(made) is Unbound and place.kind == "whole":
+        raise UnsupportedError(
+            f"{place.text} gets other elements under a condition that is known only at run time",
+            hint=_QUEUE if isinstance(place.holder, deque) else _ARRAY,
+        ).at(("here", here()))
+    if place.kind != "name":
+        note(place)
+    place.set(made)
