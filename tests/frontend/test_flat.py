@@ -100,7 +100,7 @@ def test_values_for_a_mask_must_be_as_many_as_it_selects() -> None:
             f(x, np.ones(1))
             assert_array_equal(x, [0, 1, 2, 1, 1, 1])
         else:
-            with pytest.raises(IndexRangeError):
+            with pytest.raises(ShapeError, match=f"cannot assign {n} input values to the 2 output values"):
                 f(np.arange(5.0), np.ones(n))
 
 

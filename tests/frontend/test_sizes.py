@@ -299,7 +299,7 @@ def test_names_of_parts_in_loops() -> None:
     assert_allclose(pliant.jit(last_part)(X), last_part(X))
     assert_allclose(pliant.jit(parts_of_a_step)(X, 5), parts_of_a_step(X, 5))
     check_gradient(last_part, X)
-    with pytest.raises(UnsupportedError, match=r"f64\[i ≤ 6\] after it"):
+    with pytest.raises(UnsupportedError, match="part may have more elements after a step"):
         pliant.jit(last_part_of_many)(X, np.array(4))
 
 

@@ -60,6 +60,14 @@ def test_no_element_of_an_array_is_equal_to_what_is_no_number(other: Any) -> Non
         assert_array_equal(got, wanted, strict=type(wanted) is np.ndarray)
 
 
+def test_a_list_differs_from_an_array_element_by_element() -> None:
+    def f(x: Any) -> Any:
+        return x[:2, 0] != [1.0, 2.0], x[:2, 0] != [1.0, 2.0], x[:2, 0] == (1.0, 2.0)
+
+    for got, wanted in zip(pliant.jit(f)(GRID), f(GRID), strict=True):
+        assert_array_equal(got, wanted, strict=True)
+
+
 WITH_FLOATS: dict[str, Callable[[Any], Any]] = {
     "sum": lambda x: x.sum(axis=0.5),
     "reshape": lambda x: x.reshape(3.0, 2),

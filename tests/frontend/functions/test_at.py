@@ -239,7 +239,7 @@ REFUSED: list[tuple[type[Exception], str, Callable[[Any], Any]]] = [
     (ValueError, "second operand", lambda x: np.negative.at(x, [0], 1)),
     (ArgumentError, "first operand must be array", lambda x: np.multiply.at([1.0, 2.0], [0], x[0])),
     (DTypeError, "not defined", lambda x: np.bitwise_and.at(x, [0], 1)),
-    (IndexRangeError, "index 5 is out of range", lambda x: np.multiply.at(x, x > 5, x)),
+    (ShapeError, "cannot assign 3 input values to the 0 output values", lambda x: np.multiply.at(x, x > 5, x)),
     (UnsupportedError, "one number to one number", lambda x: x.at[0].apply(lambda v: x[1])),
     (ArgumentError, "takes a second operand", lambda x: x.at[0].apply(_halved, 1)),
     (ReadOnlyError, "read-only", lambda x: np.multiply.at(np.broadcast_to(x, (2, 3)), 0, 1)),

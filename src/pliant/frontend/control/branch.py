@@ -290,8 +290,8 @@ def _same(x: Any, y: Any) -> Any:
 def _differs(x: Any, y: Any) -> Any:
     """`x != y`."""
     kind = cast("Any", type(x))
-    is_asked = kind in (list, tuple) or Unbound in (kind, type(y)) or kind.__eq__ is object.__eq__
-    return negated(_same(x, y)) if is_asked else binary("ne", x, y)
+    is_asked = type(y) is kind and (kind in (list, tuple) or kind.__eq__ is object.__eq__)
+    return negated(_same(x, y)) if is_asked or Unbound in (kind, type(y)) else binary("ne", x, y)
 
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {

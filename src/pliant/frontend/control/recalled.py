@@ -98,7 +98,9 @@ def captured(plan: Plan) -> Captured:
     around: Plan | None = searches[-1] if searches else None
     searches.append(plan)
     try:
-        return induction.captured(plan) if around is None else _captured_inside(plan, around)
+        if around is None or not isinstance(plan.body, FunctionType):  # of which nobody knows what it reads
+            return induction.captured(plan)
+        return _captured_inside(plan, around)
     finally:
         searches.pop()
 
