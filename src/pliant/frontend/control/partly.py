@@ -119,16 +119,18 @@ def bound(content: Any) -> Any:
     """What a local name is bound to that may have no value where it is read, which is here."""
     if type(content) is not Unbound or content.flag is None:
         return content
+    flag = content.flag
+    if flag is not False and flag.concrete is not None:
+        flag = bool(flag.concrete)
+    if flag is True:
+        return content.value
+    note_missed(content.name)
     missing = UnboundLocalError(
         f"cannot access local variable {content.name!r} where it is not associated with a value", name=content.name
     )
-    flag = content.flag
-    if flag is False or (flag.concrete is not None and not flag.concrete):
-        note_missed(content.name)
+    if flag is False:
         raise marked(missing)
-    if flag.concrete is None:
-        note_missed(content.name)
-        fail_if(logical_not(value_of(flag, "bool")), missing)
+    fail_if(logical_not(value_of(flag, "bool")), missing)
     return content.value
 
 

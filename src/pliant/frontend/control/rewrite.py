@@ -66,14 +66,17 @@ class _Statements:
         self.globals = names.declared(body, ast.Global)
         self.nonlocals = names.declared(body, ast.Nonlocal)
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
+        self.loads = names.loads(body)
         self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
-        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & names.loads(body).keys())
+        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & self.loads.keys())
         self.unsure: set[str] = set()  # names that may be read without a value
         if isinstance(node, ast.FunctionDef) and not self.is_generator and not self.is_plain:
             self.unsure = unsure(node)
-            node.body = ask(node.body, self.unsure)
-            body = [*node.body]
-        self.loads, self.live = names.loads(body), Live(body, self.locals)
+            if self.unsure:
+                node.body = ask(node.body, self.unsure)
+                body = [*node.body]
+                self.loads = names.loads(body)
+        self.live = Live(body, self.locals)
         self.first = node.args.args[0].arg if node.args.args else outer.first if outer else ""
         self.declared: set[str] = set()  # names that blocks bind
         self.definitions: list[ast.stmt] = []  # of the blocks of the statement at hand

@@ -37,8 +37,6 @@ def unset(name: str, at: ast.AST) -> ast.stmt:
 
 def ask(body: list[ast.stmt], unsure: set[str]) -> list[ast.stmt]:
     """Statements whose reads of some names ask for their values."""
-    if not unsure:
-        return body
     asking = _Asking(unsure)
     return [part for node in body for part in asking.of(node)]
 
