@@ -1,7 +1,8 @@
 """Stacks that hold what can be read again later are not made.
 
 The derivative of a loop reads what steps have stacked. Where that was read from a carried array, or
-written to it, at places that no later step writes, the array that the loop ends with holds it still.
+written to it, at places that no later step writes, the array that the loop ends with holds it still; where
+no earlier step wrote them, the array that it begins with does.
 See Note [later].
 """
 
@@ -21,7 +22,7 @@ from pliant.ops.block import ReadBlock
 from pliant.ops.custom import pick
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.kept import without_copies
-from pliant.ops.later import INDEX, Level, is_final
+from pliant.ops.later import INDEX, Level, array_with
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.region import CHEAP
@@ -148,7 +149,7 @@ def sources_of(saved: Saved) -> set[Value] | None:
             if given is None:
                 return None
         elif read is not None:
-            sources.add(read.final)
+            sources.add(read.array)
             todo.extend(read.places)
         elif not isinstance(op, Movement | Iota) and not (isinstance(op, Elementwise) and op.name in CHEAP):
             return None
@@ -172,12 +173,12 @@ def given_to(param: Value, levels: Sequence[Level]) -> tuple[Value | None, bool]
 @final
 @frozen
 class Reading:
-    """A value that is in the array `final`, which the outermost loop ends with, at some places.
+    """A value that is at some places in an array which the outermost loop ends with, or begins with.
 
     written: the write that put it there, if it was not read.
     """
 
-    final: Value
+    array: Value
     places: Values
     value: Value
     written: Value | None = None
@@ -194,8 +195,8 @@ class Reading:
 def reading(value: Value, levels: Sequence[Level]) -> Reading | None:
     """How the value can be read later, if it can."""
     if isinstance(value.op, Slice | Gather | ReadBlock):
-        final = is_final(value, value.args[0], levels)
-        return None if final is None else Reading(final, value.args[1:], value)
+        array = array_with(value, value.args[0], levels)
+        return None if array is None else Reading(array, value.args[1:], value)
     for write in levels[-1].writes():
         op, args = write.op, write.args
         is_point = isinstance(op, ScatterSet) and all([i.type.size == 1 for i in args[1:-1]])
@@ -205,8 +206,8 @@ def reading(value: Value, levels: Sequence[Level]) -> Reading | None:
         while isinstance(u.op, Reshape) and u is not value:
             u = u.args[0]
         if u is value:
-            final = is_final(write, write, levels)
-            return None if final is None else Reading(final, args[1:-1] if is_point else (), value, write)
+            array = array_with(write, write, levels)
+            return None if array is None else Reading(array, args[1:-1] if is_point else (), value, write)
     return None
 
 
@@ -268,5 +269,5 @@ class Frame:
             return self.outside[given] if is_outside else self.again(given, levels)
         read = reading(value, levels)
         if read is not None:
-            return read.again(self.outside[read.final], tuple([self.again(p, levels) for p in read.places]))
+            return read.again(self.outside[read.array], tuple([self.again(p, levels) for p in read.places]))
         return op(*[self.again(a, levels) for a in value.args])

@@ -2,7 +2,8 @@
 
 A step that reads an array in a branch, or in a loop of its own, has the array itself among what its
 derivative needs: `stack %x`, a copy for each step. If what is read of these copies is not written over
-later, the array that the loop ends with holds it too, at every step.
+later, the array that the loop ends with holds it too, at every step; if it was not written before, the one that
+the loop begins with does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pliant.core.ir import Function, Node, Value
 from pliant.ops.block import ReadBlock
 from pliant.ops.cond import Cond
 from pliant.ops.index import Gather
-from pliant.ops.later import READ, Level, chosen, entered, final_at, has_versions, scenes_of
+from pliant.ops.later import READ, Level, chosen, entered, final_at, has_versions, scenes_of, start_at
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.places import Scene, box_of_read
@@ -34,10 +35,10 @@ def without_copies(fn: Function) -> Function:
     def rule(node: Node, env: dict[Value, Value]) -> tuple[Value, ...] | None:
         if node not in found:
             return None
-        finals, op = found[node], node.op
+        arrays, op = found[node], node.op
         assert isinstance(op, Loop)
-        ins = tuple([cast("In", "const") if n in finals else kind for n, kind in enumerate(op.ins)])
-        return replace(op, ins=ins).apply(*(env[finals.get(n, a)] for n, a in enumerate(node.args)))
+        ins = tuple([cast("In", "const") if n in arrays else kind for n, kind in enumerate(op.ins)])
+        return replace(op, ins=ins).apply(*(env[arrays.get(n, a)] for n, a in enumerate(node.args)))
 
     return replaced_in(fn, rule) if found else fn
 
@@ -46,13 +47,13 @@ def _slots(node: Node) -> dict[int, Value]:
     """The operands of a loop that are stacks of versions of an array, and the array to read instead."""
     found = dict[int, Value]()
     for n, (a, kind) in enumerate(zip(node.args, node.op.ins, strict=True) if isinstance(node.op, Loop) else ()):
-        final = _final(node, n) if kind == "each" and isinstance(a.op, Loop) else None
-        if final is not None:
-            found[n] = final
+        array = _array(node, n) if kind == "each" and isinstance(a.op, Loop) else None
+        if array is not None:
+            found[n] = array
     return found
 
 
-def _final(node: Node, n: int) -> Value | None:
+def _array(node: Node, n: int) -> Value | None:
     """The array whose elements are those that a loop reads of its n-th operand, a stack."""
     loop, stack = node.op, node.args[n]
     assert isinstance(loop, Loop)
@@ -61,13 +62,15 @@ def _final(node: Node, n: int) -> Value | None:
     is_same = stack.op.outs[stack.index] == "stack" and loop.length == level.loop.length
     if not is_same or _count(node) is not _count(stack.node) or not has_versions(level, version):
         return None
-    finals = set[Value | None]()
     try:
-        for read, at in _reads(loop.body, loop.body.params[n + 1], _scene(node, loop, level)):
-            finals.add(final_at(box_of_read(read, at), at.facts, version, (level,)))
+        reads = list(_reads(loop.body, loop.body.params[n + 1], _scene(node, loop, level)))
     except _Unknown:
         return None
-    return finals.pop() if len(finals) == 1 else None
+    for array_at in (final_at, start_at):
+        found = {array_at(box_of_read(read, at), at.facts, version, (level,)) for read, at in reads}
+        if len(found) == 1 and None not in found:
+            return found.pop()
+    return None
 
 
 def _scene(node: Node, loop: Loop, made: Level) -> Scene:

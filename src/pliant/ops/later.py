@@ -1,13 +1,15 @@
-"""Whether what was read in a step of some loops is still there when the loops have ended.
+"""Whether what was read in a step of some loops is still there when the loops have ended, or was there when they began.
 
 The loops are inside each other and carry one array. Later than a read, or a write, in a step come: the
 other writes of that step; for each of the loops, its later steps; and what its body writes after the
 loop inside it. None of these may touch the places of the read, whatever the indices. Where a branch
-writes, or reads, its condition is known to hold.
+writes, or reads, its condition is known to hold. If nothing that comes earlier touches them, what the loops
+begin with holds the same.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final, final
 
@@ -50,16 +52,23 @@ class Level:
                 value = _before(value) or self.loop.body.params[p]
 
 
-def is_final(read: Value, version: Value, levels: Sequence[Level]) -> Value | None:
-    """The array that the outermost loop ends with, if it holds what `read` reads, or writes, at its places.
+def array_with(read: Value, version: Value, levels: Sequence[Level]) -> Value | None:
+    """The array that the outermost loop ends with, or begins with, if it holds what `read` reads, or writes, at its
+    places. What it begins with is kept for that, so all that the steps read is at least half as large.
 
     version: what the array is when it is read, or has been written, in a step of the innermost loop.
     """
     scene = scenes_of(levels)[-1]
     box = box_of_read(read, scene) if read is not version else box_of_write(read, scene)
     assert box is not None
+    size = math.prod([level.loop.length for level in levels]) * read.type.bytes
     version, inside = _entering(version, levels)
-    return final_at(box, scene.facts, version, inside) if inside else None
+    if not inside:
+        return None
+    start = (
+        start_at(box, scene.facts, version, inside) if read is not version and 2 * size >= version.type.bytes else None
+    )
+    return final_at(box, scene.facts, version, inside) or start
 
 
 def _entering(version: Value, levels: Sequence[Level]) -> tuple[Value, Sequence[Level]]:
@@ -78,17 +87,30 @@ def final_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[L
     facts: what is known of the step, in which the loops' indices are the variables of `scenes_of`.
     """
     carries = _carried(version, levels)
-    if carries is None:
+    if carries is None or not _is_untouched(box, facts, _later(version, levels, carries)):
         return None
+    return levels[0].node.values[carries[0][1]]
+
+
+def start_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[Level]) -> Value | None:
+    """The array that the outermost loop begins with, if it holds what a version of it held at some places."""
+    carries = _carried(version, levels)
+    if carries is None or not _is_untouched(box, facts, _earlier(version, levels, carries)):
+        return None
+    return levels[0].node.args[carries[0][0] - 1]
+
+
+def _is_untouched(box: Box, facts: Sequence[Form], spans: Iterator[tuple[Scene, Value, Value]]) -> bool:
+    """Whether no write between some versions of an array is at some places."""
     try:
-        for scene, end, start in _later(version, levels, carries, scenes_of(levels)):
+        for scene, end, start in spans:
             for other, at in _writes(end, start, scene):
                 written = box_of_write(other, at)
                 if written is None or can_meet(box, written, (*facts, *at.facts)):
-                    return None
+                    return False
     except _Unknown:
-        return None
-    return levels[0].node.values[carries[0][1]]
+        return False
+    return True
 
 
 def scenes_of(levels: Sequence[Level]) -> list[Scene]:
@@ -198,17 +220,41 @@ def _facts_where(condition: Value, scene: Scene, *, holds: bool) -> tuple[Form, 
 
 
 def _later(
-    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]], scenes: Sequence[Scene]
+    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Scene, Value, Value]]:
     """All that happens after the read: what is known then, and two versions between which the writes are."""
-    for depth, (level, (p, r)) in enumerate(zip(levels, carries, strict=True)):
-        body = level.loop.body
+    scenes = scenes_of(levels)
+    for depth, (level, (_, r)) in enumerate(zip(levels, carries, strict=True)):
         inner = levels[depth + 1].node.values[carries[depth + 1][1]] if depth + 1 < len(levels) else version
-        yield scenes[depth + 1], body.results[r], inner
-        scene = entered(scenes[depth], level.node, level.loop, ("later", depth))
+        yield scenes[depth + 1], level.loop.body.results[r], inner
+    yield from _other_steps(levels, carries, are_later=True)
+
+
+def _earlier(
+    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Scene, Value, Value]]:
+    """All that happens before the read."""
+    scenes = scenes_of(levels)
+    for depth, (level, (p, _)) in enumerate(zip(levels, carries, strict=True)):
+        inner = levels[depth + 1].node.args[carries[depth + 1][0] - 1] if depth + 1 < len(levels) else version
+        yield scenes[depth + 1], inner, level.loop.body.params[p]
+    yield from _other_steps(levels, carries, are_later=False)
+
+
+def _other_steps(
+    levels: Sequence[Level], carries: Sequence[tuple[int, int]], *, are_later: bool
+) -> Iterator[tuple[Scene, Value, Value]]:
+    """The later steps of each loop, or the earlier ones."""
+    scenes = scenes_of(levels)
+    for depth, (level, (p, r)) in enumerate(zip(levels, carries, strict=True)):
+        scene = entered(scenes[depth], level.node, level.loop, ("other", depth))
         step, now = scene.known[level.index], scenes[depth + 1].known[level.index]
-        order = (now - step if level.loop.reverse else step - now) - 1
-        yield Scene(scene.run, scene.known, (*scene.facts, order)), body.results[r], body.params[p]
+        order = (step - now if level.loop.reverse != are_later else now - step) - 1
+        yield (
+            Scene(scene.run, scene.known, (*scene.facts, order)),
+            level.loop.body.results[r],
+            level.loop.body.params[p],
+        )
 
 
 def _writes(end: Value, start: Value, scene: Scene) -> Iterator[tuple[Value, Scene]]:
