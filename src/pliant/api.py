@@ -99,7 +99,7 @@ def value_and_grad(
         return value, placed(gradient, accumulate_into, pack=pack)
 
     again = partial(value_and_grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
-    return Compiled(transformed, original=f, again=again)
+    return Compiled(transformed, original=f, again=again, plain=f)
 
 
 def grad(
@@ -122,7 +122,7 @@ def grad(
         return (gradient, value[1]) if has_aux else gradient
 
     again = partial(grad, f, argnums, has_aux=has_aux, accumulate_into=accumulate_into, pack=pack)
-    return Compiled(transformed, original=f, again=again)
+    return Compiled(transformed, original=f, again=again, plain=f)
 
 
 def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -143,7 +143,10 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     if isinstance(primals, np.ndarray) or isinstance(tangents, np.ndarray):
         raise ArgumentError("jvp: expected tuples of primals and tangents", hint="pliant.jvp(f, (x,), (dx,))")
 
-    return cached(transformed, f, "jvp")(*primals, tangents=tangents)
+    def plain(*primals: Any, tangents: Any) -> Any:
+        return f(*primals)
+
+    return cached(transformed, f, "jvp", plain)(*primals, tangents=tangents)
 
 
 @frozen
@@ -211,7 +214,7 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, mode:
     def transformed(*args: Any, **kwargs: Any) -> Any:
         return differentiate.jacobian(f, argnums, mode, args, kwargs)
 
-    return Compiled(transformed, original=f, again=partial(jacobian, f, argnums, mode=mode))
+    return Compiled(transformed, original=f, again=partial(jacobian, f, argnums, mode=mode), plain=f)
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -242,7 +245,10 @@ def hvp(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return differentiate.jvp(gradient, (x,), (v,))[1]
 
-    return Compiled(transformed, original=f, more=1, again=partial(hvp, f))
+    def plain(x: Any, v: Any, *rest: Any, **options: Any) -> Any:
+        return f(x, *rest, **options)
+
+    return Compiled(transformed, original=f, more=1, again=partial(hvp, f), plain=plain)
 
 
 def vmap(
@@ -262,7 +268,8 @@ def vmap(
     def transformed(*args: Any, **kwargs: Any) -> Any:
         return batch.mapped(f, in_axes, out_axes, axis_size, args, kwargs)
 
-    return Compiled(transformed, original=f, again=partial(vmap, f, in_axes, out_axes, axis_size=axis_size))
+    again = partial(vmap, f, in_axes, out_axes, axis_size=axis_size)
+    return Compiled(transformed, original=f, again=again, plain=partial(batch.one_by_one, f, in_axes))
 
 
 _CORE = re.compile(r"\(([^()]*)\)")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, AxisRangeError, ShapeError
@@ -63,6 +65,17 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     for leaf, a in zip(closed.leaves, out, strict=True):
         made.append(fresh(_from_front(next(rest), a), is_array=True) if is_traced(leaf) else leaf)
     return unflatten(closed.structure, made)
+
+
+def one_by_one(f: Callable[..., Any], in_axes: Any, *args: Any, **kwargs: Any) -> None:
+    """Call f for one part of mapped arguments after the other."""
+    leaves, structure = flatten((args, kwargs))
+    axes = _axes_per_leaf(in_axes, args, "in_axes") + [0] * len(flatten(kwargs)[0])
+    count = max([x.shape[a] for x, a in zip(leaves, axes, strict=True) if a is not None], default=1)
+    for n in range(count):
+        parts = [x if a is None else np.take(x, n, a) for x, a in zip(leaves, axes, strict=True)]
+        args, kwargs = unflatten(structure, parts)
+        f(*args, **kwargs)
 
 
 def _axes_per_leaf(axes: Any, tree: Any, name: str, *, is_out: bool = False) -> list[Any]:

@@ -15,14 +15,16 @@ from pliant.frontend.tracing import is_tracing
 _KEPT = "__pliant__"
 
 
-def cached(transformed: Callable[..., Any], f: Callable[..., Any], kind: Any) -> Callable[..., Any]:
-    """A compiled transformation of `f`, kept on f so that a second call finds it."""
+def cached(
+    transformed: Callable[..., Any], f: Callable[..., Any], kind: Any, plain: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """A compiled transformation of `f`, kept on f so that a second call finds it. plain: of `Compiled`; else f."""
     function_of(f)
     if is_tracing():
         return transformed
     table = _table_of(f) if isinstance(f, FunctionType) else _table_of_object(*map(_Same, _owners(f)))
     if kind not in table:
-        table[kind] = Compiled(transformed, original=f)
+        table[kind] = Compiled(transformed, original=f, plain=plain or f)
     return table[kind]
 
 

@@ -172,15 +172,17 @@ class Compiled:
     def __init__(
         self, f: Callable[..., Any], *, original: Callable[..., Any] | None = None, backend: str = "",
         static: tuple[str, ...] = (), donate: tuple[str, ...] = (), more: int = 0,
-        again: Callable[[], Any] | None = None,
+        again: Callable[[], Any] | None = None, plain: Callable[..., Any] | None = None,
     ) -> None:  # fmt: skip
         """original: the function that f is made from; what is static for it is for f, which takes `more` arguments
-        after the first. again: makes it anew where it was pickled."""
+        after the first. again: makes it anew where it was pickled. plain: takes the arguments of f, and raises, in
+        Python, what the original raises."""
         functools.update_wrapper(self, original or f)
         if original not in (None, f):
             f.__wrapped__ = original  # type: ignore[attr-defined]
         self.f, self.again = f, again
         self.is_plain = original is None  # f is the user's own: it may run without Pliant
+        self.plain = f if self.is_plain else plain
         self.backend = backend
         self.static = static or getattr(original, "static", ())
         self.entries: dict[Any, list[Entry]] = {}
@@ -225,8 +227,8 @@ class Compiled:
             self._forget(found, program, *error.args)
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         except Exception:
-            if program.failed is not None and self.is_plain:
-                raised_by(self.f, program, args, kwargs)
+            if program.failed is not None and self.plain is not None:
+                raised_by(self.plain, program, args, kwargs)
             raise
         from pliant.entries import Sample
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.frontend.failing import FAILING, before_an_index_that_is_out_of_range
 GOOD, BAD = np.array([1.0, 2.0, 1.5, 0.5]), np.array([20.0, 30.0, 8.0, 9.0])
 
 
-def raised(f: Callable[[Any], Any], *args: Any) -> BaseException:
+def raised(f: Callable[..., Any], *args: Any) -> BaseException:
     with pytest.raises((Exception,)) as info:
         f(*args)
     return info.value
@@ -52,13 +53,34 @@ def test_derivatives_and_batches_raise_it_too(f: Callable[[Any], Any]) -> None:
         (pliant.vmap(f), (np.stack([GOOD, BAD]),)), (pliant.grad(lambda xs: pliant.vmap(f)(xs).sum()),
                                                      (np.stack([BAD, GOOD]),)),
     ):  # fmt: skip
-        error = raised(g, *args)
-        assert type(error) is kind
-        assert "failing.py" in error.__notes__[0]
+        error, expected = raised(g, *args), raised(f, BAD)
+        assert (type(error), error.args) == (kind, expected.args)
+        assert any(place.filename.endswith("failing.py") for place in traceback.extract_tb(error.__traceback__))
+
+
+def test_a_batch_raises_what_the_first_of_its_rows_raises() -> None:
+    def f(x: Any) -> Any:
+        if x < 0:
+            raise ValueError(f"{x} is negative")
+        if x > 10:
+            raise OverflowError(f"{x} is large")
+        return x * 2
+
+    rows = np.array([1.0, 12.0, -3.0, 13.0])
+    error = raised(pliant.vmap(f), rows)
+    assert (type(error), error.args) == (OverflowError, ("12.0 is large",))
+    error = raised(pliant.vmap(lambda x: f(x[0]), 1), rows[None, 2:])
+    assert (type(error), error.args) == (ValueError, ("-3.0 is negative",))
 
 
 def test_the_text_says_what_is_known_where_no_python_is_run() -> None:
-    assert raised(pliant.grad(checked), BAD).args == ("too large: …",)
+    def f(x: Any, seen: list[Any]) -> Any:
+        seen.append(x[0])
+        return checked(x)
+
+    error = raised(pliant.jit(f), BAD, [])  # which would be appended to
+    assert error.args == ("too large: …",)
+    assert "failing.py" in error.__notes__[0]
 
 
 @pytest.mark.parametrize("backend", ["reference", "llvm"])
@@ -203,8 +225,7 @@ def test_an_exception_of_a_derivative_names_the_line_that_raised_it() -> None:
 
     with pytest.raises(ValueError, match="too large") as caught:
         pliant.grad(f)(2.0)
-    first = f.__code__.co_firstlineno
-    assert caught.value.__notes__ == [f"raised in test_failures.py:{first + 2}"]
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].lineno == f.__code__.co_firstlineno + 2
 
 
 def test_an_index_that_is_out_of_range_is_an_error_only_where_it_is_read() -> None:
@@ -226,8 +247,6 @@ def test_an_index_that_is_out_of_range_is_an_error_only_where_it_is_read() -> No
         error, expected = raised(pliant.jit(f), GOOD, bad), raised(f, GOOD, bad)
         assert (type(error), error.args) == (type(expected), expected.args)
         error = raised(pliant.vmap(f, (None, 0)), GOOD, np.array([good, bad]))
-        assert isinstance(error, IndexError)
-        assert "index 7 is out of bounds for axis 0" in str(error)
-        assert "x[7]" in str(error)
+        assert (type(error), error.args) == (type(expected), expected.args)
     explained = str(pliant.explain(merged, GOOD, 8))
     assert "unrolled" not in explained
