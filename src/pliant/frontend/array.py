@@ -17,6 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
+from pliant.frontend.text import Text
 from pliant.frontend.tracing import Storage, current, is_tracing, strides_of, type_of
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
@@ -143,7 +144,7 @@ class TracedArray:
     def __repr__(self) -> str:
         if self.is_weak and is_tracing():
             asked(self.value)
-        return f"<traced {self.type}>"
+        return Text(f"<traced {self.type}>")
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:

@@ -24,6 +24,7 @@ from pliant.frontend.convert import as_traced, broadcast_value, cast_value, resu
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.sizes import Size, agreed, size_of, traced
+from pliant.frontend.text import Text
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
 from pliant.ops.select import select
@@ -87,7 +88,7 @@ class Bounded:
         return np.transpose(cast("Any", self))
 
     def __repr__(self) -> str:
-        return f"<traced {self.text}>"
+        return Text(f"<traced {self.text}>")
 
     @property
     def text(self) -> str:

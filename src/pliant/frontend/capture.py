@@ -17,6 +17,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.origin import CodeOrigin, at
+from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.builtins import BUILTINS
@@ -142,6 +143,8 @@ class Reader:
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
             return telling(method, self.counted, holder) if name in methods.ASKING else method
+        if kind is str and name in text.MAKING:
+            return text.method(holder, name)
         if name == "get" and _is(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and _is(holder, list):
@@ -309,6 +312,8 @@ class Reader:
         """`x op y`."""
         made = lists.combined(name, x, y) if name in _JOINING else None
         made = binary(name, x, y) if made is None else made
+        if type(made) is str:
+            return text.text(made)
         return self.born(made) if name in _JOINING else made  # of lists, dicts and sets, a new one
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:

@@ -7,7 +7,6 @@ if x.sum() > 100:               a number, 0 at first, that becomes that of the e
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from pliant.core.types import Type
 from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import Kind, with_kind
+from pliant.frontend.text import without_unknown
 from pliant.frontend.tracing import Storage, Trace, current, is_tracing
 from pliant.ops.compare import equal
 from pliant.ops.select import select
@@ -156,6 +156,6 @@ def is_going_on() -> Any:
 def exception(error: BaseException, place: Any) -> BaseException:
     """The exception of a call; numbers in its text that only a run in Python knows are left out."""
     made = copy.copy(error)
-    made.args = tuple([re.sub(r"<traced [^<>]*>", "…", a) if isinstance(a, str) else a for a in error.args])
+    made.args = tuple(map(without_unknown, error.args))
     made.add_note(f"raised in {getattr(error, MARK, place.short)}")
     return made.with_traceback(None)

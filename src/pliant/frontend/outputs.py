@@ -30,6 +30,7 @@ from pliant.frontend.shown import Cut, Window, is_block
 from pliant.frontend.signature import flatten
 from pliant.frontend.sizes import Size
 from pliant.frontend.strides import has_strides, layout
+from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
 from pliant.frontend.view import BlockLens, DynamicLens, Lens, PermuteLens, is_static, look
 from pliant.ops.shape import permute
@@ -186,7 +187,7 @@ class _Returned:
             message = f"returning the iterator {kind}, which would read traced arrays after the call"
             raise UnsupportedError(message, hint="return a list of its items")
         if type(m) is not TracedArray:
-            return Output("static", _without_arrays(m))
+            return Output("static", known_text(_without_arrays(m), "returned"))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)

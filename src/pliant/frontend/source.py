@@ -216,6 +216,16 @@ class _Rewriter(ast.NodeTransformer):
         name = _UNARY.get(type(node.op)) if not isinstance(node.operand, ast.Constant) else None
         return node if name is None else calling("unary", node, ast.Constant(name), node.operand)
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        self.generic_visit(node)
+        return calling("text", node, node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        node.value = self.visit(node.value)
+        for part in node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else ():
+            self.visit(part)
+        return node
+
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):

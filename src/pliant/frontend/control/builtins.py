@@ -9,6 +9,7 @@ import contextlib
 import functools
 import heapq
 import itertools
+import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType
@@ -56,6 +57,7 @@ from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import note_range, size_of
+from pliant.frontend.text import shown
 from pliant.frontend.tracing import is_tracing
 
 
@@ -234,6 +236,11 @@ def _set(holder: Any, name: str, value: Any) -> None:
     assign(value, holder, name)
 
 
+def _warned(message: Any, *args: Any, stacklevel: int = 1, **options: Any) -> None:
+    """`warnings.warn`, which looks up whether it has shown a text."""
+    warnings.warn(shown(message), *args, stacklevel=stacklevel + 2, **options)
+
+
 _SCALARS: Final = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
@@ -265,6 +272,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.setattr: _set,
     builtins.delattr: undone,
     contextlib.suppress: Suppressed,
+    warnings.warn: _warned,
     np.ndenumerate: _places,
     np.nditer: _by_numpy,
     **{kind: _maker(kind) for kind in _SCALARS},

@@ -16,7 +16,7 @@ from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.grown import Grown
-from pliant.frontend.control.growth import is_copied, known_text
+from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.join import is_mutable, moved
 from pliant.frontend.control.objects import containers, flatten, in_region, is_kept, unflatten
@@ -34,6 +34,7 @@ from pliant.frontend.number import Kind, kind_of, with_kind
 from pliant.frontend.selection import all_listed
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.strides import order_of
+from pliant.frontend.text import known_text
 from pliant.frontend.tracing import Storage, current
 from pliant.ops.compare import maximum
 
@@ -316,7 +317,7 @@ class Exit:
         for place, content in traced_contents(x):
             if self.region.owns(content.storage) and place not in changed:
                 raise NotInductive("a function or an object that a step makes holds numbers of that step")
-        return known_text(x)
+        return known_text(x, "kept after the step")
 
     def view(self, x: TracedArray) -> Recipe:
         """A view of an allocation from outside, or of one of two."""

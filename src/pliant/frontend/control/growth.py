@@ -250,16 +250,6 @@ def is_copied(storage: Storage) -> bool:
     return not storage.writeable
 
 
-def known_text(x: Any) -> Any:
-    """An object that a loop leaves as a step has it; an error if it is text made of a number of that step."""
-    if isinstance(x, str) and "<traced " in x:
-        raise UnsupportedError(
-            "text made of a number that is known only at run time is kept after the step",
-            hint="keep the number, and make the text of it after the call",
-        ).at(("here", here()))
-    return x
-
-
 def growth_of(x: Any) -> Growth | None:
     """How a list grows in the loop being traced; None for anything else."""
     if type(x) is not list or not x:

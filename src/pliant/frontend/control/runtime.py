@@ -21,6 +21,7 @@ from pliant.frontend.control.specials import unary
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.whiles import repeat
 from pliant.frontend.failures import raised
+from pliant.frontend.text import text
 
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
@@ -29,5 +30,5 @@ CALLS: Final[dict[str, Any]] = {
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
-    "unset": Unbound.local, "bound": bound,
+    "unset": Unbound.local, "bound": bound, "text": text,
 }  # fmt: skip

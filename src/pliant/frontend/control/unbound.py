@@ -12,6 +12,7 @@ from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.control.signals import MISSING
+from pliant.frontend.text import Text
 
 T = TypeVar("T")
 
@@ -99,7 +100,7 @@ class Unbound:
         return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
     def __repr__(self) -> str:
-        return "<unbound>"
+        return Text("<unbound>")
 
 
 setattr(Unbound, "__hash__", _refuse)  # noqa: B010  (as a key of a dict or an element of a set it would be one of its own)

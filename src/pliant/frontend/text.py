@@ -1,0 +1,100 @@
+"""Text made of what is known only at run time: it may be shown while tracing, and put into an error, and no more.
+
+f"{x.sum()}"                   "<traced f64[]>", in what `print` shows
+f"{x.sum()}" == "1.0"          an error: so is its length, and what it is returned as
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, final
+
+from pliant.core.origin import here
+from pliant.errors import TracedValueError, UnsupportedError
+from pliant.frontend.tracing import is_tracing
+
+_MARK: Final = re.compile(r"<traced [^<>]*>|<unbound>")
+_SHOWN: Final = frozenset((
+    "__new__ __init__ __init_subclass__ __subclasshook__ __class__ __doc__ __getattribute__ __setattr__ __delattr__ "
+    "__dir__ __repr__ __str__ __format__ __reduce__ __reduce_ex__ __getnewargs__ __getstate__ __sizeof__"
+).split())  # fmt: skip
+
+
+MAKING: Final = frozenset(("join", "format", "format_map"))
+"""The methods of text that put together what they are given."""
+
+
+@final
+class Text(str):
+    """Text that holds the type of a number in place of the number. Whatever is asked of it, but to be shown or to
+    become part of other text, is an error while tracing."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return Text(str.__format__(self, spec))
+
+    def __add__(self, other: Any) -> Text:
+        return Text(str.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Text:
+        return Text(str.__add__(other, self))
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    plain = getattr(str, name, None)
+
+    def refusing(self: Text, *args: Any, **options: Any) -> Any:
+        if plain is not None and not is_tracing():
+            return plain(self, *args, **options)
+        raise TracedValueError(
+            "Python needs the text of a number that is known only at run time",
+            hint="ask the number itself, or make the text of it after the call",
+        ).at(("needed here", here()))
+
+    return refusing
+
+
+for _name in (*dir(str), "__int__", "__float__"):
+    if (_name not in _SHOWN and _name not in Text.__dict__) or _name == "__hash__":
+        setattr(Text, _name, _refusing(_name))
+
+
+def text(made: str) -> str:
+    """Text that may hold the type of a number: a `Text` then."""
+    return Text(made) if is_unknown(made) else made
+
+
+def shown(x: Any) -> Any:
+    """The plain text that a `Text` is; anything else as it is."""
+    return str.__str__(x) if type(x) is Text else x
+
+
+def is_unknown(x: Any) -> bool:
+    """Whether something is text made of what is known only at run time."""
+    return isinstance(x, str) and _MARK.search(x) is not None
+
+
+def without_unknown(x: Any) -> Any:
+    """The same text with dots for what is known only at run time; anything else as it is."""
+    return _MARK.sub("…", x) if isinstance(x, str) else x
+
+
+def known_text(x: Any, what: str) -> Any:
+    """An object that outlives a step, or a call, of which `what` says; an error if it is text made of a number."""
+    if is_unknown(x):
+        raise UnsupportedError(
+            f"text made of a number that is known only at run time is {what}",
+            hint="keep the number, and make the text of it after the call",
+        ).at(("here", here()))
+    return x
+
+
+def method(holder: str, name: str) -> Callable[..., Any]:
+    """A method of text that makes text."""
+    return lambda *args, **options: text(getattr(holder, name)(*args, **options))
