@@ -294,7 +294,7 @@ def _trace_once(
         args, kwargs = unflatten(structure, given)
         with nothing_left(trace, [*given, getattr(f, "__self__", None)]), as_of_one_function():
             made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
-        after = after_of((args, kwargs), structure, given)
+        after = after_of(as_deques((args, kwargs)), structure, given)
         outputs = outputs_of(made, after.new)
         results = outputs.results
         changed = after.changed(outputs.left)

@@ -10,7 +10,7 @@ class Line:                 a `Line` that is given has the leaves `slope` and `o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, cast
 
 import numpy as np
@@ -26,18 +26,18 @@ _register: Final = cast("Any", optree).register_pytree_node
 
 def is_record(kind: Any) -> bool:
     """Whether objects of a class are containers."""
-    return _is_dataclass(kind) and _register.get(kind, namespace=NAMESPACE) is not None
+    return is_users(kind) and _register.get(kind, namespace=NAMESPACE) is not None
 
 
 @cache
-def _is_dataclass(kind: Any) -> bool:
+def is_users(kind: Any) -> bool:
     """Whether a class is a dataclass of the user's."""
     return hasattr(kind, "__dataclass_fields__") and kind.__module__.partition(".")[0] not in LIBRARIES
 
 
 def found_in(leaves: Iterable[Any]) -> bool:
     """Whether there are dataclasses with arrays among leaves: objects of their classes are containers from now on."""
-    kinds = {kind for x in leaves if _is_dataclass(kind := cast("Any", type(x))) and _holds_arrays(x)}
+    kinds = {kind for x in leaves if is_users(kind := cast("Any", type(x))) and _holds_arrays(x)}
     for kind in kinds:
         _take_apart(kind)
     return bool(kinds)
@@ -57,7 +57,7 @@ def _holds_arrays(x: Any) -> bool:
 
 
 def _is_other(x: Any) -> bool:
-    return _is_dataclass(cast("Any", type(x))) and _holds_arrays(x)
+    return is_users(cast("Any", type(x))) and _holds_arrays(x)
 
 
 @cache
@@ -68,10 +68,12 @@ def _take_apart(kind: Any) -> None:
         held = attributes(x)
         return tuple(held.values()), tuple(held), tuple(held)
 
-    def together(names: tuple[str, ...], parts: Any) -> Any:
-        made = object.__new__(kind)
-        for name, part in zip(names, parts, strict=True):
-            put_attribute(made, name, part)
-        return made
+    _register(kind, apart, partial(together, kind), namespace=NAMESPACE)
 
-    _register(kind, apart, together, namespace=NAMESPACE)
+
+def together(kind: Any, names: Iterable[str], parts: Iterable[Any]) -> Any:
+    """An object of a class with these attributes, made without its `__init__`."""
+    made = object.__new__(kind)
+    for name, part in zip(names, parts, strict=True):
+        put_attribute(made, name, part)
+    return made

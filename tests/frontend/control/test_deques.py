@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,35 @@ def test_one_that_is_returned_is_one() -> None:
     assert type(d) is deque
     assert [*d] == [XS[0][1], XS[0][0]]
     assert type(held["a"][0]) is deque
+
+
+@dataclass
+class Window:
+    """Keeps the latest of what it has seen."""
+
+    seen: Any
+    total: Any = 0.0
+
+
+def test_one_that_an_object_holds_is_one() -> None:
+    def filled(x: Any) -> Any:
+        made = Window(deque())
+        for v in x:
+            made.seen.append(v)
+            made.total += v
+        return [made], Window((deque([x[0]]), 1))
+
+    def replaced(window: Any, v: Any) -> Any:
+        window.seen = deque([v, v + 1.0])
+        return v
+
+    (got,), other = pliant.jit(filled)(XS[0])
+    assert type(got.seen) is type(other.seen[0]) is deque
+    assert [*got.seen] == [*XS[0]]
+    window = Window(deque([1.0]))
+    for v in (3.0, 4.0, 5.0):
+        pliant.jit(replaced)(window, v)
+        assert window == Window(deque([v, v + 1.0]))
 
 
 def test_how_far_it_is_rotated_has_to_be_known() -> None:
