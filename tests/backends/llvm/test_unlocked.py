@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -64,3 +66,29 @@ def test_arguments_of_other_types_are_refused() -> None:
     module, _ = parsed()
     with pytest.raises(Exception, match="argument 1"):
         emit_object(module, module)
+
+
+INTERRUPTED = f"""
+import gc
+from pliant.backends.llvm import jit
+
+def interrupted(machine, module):
+    raise KeyboardInterrupt
+
+emit, jit.emit_object = jit.emit_object, interrupted
+for _ in range(4):
+    try:
+        jit.compiled({TEXT!r}, 2, 2)
+    except KeyboardInterrupt as error:
+        cycle = [error]
+        cycle.append(cycle)
+    del cycle
+    gc.collect()
+jit.emit_object = emit
+assert len(jit.compiled({TEXT!r}, 2, 2)) == 1
+"""
+
+
+def test_what_an_interrupt_leaves_in_a_cycle_may_be_collected() -> None:
+    """A module that is freed after its context is a segmentation fault."""
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=100)

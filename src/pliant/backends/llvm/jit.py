@@ -6,6 +6,8 @@ import os
 import platform
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -51,13 +53,21 @@ class Target:
         self.has = {name for name, on in features.items() if on}
         self.widths = vector_widths(self.has)
         self.vectors = vector_math(self.widths)
-        self.compilers: dict[tuple[int, int], Any] = {}
+        self.compilers: dict[int, list[Any]] = {}
+        self.contexts: list[Any] = []
 
-    def compiler(self, level: int = 2, number: int = 0) -> Any:
-        """A target machine that makes code: what it knows of the processor takes a millisecond to find out."""
-        if (level, number) not in self.compilers:
-            self.compilers[level, number] = self.machine(level)
-        return self.compilers[level, number]
+    @contextmanager
+    def workers(self, count: int, level: int = 2) -> Generator[list[tuple[Any, Any]]]:
+        """Target machines that make code, each with a context: what one knows of the processor takes a millisecond to
+        find out, so they are kept. After an exception they are not, as a thread may still use them then, and contexts
+        live on: the garbage collector, to which a traceback leaves modules, would free them in any order."""
+        free = self.compilers.setdefault(level, [])
+        made = [(free.pop() if free else self.machine(level), llvm.create_context()) for _ in range(count)]
+        contexts = [context for _, context in made]
+        self.contexts += contexts
+        yield made
+        self.contexts = [c for c in self.contexts if not any([c is other for other in contexts])]
+        free += [machine for machine, _ in made]
 
     def machine(self, level: int = 2) -> Any:
         """A new target machine; each engine owns one. level: of what it does for its code."""
@@ -121,25 +131,25 @@ class Code:
 def compiled(text: str, level: int, effort: int) -> list[bytes]:
     """Machine code of the modules of a text."""
     modules, target = modules_of(text), host_target()
-    workers = [(target.compiler(level, n), llvm.create_context()) for n in range(min(len(modules), available()))]
 
     def compile(module: Text, worker: tuple[Any, Any]) -> bytes:
         return emit_object(worker[0], _module(module, *worker, effort))
 
-    if text.count("\n") < LONG:
-        return in_parallel(compile, modules, workers)
-    llvm.set_option("pliant", "-disable-lsr=true")
-    try:
-        return in_parallel(compile, modules, workers)
-    finally:
-        llvm.set_option("pliant", "-disable-lsr=false")  # for others in this process
+    with target.workers(min(len(modules), available()), level) as workers:
+        if text.count("\n") < LONG:
+            return in_parallel(compile, modules, workers)
+        llvm.set_option("pliant", "-disable-lsr=true")
+        try:
+            return in_parallel(compile, modules, workers)
+        finally:
+            llvm.set_option("pliant", "-disable-lsr=false")  # for others in this process
 
 
 def optimised(text: str) -> str:
     """LLVM IR after LLVM's passes."""
-    with _lock:
-        machine = host_target().compiler()
-        return "\n".join([str(_module(module, machine, llvm.create_context(), 2)) for module in modules_of(text)])
+    modules = modules_of(text)
+    with _lock, host_target().workers(len(modules)) as workers:
+        return "\n".join([str(_module(m, *worker, 2)) for m, worker in zip(modules, workers, strict=True)])
 
 
 @final
