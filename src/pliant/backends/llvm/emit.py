@@ -13,6 +13,7 @@ from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.quotient import divided, is_suited
 from pliant.backends.llvm.searched import emit_search
 from pliant.backends.llvm.values import Val, literal, llvm_type, parts_of
+from pliant.backends.llvm.whole_quotient import by_floats, is_by_floats
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.ir import (
     Affine,
@@ -232,6 +233,8 @@ class Emitter(FunctionText):
         args, last = tuple([self.values[a] for a in s.args]), s.args[-1]
         if self.is_inner and s.op.name == "div" and isinstance(last, Literal) and is_suited(last.value, s.dtype):
             return divided(self, s.dtype, str(args[0]), last.value)
+        if self.is_inner and is_by_floats(s.op.name, s.dtype, str(args[-1])):
+            return by_floats(self, s.op.name, s.dtype, str(args[0]), str(args[1]))
         if s.op.name == "pow" and isinstance(last, Literal) and is_known(last.value, s.dtype):
             return powered(self, s.dtype, str(args[0]), last.value)
         if not self.env and s.op.name == "convert" and has_instruction(last.dtype, s.dtype):

@@ -200,45 +200,6 @@ def abs_int(w: Writer, d: str, x: str) -> str:
     return w.op(f"call {t} @llvm.abs.{t}({t} {x}, i1 false)")
 
 
-def safe_divisor(w: Writer, d: str, x: str, y: str) -> str:
-    """y, but 1 where dividing by it would trap."""
-    t = llvm_type(d)
-    bad = w.op(f"icmp eq {t} {y}, 0")
-    if d[0] == "i":
-        least = w.op(f"icmp eq {t} {x}, {literal(-(2 ** (int(d[1:]) - 1)), d)}")
-        minus = w.op(f"icmp eq {t} {y}, -1")
-        bad = w.op(f"or i1 {bad}, {w.op(f'and i1 {least}, {minus}')}")
-    return w.op(f"select i1 {bad}, {t} 1, {t} {y}")
-
-
-def floor_divide_int(w: Writer, d: str, x: str, y: str) -> str:
-    """⌊x / y⌋; 0 for y = 0."""
-    t, safe = llvm_type(d), safe_divisor(w, d, x, y)
-    q = w.op(f"{'sdiv' if d[0] == 'i' else 'udiv'} {t} {x}, {safe}")
-    if d[0] == "i":
-        r = w.op(f"srem {t} {x}, {safe}")
-        away = w.op(f"icmp slt {t} {w.op(f'xor {t} {r}, {safe}')}, 0")
-        less = w.op(f"and i1 {away}, {w.op(f'icmp ne {t} {r}, 0')}")
-        q = w.op(f"add {t} {q}, {w.op(f'sext i1 {less} to {t}')}")
-    return w.op(f"select i1 {w.op(f'icmp eq {t} {y}, 0')}, {t} 0, {t} {q}")
-
-
-def remainder_int(w: Writer, d: str, x: str, y: str) -> str:
-    """x − y·⌊x / y⌋; 0 for y = 0."""
-    t, safe = llvm_type(d), safe_divisor(w, d, x, y)
-    r = w.op(f"{'srem' if d[0] == 'i' else 'urem'} {t} {x}, {safe}")
-    if d[0] == "u":
-        return r
-    away = w.op(f"icmp slt {t} {w.op(f'xor {t} {r}, {safe}')}, 0")
-    fix = w.op(f"and i1 {away}, {w.op(f'icmp ne {t} {r}, 0')}")
-    return w.op(f"add {t} {r}, {w.op(f'select i1 {fix}, {t} {safe}, {t} 0')}")
-
-
-def fmod_int(w: Writer, d: str, x: str, y: str) -> str:
-    """The remainder with the sign of x; 0 for y = 0."""
-    return w.op(f"{'srem' if d[0] == 'i' else 'urem'} {llvm_type(d)} {x}, {safe_divisor(w, d, x, y)}")
-
-
 def _signs_differ(w: Writer, t: str, zero: str, x: str, y: str) -> str:
     return w.op(f"xor i1 {w.op(f'fcmp olt {t} {x}, {zero}')}, {w.op(f'fcmp olt {t} {y}, {zero}')}")
 

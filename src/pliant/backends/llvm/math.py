@@ -25,8 +25,6 @@ from pliant.backends.llvm.formulas import (
     div_complex,
     extremum,
     floor_divide_float,
-    floor_divide_int,
-    fmod_int,
     heaviside,
     imag_part,
     intrinsic,
@@ -42,7 +40,6 @@ from pliant.backends.llvm.formulas import (
     plain,
     real_part,
     remainder_float,
-    remainder_int,
     rint_complex,
     same,
     select,
@@ -54,6 +51,7 @@ from pliant.backends.llvm.formulas import (
     whole,
 )  # fmt: skip
 from pliant.backends.llvm.values import Rule, Val, Writer, llvm_type
+from pliant.backends.llvm.whole_quotient import floor_divide_int, fmod_int, remainder_int
 from pliant.core.ir import Op
 from pliant.core.types import Type
 from pliant.ops.special import Polygamma
