@@ -15,6 +15,7 @@ from pliant.core.build import trace
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, PliantError, ShapeError
 from pliant.ops import elementwise
+from pliant.ops.compare import not_equal
 from pliant.ops.elementwise import Convert, absolute, add, convert, div, mul, neg, sign, sub
 from pliant.rewrite.engine import simplify
 from pliant.testing import check_primitive, check_rule, differences, run, sample, special
@@ -136,6 +137,7 @@ RULE_PROGRAMS = [
     (elementwise.convert_of_convert, (Type("f32", (4,)),), lambda x: Convert("f32")(Convert("f64")(x))),
     (elementwise.convert_of_convert, (Type("i8", (4,)),), lambda x: Convert("u16")(Convert("i64")(x))),
     (elementwise.convert_of_convert, (Type("bool", (4,)),), lambda x: Convert("i32")(Convert("f32")(x))),
+    (elementwise.not_zero_of_truth, (Type("bool", (4,)),), lambda x: not_equal(Convert("i64")(x), 0)),
 ]
 
 

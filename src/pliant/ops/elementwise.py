@@ -10,9 +10,9 @@ from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import DTYPES, Type, itemsize
 from pliant.errors import DTypeError
 from pliant.ops.base import Elementwise, Linear, Unary, fit, unfit
-from pliant.ops.compare import equal, not_zero
+from pliant.ops.compare import NotEqual, equal, not_zero
 from pliant.ops.complex import conj, real
-from pliant.ops.select import Find, is_finite, select, sparing
+from pliant.ops.select import Find, is_finite, is_zero, select, sparing
 from pliant.rewrite.rule import rewrite, rule
 
 TERMS: Final = 100  # of a sum that are looked at
@@ -345,6 +345,16 @@ def convert_of_convert(value: Value) -> Value | None:
     return convert(x, value.dtype) if is_lossless(x.dtype, middle.dtype, value.dtype) else None
 
 
+@rewrite(NotEqual, reads=(Convert,))
+def not_zero_of_truth(value: Value) -> Value | None:
+    """convert(x) ≠ 0 → x, for a bool x."""
+    made, zero = value.args
+    if not isinstance(made.op, Convert) or not is_zero(zero):
+        return None
+    (x,) = made.args
+    return x if x.dtype == "bool" and x.shape == value.shape else None
+
+
 def is_lossless(start: str, middle: str, end: str) -> bool:
     """Whether start → middle → end makes the same numbers as start → end."""
     order = "bufc" if start[0] == "u" else "bifc"  # u8 → i16 loses nothing, but −1 is no u8
@@ -375,4 +385,5 @@ RULES = (
     abs_of_abs,
     convert_to_same,
     convert_of_convert,
+    not_zero_of_truth,
 )

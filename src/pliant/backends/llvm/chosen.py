@@ -1,7 +1,9 @@
 """Where masks hold, as LLVM text: each place is written, and the next one over it unless the mask holds there.
 
-With AVX-512 eight places go at a time: those where the mask holds are moved to the beginning of a vector, which is
-written whole. There are never more of them than places before, so that a vector ends where it was read at the latest.
+Where there is an instruction for it, eight places go at a time: those where the mask holds are moved to the beginning
+of a vector, which is written whole. There are never more of them than places before, so that a vector ends where it was
+read at the latest. AVX-512 moves the places themselves; `pext`, which takes the bits of one number where those of
+another are set, moves their numbers in the eight, a byte each.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from pliant.backends.llvm.jit import host_target
 from pliant.core.ir import Op
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Routine, Var
@@ -21,8 +24,10 @@ FEWEST: Final = 32
 """Places of a row of fewer are found among other steps."""
 WIDTH: Final = 64
 """Bytes of the vectors that have an instruction for this."""
+SLOW: Final = ("znver1", "znver2", "bdver4")
+"""Processors whose `pext` takes hundreds of cycles."""
 PACK: Final = "llvm.experimental.vector.compress.v8i64"
-DECLARED: Final = {PACK: f"declare <8 x i64> @{PACK}(<8 x i64>, <8 x i1>, <8 x i64>)"}
+TAKE: Final = "llvm.x86.bmi.pext.64"
 
 
 def has(op: Op, types: tuple[Type, ...]) -> bool:
@@ -34,10 +39,10 @@ def emit_positions(e: Emitter, step: Routine) -> None:
     """One call for each row."""
     (mask,), (out,) = step.args, step.outs
     length, row = mask.type.shape[-1], Var(math.prod(mask.type.shape[:-1]))
-    is_wide = WIDTH in e.module.widths
+    loop, declared = first_loop(is_wide=WIDTH in e.module.widths)
     e.begin_step([out])
-    name = e.module.helper("positions", lambda name: TEXT.format(name=name, vectors=VECTORS if is_wide else ONE_BY_ONE))
-    e.module.declared |= DECLARED if is_wide else {}
+    name = e.module.helper("positions", lambda name: TEXT.format(name=name, vectors=loop))
+    e.module.declared |= declared
     place = Affine(0, ((row, length),))
 
     def call() -> None:
@@ -45,6 +50,17 @@ def emit_positions(e: Emitter, step: Routine) -> None:
 
     e.nested((row,), call)
     e.end_step()
+
+
+def first_loop(*, is_wide: bool) -> tuple[str, dict[str, str]]:
+    """The loop over several places at a time, and what it calls. is_wide: whether vectors have 64 bytes."""
+    if is_wide:
+        declared = f"declare <8 x i64> @{PACK}(<8 x i64>, <8 x i1>, <8 x i64>)"
+        return VECTORS.format(packed=MOVED), {PACK: declared}
+    target = host_target()
+    if target.has >= {"bmi2", "avx2"} and target.cpu not in SLOW:
+        return VECTORS.format(packed=TAKEN), {TAKE: f"declare i64 @{TAKE}(i64, i64)"}
+    return ONE_BY_ONE, {}
 
 
 TEXT: Final = """define internal void @{name}(ptr noalias %mask, ptr noalias %out, i64 %n) #0 {{
@@ -83,6 +99,15 @@ begin:
   %found = phi i64 [ 0, %start ]
   br label %rest
 """
+MOVED: Final = f"""  %packed = call <8 x i64> @{PACK}(<8 x i64> %places, <8 x i1> %are, <8 x i64> poison)"""
+TAKEN: Final = f"""  %whole = sext <8 x i1> %are to <8 x i8>
+  %wanted = bitcast <8 x i8> %whole to i64
+  %taken = call i64 @{TAKE}(i64 {int.from_bytes(range(8), "little")}, i64 %wanted)
+  %numbers = bitcast i64 %taken to <8 x i8>
+  %wide = zext <8 x i8> %numbers to <8 x i64>
+  %here = insertelement <8 x i64> poison, i64 %v, i64 0
+  %everywhere = shufflevector <8 x i64> %here, <8 x i64> poison, <8 x i32> zeroinitializer
+  %packed = add <8 x i64> %wide, %everywhere"""
 VECTORS: Final = f"""  %full = and i64 %n, -8
   br label %vectors
 
@@ -97,7 +122,7 @@ vector:
   %v.from = getelementptr i8, ptr %mask, i64 %v
   %flags = load <8 x i8>, ptr %v.from, align 1
   %are = icmp ne <8 x i8> %flags, zeroinitializer
-  %packed = call <8 x i64> @{PACK}(<8 x i64> %places, <8 x i1> %are, <8 x i64> poison)
+{{packed}}
   %v.to = getelementptr i64, ptr %out, i64 %c
   store <8 x i64> %packed, ptr %v.to, align 8
   %bits = bitcast <8 x i1> %are to i8

@@ -50,7 +50,7 @@ class Target:
         self.cpu: str = llvm.get_host_cpu_name()
         features: Any = llvm.get_host_cpu_features()
         self.features: str = features.flatten()
-        self.has = {name for name, on in features.items() if on}
+        self.has: set[str] = {name for name, on in features.items() if on}
         self.widths = vector_widths(self.has)
         self.vectors = vector_math(self.widths)
         self.compilers: dict[int, list[Any]] = {}
