@@ -51,6 +51,27 @@ def test_formulas_without_a_branch_are_computed_several_vectors_at_a_time(fn: Ca
     assert f'"llvm.loop.interleave.count", i32 {INTERLEAVED}' in llvm_of(fn, np.ones(1000))
 
 
+@pytest.mark.parametrize(("dtype", "lanes"), [("float64", 8), ("float32", 16), ("int64", 8)])
+def test_narrow_results_of_wide_numbers_are_made_of_several_vectors(dtype: str, lanes: int):
+    assert f'"{WIDTH}", i32 {lanes}' in llvm_of(lambda x: x < 2, np.ones(1000, dtype))
+
+
+def test_wide_results_and_sums_of_narrow_ones_are_not():
+    assert WIDTH not in llvm_of(lambda x: x + (x < 2), np.ones(1000))
+    assert WIDTH not in llvm_of(lambda x: np.sum(x < 2), np.ones(1000))
+
+
+@pytest.mark.skipif("avx2" not in host_target().has, reason="other processors have other products")
+@pytest.mark.parametrize("fn", [lambda x: x // 7, lambda x: x % 10], ids=["quotient", "rest"])
+def test_whole_numbers_are_divided_by_known_ones_in_vectors(fn: Callable[..., Any]):
+    assert f'"{WIDTH}", i32 8' in llvm_of(fn, np.arange(1000))
+
+
+@pytest.mark.parametrize("c", [8, -3, 0])
+def test_other_divisions_are_not(c: int):
+    assert WIDTH not in llvm_of(lambda x: x // c, np.arange(1000))
+
+
 def test_short_loops_do_not():
     assert WIDTH not in llvm_of(np.sin, np.ones(100))
 
