@@ -231,6 +231,10 @@ class Emitter(FunctionText):
     def apply(self, s: Apply) -> Val:
         """An elementwise primitive."""
         args, last = tuple([self.values[a] for a in s.args]), s.args[-1]
+        if s.op.name == "select":
+            args = tuple(
+                [self.apart(a.buffer, x) if isinstance(a, Load) else x for a, x in zip(s.args, args, strict=True)]
+            )
         if self.is_inner and s.op.name == "div" and isinstance(last, Literal) and is_suited(last.value, s.dtype):
             return divided(self, s.dtype, str(args[0]), last.value)
         if self.is_inner and is_by_floats(s.op.name, s.dtype, str(args[-1])):

@@ -193,6 +193,17 @@ class FunctionText:
             return re, im
         return self.op(f"load {t}, ptr {self.address(buffer, offset)}{meta}")
 
+    def apart(self, buffer: Buffer, x: Val) -> Val:
+        """An element that was loaded, of which LLVM does not know that it lies where this step may write: of a choice
+        between what lies there and another number it makes a store by a mask, which takes some processors longer than
+        ten others."""
+        t = llvm_type(buffer.type.dtype)
+        if t == "i1" or root_of(buffer) not in self.written:
+            return x
+        if isinstance(x, tuple):
+            return self.op(f"freeze {t} {x[0]}"), self.op(f"freeze {t} {x[1]}")
+        return self.op(f"freeze {t} {x}")
+
     def store(self, buffer: Buffer, offset: Affine, value: Val) -> None:
         """Write an element of a buffer."""
         meta = self.written.get(root_of(buffer), "")

@@ -389,6 +389,6 @@ class NestEmitter:
         assert root.fold
         assert root.buffer
         if self.in_memory(root):
-            before = self.e.load(root.buffer, root.offset)
+            before = self.e.apart(root.buffer, self.e.load(root.buffer, root.offset))
             value = combine(self.e, root.fold.kind, root.fold.dtype, before, value, is_number=is_number(root.scalar))
         self.e.store(*self.held.get(root, (root.buffer, root.offset)), value)
