@@ -209,3 +209,33 @@ def test_a_key_that_is_one_of_two_texts_is_refused(f: Any) -> None:
 def test_whether_a_dict_has_a_key_that_is_one_of_two_texts_is_known() -> None:
     for x in (np.array([1.0, -2.0]), np.array([-1.0, -2.0])):
         assert pliant.jit(asked_for)(x) == asked_for(x)
+
+
+def states_by_step(k: Any, x: Any) -> Any:
+    states, outs = {-1: 0.0 * x}, {}
+    for t in range(14):
+        states[t] = np.tanh(states[t - 1] + k[t % len(k)] * x)
+        outs[t] = states[t].sum()
+    return states[13], sum(outs.values())
+
+
+def numbers_of_fibonacci(k: Any, x: Any) -> Any:
+    memo = {0: x[0], 1: x[1]}
+    for n in range(2, 12):
+        memo[n] = memo[n - 1] + memo[n - 2]
+    return memo[k[1]], len(memo)
+
+
+def overwritten_and_new(k: Any, x: Any) -> Any:
+    rows = dict.fromkeys(range(3), 0.0)
+    for n in range(0, 24, 2):
+        rows[n] = x[0] * k[n % 6] + rows.get(n - 2, 1.0)
+    return list(rows.values()), list(rows)
+
+
+@pytest.mark.parametrize("f", [states_by_step, numbers_of_fibonacci, overwritten_and_new], ids=lambda f: f.__name__)
+def test_the_index_of_a_loop_makes_new_keys(f: Callable[[Any, Any], Any]):
+    keys, x = np.array([1, 3, 2, 0, 4, 5]), np.array([0.5, 0.25])
+    want, got = f(keys, x), pliant.jit(f)(keys, x)
+    for w, g in zip(want, got, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-14)

@@ -15,7 +15,7 @@ from pliant.frontend.control.branch import choose
 from pliant.frontend.control.copies import Same, seen_too
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
-from pliant.frontend.control.keyed import is_asked, new_key, place_among
+from pliant.frontend.control.keyed import is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
@@ -83,6 +83,8 @@ def store(value: Any, holder: Any, key: Any) -> None:
 
 def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:
     """Write to a dict at a traced key that is one of its keys: each value is the new one, or that from before."""
+    if in_loop() and any(k not in holder for k in taken_by_index(key)):  # each step of an unrolled loop knows its key
+        raise new_key([*holder]).at(("here", here()))
     place_among([*holder], key, new_key([*holder]))
     seen_too(holder, is_item=False)
     for k, before in holder.items():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.ir import Param
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh_concrete
 from pliant.frontend.convert import value_of
@@ -40,6 +41,15 @@ def place_among(keys: list[Any], key: Any, missing: Exception | None = None) -> 
     missing = missing or KeyError(f"the key is none of {', '.join(map(repr, keys))}")
     fail_if(value_of(~is_among(keys, key), "bool"), missing)
     return place_in(keys, key)
+
+
+def taken_by_index(key: Any) -> range:
+    """The numbers that a key is at the steps of a loop, if it is the index of one; none if it is something else."""
+    size = size_of(key) if key.type.kind in "iu" else size_of(0)
+    low, high = size.range
+    if len(size.terms) != 1 or not isinstance(size.atoms[0].op, Param) or low is None or high is None:
+        return range(0)
+    return range(low, high + 1, abs(size.terms[0][1]))
 
 
 def new_key(keys: list[Any]) -> UnsupportedError:
