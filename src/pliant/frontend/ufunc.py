@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.core.ir import Op, Value, const
+from pliant.core.ir import Op, Value
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import ArgumentError, DomainError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above, weak_kind
+from pliant.frontend.comparisons import COMPARISONS, beside_integers, compared, is_beyond
 from pliant.frontend.convert import (
     as_traced,
     broadcast_shapes,
@@ -30,8 +30,6 @@ from pliant.frontend.convert import (
 from pliant.frontend.gufuncs import KEYWORDS, at_axes
 from pliant.frontend.kinds import as_tuple, is_traced
 from pliant.frontend.strides import has_order, keep_order
-from pliant.ops.compare import less
-from pliant.ops.elementwise import convert
 from pliant.ops.select import select
 
 Builder = Callable[..., Any]  # values of the loop dtypes → value(s) of the result dtypes
@@ -146,7 +144,7 @@ def _loop_of(
     if all(x.concrete is not None for x in xs):
         return None
     if ufunc in COMPARISONS and (
-        _is_beyond(xs) or (int in kinds and xs[0].type.kind in "iu" and xs[-1].type.kind in "iu")
+        is_beyond(xs) or (int in kinds and xs[0].type.kind in "iu" and xs[-1].type.kind in "iu")
     ):
         return None  # by their numbers
     ins, outs = _loop(ufunc, xs, None)
@@ -155,16 +153,11 @@ def _loop_of(
     return found
 
 
-def _beside_integers(number: int) -> Any:
-    """A large Python int, to be compared with integers."""
-    return np.uint64(number) if 0 <= number < 2**64 else math.copysign(math.inf, number)
-
-
 def _with_large(ufunc: np.ufunc, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Operands with Python ints of any size as NumPy takes them."""
     is_exact = all([is_large(a) or as_traced(a).type.kind in "iub" for a in args])
     if ufunc in COMPARISONS and is_exact:  # by their numbers: none of 64 bits is as large, but one without a sign
-        return tuple([_beside_integers(a) if is_large(a) else a for a in args])
+        return tuple([beside_integers(a) if is_large(a) else a for a in args])
     try:
         makes_floats = loop_dtypes(ufunc, (np.dtype(np.int64),) * ufunc.nin)[0][0][0] == "f"
     except TypeError:
@@ -183,8 +176,8 @@ def results(
             f"{_where_from(ufunc)} is not supported",
             hint=INSTEAD.get(ufunc.__name__, "`python -m pliant coverage` lists what is"),
         ).at(("here", here()))
-    if ufunc in COMPARISONS and _is_beyond(xs):
-        return (_compared(builder, ufunc, xs),)
+    if ufunc in COMPARISONS and is_beyond(xs):
+        return (compared(builder, ufunc, xs),)
     ins, outs = _loop(ufunc, xs, dtype, casting)
     values = [value_of(x, t) for x, t in zip(xs, ins, strict=True)]
     if ufunc.signature is not None:  # matmul and the like: shapes are the builder's business
@@ -223,41 +216,6 @@ def _operand(sample: Any) -> Any:
     if isinstance(sample, bool):
         return np.dtype(bool)
     return cast("Any", type(sample)) if isinstance(sample, int | float | complex) else sample
-
-
-COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
-
-
-def _is_beyond(xs: list[TracedArray]) -> bool:
-    """Whether integers are compared of which one side's dtype may not hold the other's."""
-    if any(x.type.kind not in "iu" for x in xs):
-        return False
-    weak, others = [x for x in xs if x.is_weak], [x for x in xs if not x.is_weak]
-    if len(weak) != 1:
-        return not weak and {x.type.kind for x in xs} == {"i", "u"} and "u64" in [x.type.dtype for x in xs]
-    if weak[0].concrete is None:
-        return others[0].type.dtype != "i64"
-    limits = np.iinfo(others[0].dtype)
-    return not limits.min <= int(weak[0].concrete) <= limits.max
-
-
-def _compared(builder: Builder, ufunc: np.ufunc, xs: list[TracedArray]) -> Value:
-    """A comparison of integers by their numbers, as in NumPy, whatever their dtypes hold."""
-    shape = broadcast_shapes(*(x.shape for x in xs))
-
-    def answer(*numbers: int) -> Value:
-        return broadcast_value(const(bool(ufunc(*numbers)), "bool"), shape)
-
-    known = [x.concrete if x.is_weak else None for x in xs]
-    if any(n is not None for n in known):  # below or above all that the other side holds
-        return answer(*(0 if n is None else int(n) for n in known))
-    if "u64" not in [x.type.dtype for x in xs]:
-        return builder(*(broadcast_value(value_of(x, "i64"), shape) for x in xs))
-    (signed,) = [x for x in xs if x.type.kind == "i"]
-    values = [value_of(x, "i64" if x is signed else "u64") for x in xs]
-    inside = builder(*(broadcast_value(convert(v, "u64"), shape) for v in values))
-    is_negative = less(broadcast_value(value_of(signed, "i64"), shape), 0)
-    return select(is_negative, answer(*(-1 if x is signed else 0 for x in xs)), inside)
 
 
 def _concrete(ufunc: np.ufunc, xs: list[TracedArray], dtype: Any, casting: Any) -> Any:

@@ -16,6 +16,7 @@ from pliant.core.scope import current_scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, DTypeError, PliantError
 from pliant.frontend.array import TracedArray, fresh, view
+from pliant.frontend.comparisons import COMPARISONS
 from pliant.frontend.convert import (
     as_traced,
     broadcast_value,
@@ -30,7 +31,7 @@ from pliant.frontend.index import getitem, scattered
 from pliant.frontend.keys import basic_lenses, parse
 from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.masks import at_places, selected
-from pliant.frontend.ufunc import COMPARISONS, call
+from pliant.frontend.ufunc import call
 from pliant.ops.bits import bitwise_and
 from pliant.ops.elementwise import neg
 from pliant.ops.index import scatter_add
