@@ -17,6 +17,7 @@ from pliant.core.ir import Const, Function, Node, Op, Param, Value
 from pliant.core.types import Type
 from pliant.kernel.accumulate import Sum, sums_of
 from pliant.kernel.cost import FAR, FUNCTION, is_kept, price_of
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import Buffer, Fill, FoldShape, Host, Nest, Root, Routine, Step
 from pliant.kernel.late import overwritten_part
 from pliant.kernel.lengths import Lengths, Limits
@@ -24,7 +25,7 @@ from pliant.kernel.nested import Build, Pairs, run_of
 from pliant.kernel.probe import fold_shape
 from pliant.kernel.product import is_product, product, product_of
 from pliant.kernel.reach import elements_read, is_merged, is_place, reach, reads_once
-from pliant.kernel.record import fill_of, identity_of
+from pliant.kernel.record import fill_of
 from pliant.kernel.versions import Versions
 from pliant.kernel.wanted import wanted
 from pliant.ops.base import Elementwise, Movement

@@ -11,7 +11,8 @@ import numpy as np
 from pliant.core.ir import Number, Op
 from pliant.core.types import DTYPES, Type
 from pliant.errors import beyond, failed
-from pliant.kernel.record import fill_of, identity_of
+from pliant.kernel.identities import identity_of
+from pliant.kernel.record import fill_of
 from pliant.transforms.evaluate import run
 
 Scalar: TypeAlias = Any

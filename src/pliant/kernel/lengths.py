@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.core.ir import Const, Node, Number, Op, Value
 from pliant.core.types import DTYPES
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import FoldShape
-from pliant.kernel.record import identity_of
 from pliant.ops.base import Elementwise
 from pliant.ops.bits import BitwiseAnd
 from pliant.ops.block import ReadBlock

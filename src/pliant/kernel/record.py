@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 from pliant.core.ir import Const, Node, Number, Op, Value
 from pliant.core.types import Type
 from pliant.kernel.digits import digits
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import (
     Affine,
     All,
@@ -47,27 +48,8 @@ from pliant.ops.shape import Concatenate
 if TYPE_CHECKING:
     from pliant.kernel.lengths import Lengths, Limits
 
-IDENTITY: Mapping[str, Number] = {"add": 0, "mul": 1, "or": False, "and": True}
 EMPTY = Index(())
 EXACT = ("f64", "f32", "i64", "i32", "u64", "u32")  # whose products are rounded no more often than once
-
-
-def identity_of(kind: str, dtype: str) -> Number:
-    """What a fold starts from: 0 for add, the least number for max, …"""
-    if kind in IDENTITY:
-        return IDENTITY[kind]
-    low, high = limits_of(dtype)
-    return low if kind == "max" else high
-
-
-def limits_of(dtype: str) -> tuple[Number, Number]:
-    """The least and the greatest number of a dtype."""
-    if dtype[0] in "fc":
-        return -math.inf, math.inf
-    if dtype == "bool":
-        return False, True
-    bits = int(dtype[1:])
-    return (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def fill_of(op: Op) -> Callable[..., None] | None:

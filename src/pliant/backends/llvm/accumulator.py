@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.core.types import REAL_OF
-from pliant.kernel.record import identity_of
+from pliant.kernel.identities import identity_of
 
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter

@@ -21,9 +21,9 @@ from pliant.backends.llvm.nests import emit_loops, emitters_of
 from pliant.backends.llvm.parts import word
 from pliant.backends.llvm.pool import parallel
 from pliant.backends.llvm.values import literal
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import Affine, Blocks, Checked, Fill, Nest, Product, Root, Routine, RowStep, Var, writes
 from pliant.kernel.product import stack_of
-from pliant.kernel.record import identity_of
 
 PARAMETERS: Final = "ptr noalias %table, ptr noalias %frame, ptr noalias %room, i64 %first, i64 %last"
 

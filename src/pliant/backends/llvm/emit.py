@@ -15,6 +15,7 @@ from pliant.backends.llvm.searched import emit_search
 from pliant.backends.llvm.values import Val, literal, llvm_type, parts_of
 from pliant.backends.llvm.whole_quotient import by_floats, is_by_floats
 from pliant.backends.llvm.width import MASKED
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import (
     Affine,
     All,
@@ -34,7 +35,6 @@ from pliant.kernel.ir import (
     Var,
     Within,
 )
-from pliant.kernel.record import identity_of
 
 MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised

@@ -19,8 +19,8 @@ from pliant.backends.llvm.streams import Edges, Held, emit_pieces, settle, strea
 from pliant.backends.llvm.tiles import TILE, Turned, emit_tiles, is_far, is_worth_turning
 from pliant.backends.llvm.values import literal
 from pliant.backends.llvm.width import count_functions
+from pliant.kernel.identities import identity_of
 from pliant.kernel.ir import Affine, Buffer, Choose, Delay, Fold, Load, Nest, Root, Scalar, Var, root_of, writes
-from pliant.kernel.record import identity_of
 from pliant.kernel.schedule import depth_of
 
 MOST_TURNED = 4  # arrays whose tiles are turned over first

@@ -18,8 +18,8 @@ from pliant.backends.llvm.radix import MEMORY
 from pliant.backends.llvm.values import literal, llvm_type
 from pliant.core.ir import Op
 from pliant.core.types import Type, itemsize
+from pliant.kernel.identities import limits_of
 from pliant.kernel.ir import Affine, Routine, Var
-from pliant.kernel.record import limits_of
 from pliant.ops.sort import Argpartition, Partition
 
 if TYPE_CHECKING:
