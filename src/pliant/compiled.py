@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pliant.backends import backend_named
@@ -23,7 +22,6 @@ from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
 from pliant.frontend.out import run_into
-from pliant.frontend.placing import Pairs, filled, packed, row_major, targets, written_over
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import (
     Layouts,
@@ -39,6 +37,7 @@ from pliant.frontend.signature import (
     unflatten,
 )
 from pliant.frontend.tracing import ROOM, current, special, strides_of, thread
+from pliant.runnable import Entry
 
 if TYPE_CHECKING:
     from pliant.entries import Sample
@@ -78,84 +77,6 @@ def uncollected() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-@final
-@dataclass(frozen=True)
-class Entry:
-    """A program and the code made from it."""
-
-    program: Program
-    compile: Callable[[Pairs], Any]  # with these results made in these parameters
-    forms: dict[Any, int] = field(default_factory=dict[Any, int])  # of calls, with how often they came
-    scratch: list[dict[int, Any]] = field(default_factory=list[dict[int, Any]])  # free ones; pop and append are atomic
-    codes: dict[Pairs, Any] = field(default_factory=dict[Pairs, Any])
-    donation: Donation | None = None
-    native: Any = None  # the backend, if it makes code that answers calls
-    another: Callable[[Program], Entry] | None = None  # for the same arguments
-
-    @functools.cached_property
-    def row_major(self) -> Entry:
-        """The same for calls with `out=`: arrays are what the program makes, and no views of that in another order."""
-        program = row_major(self.program)
-        return self.another(program) if self.another and program is not self.program else self
-
-    @property
-    def run(self) -> Any:
-        """The code for a call without `out=`."""
-        return self.code(())
-
-    def code(self, more: Pairs) -> Any:
-        """The code that makes more results in parameters than those that the function writes."""
-        if more not in self.codes:
-            self.codes[more] = self.compile((*self.program.pinned, *more))
-        return self.codes[more]
-
-    def call(
-        self, tree: Any, given: list[Any], arrays: list[Any], leaves: list[Any], outs: list[Any] | None = None
-    ) -> Any:
-        """Run, write what the function writes, and make what it returns; the results are also left in `outs`.
-        given: the leaves as they came; arrays: as arrays, with their axes in the order that they came with."""
-        program, donation = self.program, self.donation
-        arguments = program.arguments(leaves)
-        if donation:
-            donation.check(leaves)
-            arguments = donation.arguments(arguments)
-        results = self.run(arguments) if outs is None and not program.packs else self.into(arguments, outs)
-        program.check(results)
-        if donation:
-            results = donation.results(leaves, arguments, results)
-        made = program.finish(arrays, leaves, results, arguments, outs)
-        program.update(tree, given, leaves, results)
-        return made
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether no call fails once it has begun, so that results may be made where callers want them."""
-        return getattr(self.run, "is_sure", False) and self.program.failed is None
-
-    def lies_in(self, arguments: list[Any], outs: list[Any]) -> Pairs:
-        """(parameter, result) where the array for a result is an argument, and may be written before the end."""
-        return written_over(self.program, arguments, outs) if self.is_sure else ()
-
-    def into(self, arguments: list[Any], outs: list[Any] | None) -> list[Any]:
-        """Results in the memory of `outs`, as far as that can be, else to be copied there; then packed vectors."""
-        program = self.program
-        vectors, parts = packed(program)
-        code = self.code(self.lies_in(arguments, outs)) if outs is not None else self.run
-        if not hasattr(code, "into"):
-            results = code(arguments)
-            return [*results, *filled(vectors, parts, results)]
-        try:
-            scratch = self.scratch.pop()
-        except IndexError:
-            scratch = {}
-        given = [None] * len(program.fn.results) if outs is None else targets(
-            program, arguments, outs, scratch, is_sure=self.is_sure
-        )  # fmt: skip
-        results = code.into(arguments, [parts.get(n, out) for n, out in enumerate(given)])
-        self.scratch.append(scratch)
-        return [*results, *filled(vectors, parts, results)]
 
 
 @callable_natively

@@ -17,10 +17,11 @@ import numpy as np
 from pliant.backends import backend_named
 from pliant.backends.llvm import compiler
 from pliant.backends.llvm.jit import Code
-from pliant.compiled import Compiled, Entry
+from pliant.compiled import Compiled
 from pliant.errors import UnsupportedError
 from pliant.frontend.signature import flatten, in_rows
 from pliant.pipeline import optimise
+from pliant.runnable import Entry
 from tests.properties.programs import Effects, Program, call
 from tests.properties.writes import together
 
