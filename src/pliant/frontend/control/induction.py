@@ -14,13 +14,12 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, whole_of
+from pliant.frontend.bounded import whole_of
 from pliant.frontend.control.changedlists import Lists
 from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.flags import is_nothing, nothing_like, opened
-from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
@@ -32,6 +31,7 @@ from pliant.frontend.control.tables import arrays_in, share
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
 from pliant.frontend.control.windows import Window, window_of
+from pliant.frontend.control.words import text_of
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import Kind, is_exact, is_number, kind_of
 from pliant.frontend.selection import all_listed
@@ -236,7 +236,9 @@ class Round:
         if structure != found and tree is None:  # what the name is bound to before the loop is taken apart
             old, structure = flatten(head, is_own)
         if structure != found:
-            raise NotInductive(f"{place.text} is {_text(head)} before a step and {_text(after)} after it", is_late=True)
+            raise NotInductive(
+                f"{place.text} is {text_of(head)} before a step and {text_of(after)} after it", is_late=True
+            )
         first = flatten_like(self.entry[place], structure)
         kinds = tree.kinds if tree else (None,) * len(old)
         self.loose = False
@@ -259,7 +261,7 @@ class Round:
         if not is_number(new) or not is_number(old):
             if type(new) is type(old) and isinstance(new, PLAIN) and new == old:
                 return None
-            raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
+            raise NotInductive(f"{text} is {text_of(old)} before a step and {text_of(new)} after it", is_late=True)
         if kind is None and type(new) is type(old) and not isinstance(new, TracedArray | np.ndarray) and new == old:
             return None
         may_count = kind is None and type(first) is int and self.plan.count is not None and not self.plan.ends
@@ -283,12 +285,12 @@ class Round:
         known = kind if isinstance(kind, Unsized) else Unsized.of(first) if is_array(first) else None
         made = known.joined(Unsized.of(new)) if known is not None and is_array(new) else None
         if known is None or made is None:
-            raise NotInductive(f"{text} is {_text(old)} before a step and {_text(new)} after it", is_late=True)
+            raise NotInductive(f"{text} is {text_of(old)} before a step and {text_of(new)} after it", is_late=True)
         if made.room != known.room:
             raise NotInductive(f"{text} may have more elements after a step than before it", is_late=kind is None)
         if not made.is_exact(first):
             raise NotInductive(
-                f"{text} is {_text(first)} before the loop and {_text(new)} after a step", is_of_types=True
+                f"{text} is {text_of(first)} before the loop and {text_of(new)} after a step", is_of_types=True
             )
         before, whole = as_array(old), whole_of(new)
         if before is not None and (whole.storage, whole.lenses) != (before.storage, before.lenses):
@@ -388,16 +390,3 @@ class Round:
         if not is_exact(first, start, wide):
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         return wide
-
-
-def _text(x: Any) -> str:
-    if isinstance(x, TracedArray | np.ndarray):
-        return str(as_traced(x).type)
-    if isinstance(x, Bounded):
-        return x.text
-    if type(x) is Front:
-        return "a list whose length is known only at run time"
-    kind = cast("Any", type(x))
-    if kind in (list, tuple, dict):
-        return f"a {kind.__name__} of {len(x)}"
-    return repr(x) if x is None or kind in PLAIN else kind.__name__

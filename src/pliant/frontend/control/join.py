@@ -27,6 +27,7 @@ from pliant.frontend.control.region import Outcome, Place
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
+from pliant.frontend.control.words import text_of
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.selection import all_listed
@@ -139,8 +140,8 @@ class Join:
         if has_front(a) and has_front(b):
             hint = "keep one list, made before, and change it, as by .clear() and .append(x), to elements of one kind"
         made = Unbound(
-            f"{what} is {_text(a)} after one branch and {_text(b)} after the other, and the condition is known only "
-            "at run time", hint, self.where, (self.condition,),
+            f"{what} is {text_of(a)} after one branch and {text_of(b)} after the other, and the condition is known "
+            "only at run time", hint, self.where, (self.condition,),
         )  # fmt: skip
         made.choice = self.condition, a, b
         return lambda _: made
@@ -374,16 +375,3 @@ def _as_code(code: Any) -> Any:
 def is_mutable(x: TracedArray) -> bool:
     """Whether an array can be written: not NumPy's scalars and Python's numbers."""
     return not (x.is_scalar or x.is_weak)
-
-
-def _text(x: Any) -> str:
-    if isinstance(x, TracedArray):
-        return str(x.type)
-    if x is None or isinstance(x, bool | int | float | str):
-        return repr(x)
-    if has_front(x):
-        return "a list whose length is known only at run time"
-    if isinstance(x, dict):
-        return f"a dict of {', '.join(map(repr, cast('dict[Any, Any]', x))) or 'nothing'}"
-    is_counted = type(x) in (list, tuple)
-    return f"a {type(x).__name__} of {len(x)}" if is_counted else type(x).__name__

@@ -1,0 +1,37 @@
+"""What messages call what a name is bound to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.frontend.control.words import text_of
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (np.float32(1.5), "float32"),
+        (3, "3"),
+        (2j, "2j"),
+        ("up", "'up'"),
+        (None, "None"),
+        (slice(1, 2), "slice(1, 2, None)"),
+        ([1, 2], "a list of 2"),
+        ((1, 2, 3), "a tuple of 3"),
+        ({"up": 1, 2: 3}, "a dict of 'up', 2"),
+        ({}, "a dict of nothing"),
+        (object(), "object"),
+    ],
+)
+def test_what_a_value_is_called(x: Any, text: str):
+    assert text_of(x) == text
+
+
+def test_arrays_are_called_by_their_type():
+    found: list[str] = []
+    pliant.jit(lambda x: found.extend(map(text_of, (x, np.zeros(4), (x, x)))))(np.ones((2, 3)))
+    assert found == ["f64[2, 3]", "f64[4]", "a tuple of 2"]
