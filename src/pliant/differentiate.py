@@ -189,9 +189,7 @@ def _wrap(value: Value, x: TracedArray) -> TracedArray:
     return fresh(value, is_array=not (x.is_scalar or x.is_weak))
 
 
-def jvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool = False
-) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """(f(*primals), its directional derivative along tangents)."""
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: expected one tangent per primal, got {len(primals)} and {len(tangents)}")

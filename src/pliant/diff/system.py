@@ -75,8 +75,8 @@ class Abilities:
     once per signature on stand-ins, not at every call. bakes: what f reads from outside would stay
     what it was then; `captured.py` makes inputs of it. cache: `Cache` and in-place functions work.
     second_order: over itself. over_any: it differentiates any NumPy function, other systems'
-    derivatives too. mutation: what a write to x does. complex: complex x. doubles: computes in 64
-    bits. tolerance: relative, of first and of second derivatives.
+    derivatives too. mutation: what a write to x does. complex: complex x.
+    tolerance: relative, of first and of second derivatives.
     """
 
     forward: bool
@@ -88,7 +88,6 @@ class Abilities:
     over_any: bool = False
     mutation: Literal["local", "error"] = "error"
     complex: bool = True
-    doubles: bool = True
     tolerance: tuple[float, float] = (1e-10, 1e-10)
 
 

@@ -133,7 +133,7 @@ def _product(loop: Loop, total: Value, fixed: Collection[Value]) -> Product | No
             return None
     if not isinstance(term.op, Mul):
         return None
-    lines = [_line(loop, a, fixed) for a in term.args]
+    lines = [_line(loop, a) for a in term.args]
     for made, column in (lines, lines[::-1]):
         if made and column and _is_column(column, index):
             others = [*_others(made), *_others(column)[:-1]]  # beside the column's own number
@@ -142,7 +142,7 @@ def _product(loop: Loop, total: Value, fixed: Collection[Value]) -> Product | No
     return None
 
 
-def _line(loop: Loop, value: Value, fixed: Collection[Value]) -> Line | None:
+def _line(loop: Loop, value: Value) -> Line | None:
     """What is read, if it is the elements before the step's along one axis of an array as the step found it."""
     if isinstance(value.op, Reshape):
         (value,) = value.args

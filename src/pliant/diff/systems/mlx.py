@@ -32,9 +32,7 @@ class MLX(System):
     mode: what Jacobians and Hessians are made with; "both" takes the cheaper by the shapes.
     """
 
-    abilities = Abilities(
-        forward=True, reverse=True, mutation="local", complex=False, doubles=False, tolerance=(1e-5, 1e-4)
-    )
+    abilities = Abilities(forward=True, reverse=True, mutation="local", complex=False, tolerance=(1e-5, 1e-4))
     modules = ("mlx.core",)
     pip = "mlx[cpu]"
     mode: Mode = "both"
