@@ -53,6 +53,7 @@ from pliant.frontend.guards import (
     note_names,
     telling,
 )
+from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import READERS, rewritten
@@ -125,7 +126,7 @@ class Reader:
 
     def born(self, container: Any) -> Any:
         """What may be a list or dict that the function makes."""
-        return CALLS["born"](lists.gathered(container)) if _is(container, list | dict | set) else container
+        return CALLS["born"](lists.gathered(container)) if is_of(container, list | dict | set) else container
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
@@ -135,21 +136,21 @@ class Reader:
         if kind is np.random.Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
         found: Any = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
-        if _is(found, property) and _is(found.fget, types.FunctionType):
+        if is_of(found, property) and is_of(found.fget, types.FunctionType):
             note_class(self.trace, kind, name)
             return instrument(found.fget, self.trace)(holder)
-        if _is(found, types.MemberDescriptorType):
+        if is_of(found, types.MemberDescriptorType):
             return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
             return telling(method, self.counted, holder) if name in methods.ASKING else method
         if kind is str and name in text.MAKING:
             return text.method(holder, name)
-        if name == "get" and _is(holder, dict):
+        if name == "get" and is_of(holder, dict):
             return functools.partial(self.get, holder)
-        if name == "sort" and _is(holder, list):
+        if name == "sort" and is_of(holder, list):
             return functools.partial(sort_in_place, holder)
-        held: Any = None if _is(holder, type) else getattr(holder, "__dict__", None)
+        held: Any = None if is_of(holder, type) else getattr(holder, "__dict__", None)
         read = special(holder, "__getattr__") if found is None and name not in (held or ()) else None
         if read is not None:
             note_class(self.trace, kind, name)
@@ -159,15 +160,15 @@ class Reader:
         value = getattr(holder, name)
         if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
             return self.known(value, None, name)
-        if _is(holder, types.ModuleType) and is_librarys(holder):
+        if is_of(holder, types.ModuleType) and is_librarys(holder):
             return made_by(value) or value
-        classes: type = holder if _is(holder, type) else kind
+        classes: type = holder if is_of(holder, type) else kind
         owners: list[Any] = [*([] if held is None else [held]), *map(names_of, classes.__mro__)]
         for owner in owners:
             content = owner.get(name, MISSING)
             if content is value:
                 return self.known(value, owner, name)
-            if _is(owner, dict) and not (owner is held and id(holder) in self.own):
+            if is_of(owner, dict) and not (owner is held and id(holder) in self.own):
                 self.trace.roots.setdefault((id(owner), name), (owner, name, content))
             if content is not MISSING:
                 break
@@ -194,16 +195,16 @@ class Reader:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
             return holder[array_of_list(key)]
-        if _is(holder, list | tuple) and is_table(holder, key):
+        if is_of(holder, list | tuple) and is_table(holder, key):
             return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
-        if _is(holder, dict) and is_asked(holder, key):
+        if is_of(holder, dict) and is_asked(holder, key):
             return self.item(self.values(holder), place_among(list(holder), key))
-        if _is(holder, dict | list | tuple):
+        if is_of(holder, dict | list | tuple):
             value = item(holder, key)
-            if _is(key, slice | TracedArray) or _is(holder, tuple):
+            if is_of(key, slice | TracedArray) or is_of(holder, tuple):
                 self.counted(holder)
                 made = _of_element(value, self.trace)
-                return self.born(made) if _is(key, slice) else made
+                return self.born(made) if is_of(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
         method = special(holder, "__getitem__")
         return self.known(holder[key] if method is None else method(key), None, key)
@@ -211,8 +212,8 @@ class Reader:
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
         found: Any = getattr(_kind_of(holder), name, None) if is_tracing() else None
-        write = found.fset if _is(found, property) else None
-        if _is(write, types.FunctionType):
+        write = found.fset if is_of(found, property) else None
+        if is_of(write, types.FunctionType):
             instrument(write, self.trace)(holder, value)
         else:
             inherit(holder, name, self.attribute)
@@ -222,7 +223,7 @@ class Reader:
         """A value just read, as the trace sees it; a guard, unless it is new at every reading."""
         if type(value) is TracedArray or value is MISSING:
             return value
-        if _is(value, np.ndarray):
+        if is_of(value, np.ndarray):
             if owner is not None:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
@@ -237,16 +238,16 @@ class Reader:
         made = special(elements, "__iter__") if is_walked else None
         if made is not None:
             return self.each(made())
-        if _is(elements, dict):
+        if is_of(elements, dict):
             whole(elements)
             self.counted(elements)
             owner: Any = None if id(elements) in self.own else elements
             changed = {k: self.known(v, owner, k) for k, v in elements.items()}
             return changed if any(changed[k] is not v for k, v in elements.items()) else elements
-        if _is(elements, list | tuple):
+        if is_of(elements, list | tuple):
             self.counted(elements)
             return _of_element(elements, self.trace)
-        if _is(elements, _VIEWS):
+        if is_of(elements, _VIEWS):
             holder: Any = elements.mapping
             self.counted(holder)  # the items have guards through `reach`
             return [_of_element(e, self.trace) for e in elements]
@@ -254,13 +255,13 @@ class Reader:
             return TracedArray(*self.trace.enter(elements))
         if type(elements) is Flat:
             return elements.elements
-        if _is(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
+        if is_of(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
             return (_of_element(e, self.trace) for e in elements)
         return elements
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""
-        if _is(holder, list | dict) and id(holder) not in self.own:
+        if is_of(holder, list | dict) and id(holder) not in self.own:
             self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
             for _, n, value in entries_of(holder):
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
@@ -290,9 +291,9 @@ class Reader:
             return fn
         if getattr(fn, "__self__", None) is _COMMON:
             raise drawn_once(f"random.{fn.__name__}")
-        if _is(fn, type) and is_plain(fn):
+        if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
-        fn = fn.__origin__ if _is(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
+        fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
         if type(fn) in _PLAIN:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
@@ -300,12 +301,12 @@ class Reader:
             return telling(known or making(fn, lists.knowing(fn)), self.counted, getattr(fn, "__self__", None))
         if type(fn) is Maker:
             return telling(fn, self.counted)
-        if _is(fn, types.FunctionType) and fn in BUILTINS:
+        if is_of(fn, types.FunctionType) and fn in BUILTINS:
             return telling(BUILTINS[fn], self.counted)
         made = callee(fn, self.trace)
-        if _is(fn, type):
+        if is_of(fn, type):
             return making(fn, made)
-        is_others = _is(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
+        is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
         return making(fn, telling(lists.knowing(fn), self.counted)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
@@ -330,11 +331,6 @@ _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")
 
 def _kind_of(x: Any) -> Any:
     return cast("Any", type(x))
-
-
-def _is(x: Any, kind: Any) -> bool:
-    """`isinstance`, for what may hold anything."""
-    return isinstance(x, kind)
 
 
 def _dispatches(fn: Any) -> bool:
@@ -371,9 +367,9 @@ def _of_element(value: Any, trace: Trace) -> Any:
     """An element of a container as the trace sees it; containers of arrays as new ones."""
     if isinstance(value, np.ndarray):
         return TracedArray(*trace.enter(value))
-    if _kind_of(value) is Ref and _is(value.array, np.ndarray):
+    if _kind_of(value) is Ref and is_of(value.array, np.ndarray):
         return traced(value, TracedArray(*trace.enter(value.array)))
-    if _is(value, list | tuple) and type(value) in (list, tuple):
+    if is_of(value, list | tuple) and type(value) in (list, tuple):
         parts = [_of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
     return instrument(value, trace)

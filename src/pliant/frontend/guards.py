@@ -12,6 +12,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.frontend.attributes import attributes
+from pliant.frontend.kinds import is_of
 from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import LIBRARIES
@@ -73,12 +74,12 @@ class Guards:
 
 def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:
     """Guards on what a dict, list or set that outlives the call holds, as far as `x in container` depends on it."""
-    holder: Any = container.mapping if _is(container, _KEYS) else container
-    if not _is(holder, list | dict | set) or id(holder) in trace.own:
+    holder: Any = container.mapping if is_of(container, _KEYS) else container
+    if not is_of(holder, list | dict | set) or id(holder) in trace.own:
         return
-    if is_open or _is(holder, list):
+    if is_open or is_of(holder, list):
         trace.sizes.setdefault(id(holder), (holder, len(holder)))
-    members = entries_of(holder) if is_open else [] if _is(holder, list) else [(holder, x, _look(holder, x))]
+    members = entries_of(holder) if is_open else [] if is_of(holder, list) else [(holder, x, _look(holder, x))]
     for owner, name, value in members:
         trace.roots.setdefault((id(owner), name), (owner, name, value))
 
@@ -155,7 +156,7 @@ def guards_of(trace: Trace, own: Any) -> Guards:
 
 def _holder(owner: Any) -> Any:
     """The object that an owner of a name is about."""
-    return owner.content if _is(owner, Slot) else owner
+    return owner.content if is_of(owner, Slot) else owner
 
 
 def parts_of(fn: Any) -> Parts:
@@ -181,9 +182,9 @@ def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
 
 def _containers(tree: Any) -> Iterator[int]:
     """Which objects nested containers are, by id."""
-    if _is(tree, dict | list | tuple):
+    if is_of(tree, dict | list | tuple):
         yield id(tree)
-        for part in tree.values() if _is(tree, dict) else tree:
+        for part in tree.values() if is_of(tree, dict) else tree:
             yield from _containers(part)
     elif is_record(cast("Any", type(tree))):
         yield from (id(tree), id(getattr(tree, "__dict__", tree)))
@@ -193,11 +194,11 @@ def _containers(tree: Any) -> Iterator[int]:
 
 def entries_of(holder: Any) -> list[tuple[Any, Any, Any]]:
     """(owner, key, value) of a mutable container's items or an object's attributes; True for what a set has."""
-    if _is(holder, set):
+    if is_of(holder, set):
         return [(holder, k, True) for k in holder]
-    if _is(holder, dict):
+    if is_of(holder, dict):
         return [(holder, k, v) for k, v in holder.items()]
-    if _is(holder, list | tuple):
+    if is_of(holder, list | tuple):
         return [(holder, i, v) for i, v in enumerate(holder)]
     plain = (
         types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, np.ndarray,
@@ -206,7 +207,7 @@ def entries_of(holder: Any) -> list[tuple[Any, Any, Any]]:
     if isinstance(holder, plain) or type(holder).__module__.partition(".")[0] in (*LIBRARIES, "llvmlite"):
         return []  # a compiled function traced inside another one has put down itself what it reads
     held: Any = getattr(holder, "__dict__", None)
-    return [(held, k, v) for k, v in held.items()] if _is(held, dict) else []
+    return [(held, k, v) for k, v in held.items()] if is_of(held, dict) else []
 
 
 def _look(owner: Any, name: Any) -> Any:
@@ -226,8 +227,3 @@ def _look(owner: Any, name: Any) -> Any:
         return owner[name]
     except (KeyError, IndexError):
         return MISSING
-
-
-def _is(x: Any, kind: Any) -> bool:
-    """`isinstance`, for what may hold anything."""
-    return isinstance(x, kind)

@@ -9,6 +9,11 @@ import numpy as np
 from pliant.frontend.array import TracedArray
 
 
+def is_of(x: Any, kind: Any) -> bool:
+    """`isinstance`, for what may hold anything: what is asked says no more about x."""
+    return isinstance(x, kind)
+
+
 def is_sequence(x: Any) -> TypeGuard[tuple[Any, ...] | list[Any]]:
     """Whether x is a tuple or a list."""
     return isinstance(x, tuple | list)

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from pliant.frontend.attributes import attributes, put_attribute
 from pliant.frontend.control.objects import is_own
 from pliant.frontend.control.region import born
+from pliant.frontend.kinds import is_of
 from pliant.frontend.whose import is_plain
 
 COPIES: Final = frozenset((copy.copy, copy.deepcopy, dataclasses.replace, dataclasses.asdict))
@@ -22,7 +23,7 @@ COPIES: Final = frozenset((copy.copy, copy.deepcopy, dataclasses.replace, datacl
 
 def making(function: Any, run: Callable[..., Any]) -> Callable[..., Any]:
     """`run`, which calls `function`: what a class, a constructor or a copy makes needs no guards from then on."""
-    is_maker = _is(function, type | types.GenericAlias) or _is(getattr(function, "__self__", None), type)
+    is_maker = is_of(function, type | types.GenericAlias) or is_of(getattr(function, "__self__", None), type)
     return partial(_made, run) if is_maker or function in COPIES else run
 
 
@@ -63,7 +64,7 @@ def inherit(x: Any, name: str, read: Callable[[Any, str], Any]) -> None:
 def _note(found: Sequence[Any], others: int = 0) -> None:
     """Note those of a list that so many others hold, and what only they hold."""
     for x, count in zip(found, _holders(found), strict=True):
-        if count == _LONE + others and (_is(x, _CONTAINERS) or is_plain(cast("Any", type(x)))):
+        if count == _LONE + others and (is_of(x, _CONTAINERS) or is_plain(cast("Any", type(x)))):
             born(x)
             note_parts(x)
 
@@ -75,14 +76,9 @@ def _holders(found: Sequence[Any]) -> list[int]:
 
 def _parts(x: Any) -> Iterable[Any]:
     """What a container or object holds."""
-    if _is(x, dict):
+    if is_of(x, dict):
         return x.values()
-    return x if _is(x, _CONTAINERS[:-1]) else attributes(x).values()
-
-
-def _is(x: Any, kind: Any) -> bool:
-    """`isinstance`, for what may hold anything."""
-    return isinstance(x, kind)
+    return x if is_of(x, _CONTAINERS[:-1]) else attributes(x).values()
 
 
 _CONTAINERS: Final = (list, dict, set, deque, types.SimpleNamespace)
