@@ -85,3 +85,20 @@ def test_tests_mirror_the_package() -> None:
     wanted = [path.relative_to(SRC) for path in MODULES if path.name not in TESTED_ELSEWHERE]
     packages = {path.parts[0] for path in wanted if len(path.parts) > 1}
     assert {name for name in packages if not list((ROOT / "tests" / name).rglob("test_*.py"))} == set()
+
+
+def named_on_the_map() -> list[str]:
+    """What the table of `docs/architecture.md` names: a path, after which bare names are of the same folder."""
+    table = (ROOT / "docs" / "architecture.md").read_text().partition("| what | where |")[2].partition("\n\n")[0]
+    found = list[str]()
+    for row in table.splitlines():
+        folder = ""
+        for name in re.findall(r"`([\w/*]+)`", row.split("|")[2] if row.count("|") > 2 else ""):
+            folder = name.rpartition("/")[0] if "/" in name else folder
+            found.append(name if "/" in name or not folder else f"{folder}/{name}")
+    return found
+
+
+@pytest.mark.parametrize("name", named_on_the_map())
+def test_the_map_of_the_code_names_what_is_there(name: str) -> None:
+    assert [*SRC.glob(f"{name}.py"), *(path for path in (SRC / name, ROOT / name) if path.is_dir())]

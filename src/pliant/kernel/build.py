@@ -79,8 +79,7 @@ def build(
     sites: where to add to, for a function inside another. owned: (parameter, result) pairs; such a
     parameter may be overwritten, and the result lie in its memory, or `must`. free: parameters that
     may be overwritten. sharing: whether values share memory at all. ranges: of parameters. unread: results
-    of which nobody looks at the rest; see `unread_rests`. is_inside: whether it is a part of a loop or
-    a branch, whose memory is in its own table.
+    of which nobody looks at the rest; see `unread_rests`.
     """
 
     def has_code(op: Op, types: tuple[Type, ...]) -> bool:
