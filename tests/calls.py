@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import sys
 from typing import Any
 
 import numpy as np
 
 Pair = collections.namedtuple("Pair", "left right")
+
+
+@dataclasses.dataclass
+class Line:
+    """A container with attributes."""
+
+    slope: Any
+    offset: Any
 
 
 def frames(call: Any) -> list[str]:
@@ -98,6 +107,10 @@ CALLS: dict[str, tuple[Any, Any]] = {
     ),
     "named tuple": (lambda p: p.left - p.right, lambda: ((Pair(matrix(), 1.0),), {})),
     "named tuple out": (lambda x: Pair(x + 1, [x * 2]), lambda: ((matrix(),), {})),
+    "dataclass": (
+        lambda p, q: p.slope - p.offset + q[0].slope,
+        lambda: ((Line(matrix(), 1.0), [Line(matrix(), None)]), {}),
+    ),
     "identity": (lambda x: x, lambda: ((matrix(),), {})),
     "identities": (lambda x, y: (y, [x], x), lambda: ((matrix(), matrix()), {})),
     "views": (lambda x: (x[::2], x.T, x[1:, ::-1], x.reshape(-1), x[None]), lambda: ((matrix(),), {})),
@@ -132,6 +145,8 @@ def same(made: Any, wanted: Any) -> None:
         assert len(made) == len(wanted)
         for m, w in zip(made, wanted, strict=True):
             same(m, w)
+    elif isinstance(wanted, Line):
+        same(vars(made), vars(wanted))
     elif isinstance(wanted, dict):
         assert list(made) == list(wanted)
         same(list(made.values()), list(wanted.values()))

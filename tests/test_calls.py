@@ -17,7 +17,7 @@ import pytest
 
 import pliant
 from pliant.backends import layout
-from tests.calls import CALLS, frames, matrix, read_only, same
+from tests.calls import CALLS, Line, frames, matrix, read_only, same
 
 pytestmark = pytest.mark.skipif(not layout.is_known(), reason="no native entries on this Python")
 
@@ -331,10 +331,31 @@ def test_the_order_of_a_dicts_keys_counts() -> None:
 def test_static_values_are_told_apart_by_type_and_value() -> None:
     compiled = pliant.jit(lambda x, n: (x, n), static="n")
     for _ in range(3):
-        for n in (1, True, 1.0, 2, "1", (1, 2), (1, 3), None, b"1", float("inf")):
+        for n in (1, True, 1.0, 2, "1", (1, 2), (1.0, 2), (1, 3), (1, (2,)), None, b"1", float("inf"), 0.0, -0.0, 0):
             made = compiled(matrix(), n)[1]
-            assert made == n
-            assert type(made) is type(n)
+            assert repr(made) == repr(n)
+
+
+@pytest.mark.parametrize("value", [3, 2.5, True, "sum", (2, (3, "a")), None, slice(1, 3), np.float32, len, b"x"])
+def test_static_arguments_take_no_python(value: Any) -> None:
+    compiled = pliant.jit(lambda x, how: (x * 2, how), static="how")
+    for call in (lambda: compiled(matrix(), value), lambda: compiled(matrix(), how=value)):
+        for _ in range(2):
+            assert call()[1] == value
+        assert frames(call)[1:] == []  # `matrix` comes first
+
+
+def test_dataclasses_that_have_other_attributes_are_others() -> None:
+    compiled = pliant.jit(lambda p: sum(vars(p).values()))
+    for _ in range(3):
+        line = Line(matrix(), np.ones(4))
+        np.testing.assert_array_equal(compiled(line), matrix() + 1)
+        line.slope = np.ones(4)
+        np.testing.assert_array_equal(compiled(line), np.full(4, 2.0))
+        line.more = 3.0  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compiled(line), np.full(4, 5.0))
+        del line.offset
+        np.testing.assert_array_equal(compiled(line), np.full(4, 4.0))
 
 
 class Odd:

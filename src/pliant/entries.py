@@ -28,14 +28,16 @@ from pliant.backends.calls import (
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
+from pliant.frontend.attributes import attributes
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
 from pliant.frontend.memory import address_of
 from pliant.frontend.outputs import Changed, Output, replace_items
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
+from pliant.frontend.records import is_record
 from pliant.frontend.shown import Cut, Window
-from pliant.frontend.signature import WEAK, converter, flatten, unflatten
+from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
 
 
@@ -106,6 +108,11 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
         return _leaf(sample, numbered, sample.given[numbered])
     if numbered is None:
         return Constant(None)
+    if is_record(kind):
+        numbers, held = attributes(numbered), attributes(x)
+        if held is not getattr(x, "__dict__", None):
+            raise NoEntryError
+        return Container(kind, tuple([_part(sample, numbers[name], y) for name, y in held.items()]), tuple(held))
     return _container(x, [_part(sample, n, y) for n, y in _pairs(numbered, x)])
 
 
@@ -130,7 +137,7 @@ def _container(x: Any, parts: Sequence[Any]) -> Container:
 def _leaf(sample: Sample, number: int, x: Any) -> Part:
     program, leaf = sample.program, sample.leaves[number]
     if number not in program.leaves:
-        return Constant(x)
+        return _known(x.value if isinstance(x, Static) else x)
     param = sample.param(number)
     kind = x.__class__
     if kind in WEAK or isinstance(x, np.generic):
@@ -143,6 +150,11 @@ def _leaf(sample: Sample, number: int, x: Any) -> Part:
         param, _strides(leaf), None if kind is np.ndarray else kind, convert, program.order(number),
         shape=memory.shape if memory else None, is_aligned=bool(leaf.flags.aligned),
     )  # fmt: skip
+
+
+def _known(value: Any) -> Part:
+    """What equals a value, and so do the items of tuples, with their classes: (1, 2) is not (1.0, 2)."""
+    return Container(tuple, tuple(map(_known, value))) if value.__class__ is tuple else Constant(value)
 
 
 def _captured(program: Program, first: int, number: int) -> Array:

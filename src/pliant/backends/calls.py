@@ -68,7 +68,8 @@ class Target:
 @final
 @frozen
 class Container:
-    """A tuple, named tuple, list or dict of exactly this class; `keys` of a dict, in its order."""
+    """A tuple, named tuple, list or dict of exactly this class, or an object with attributes; `keys` of a dict, or the
+    names of attributes, in their order."""
 
     kind: type
     parts: tuple[Any, ...]

@@ -26,7 +26,7 @@ WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
 @final
 class Static:
-    """A leaf that is no number: part of the signature, compared by equality."""
+    """A leaf that is no number: part of the signature, compared by equality and class, so are the items of tuples."""
 
     __slots__ = ("value",)
 
@@ -34,10 +34,19 @@ class Static:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
+        return isinstance(other, Static) and _is_same(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash((self.value.__class__, hash_of(self.value)))
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Whether two values are equal, of one class, and zeros of one sign."""
+    if x.__class__ is not y.__class__:
+        return False
+    if x.__class__ is tuple:
+        return len(x) == len(y) and all(map(_is_same, x, y))
+    return repr(x) == repr(y) if x.__class__ in (float, complex) else x == y
 
 
 def hash_of(value: Any) -> int:

@@ -143,7 +143,7 @@ class Arguments:
     def known(self, value: Any, x: str) -> None:
         """An object that is this one, or equals it if the class's `==` is Python's own."""
         w, kind = self.w, value.__class__
-        if kind not in COMPARED:
+        if kind not in COMPARED or (kind in (float, complex) and not value):  # there are two zeros
             w.require_equal("ptr", x, constant(value))
             return
         same, differs = w.label("same"), w.label("differs")
@@ -160,11 +160,15 @@ class Arguments:
         w.require_type(x, part.kind)
         if part.kind is dict:
             items = self.items_of_dict(part, x)
-        else:
+        elif issubclass(part.kind, list | tuple):
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
             row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
-        if part.kind in (list, dict):  # which may change while other threads, or `convert`, run
+        else:
+            held = w.call("ptr", "PyObject_GenericGetDict", f"ptr {x}, ptr null")
+            w.own(w.require_made(held))
+            items = self.items_of_dict(part, held)
+        if not issubclass(part.kind, tuple):  # which may change while other threads, or `convert`, run
             for item in items:
                 w.own(w.another(item))
         for item, inner in zip(items, part.parts, strict=True):
