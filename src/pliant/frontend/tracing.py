@@ -122,6 +122,7 @@ class Trace:
     see: Any = None  # what makes a function of the user one that the trace sees; see `capture`
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
+    heavy: set[Any] = field(default_factory=set[Any])  # bodies of loops that have many operations, by their code
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`

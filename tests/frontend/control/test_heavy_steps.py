@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,88 @@ def test_a_while_of_many_operations_is_one_loop_after_few_copies():
     assert sizes[1] < 1.1 * sizes[0]
     assert_allclose(pliant.jit(merged)(x), np.sort(x))
     check_gradient(lambda x: merged(x) @ np.arange(96.0), x, rtol=1e-5)
+
+
+OFFSETS = [(0, 1), (1, 0), (0, -1), (-1, 0), (1, 1)]
+
+
+def walked(x: Any, near: Any, k: int) -> Any:
+    """Many operations, of loops of unknown length inside of each other."""
+    total, n = 0.0, near
+    while x[n] < 2:
+        m = near
+        while x[m] < 2.5:
+            if m != n:
+                d = x[n] - x[m]
+                total += k * np.exp(-d * d) + np.sin(d) * np.cos(x[m]) / (1 + d * d) + np.tanh(d) * x[n] * x[m]
+            m += 1
+        n += 1
+    return total
+
+
+def of_tuples(x: Any) -> Any:
+    total = 0.0
+    for a in (-1, 0, 1):
+        for b in (2, 0, 1):
+            for weight, c in ((0.5, 1), (1.5, 0), (0.25, 2)):
+                total += weight * walked(x, a + b + c + 1, b)
+    return total, a, weight
+
+
+def of_ranges(x: Any) -> Any:
+    total, c = 0.0, 0
+    for a in range(3):
+        for b in range(3):
+            for c in range(-1, 2):
+                total += walked(x, a + b + c + 1, b)
+    return total, c
+
+
+def of_a_list(x: Any) -> Any:
+    total = 0.0
+    for a, b in OFFSETS:
+        for _, c in enumerate((3, 1, 2)):
+            total += walked(x, a + b + c + 1, b)
+    return total
+
+
+def of_a_product(x: Any) -> Any:
+    total, b = 0.0, 0
+    for a, b, c in product((-1, 0, 1), repeat=3):
+        total += walked(x, a + b + c + 3, b)
+        if total > 40:
+            break
+    return total, b
+
+
+def of_a_list_that_grows(x: Any) -> Any:
+    total, todo = 0.0, [1, 2, 3]
+    for a in todo:
+        total += walked(x, a, 1)
+        if len(todo) < 6:
+            todo.append(a + 1)
+    return total
+
+
+def first(f: Any, x: Any) -> Any:
+    """The result of a function, or the first of several."""
+    results: Any = f(x)
+    return results[0] if type(results) is tuple else results
+
+
+NESTS = [of_tuples, of_ranges, of_a_list, of_a_product, of_a_list_that_grows]
+LONG = np.linspace(0.0, 3.0, 12)
+
+
+@pytest.mark.parametrize("f", NESTS)
+def test_known_elements_of_heavy_loops_are_those_of_python(f: Any):
+    found, expected = pliant.jit(f)(LONG), f(LONG)
+    assert_allclose(found, expected, rtol=1e-12)
+    assert str(found)[-10:].split(",")[1:] == str(expected)[-10:].split(",")[1:]
+    check_gradient(partial(first, f), LONG, rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", NESTS[:4])
+def test_nests_of_short_loops_hold_a_heavy_body_a_few_times(f: Any):
+    once = len([*all_nodes(pliant.trace(partial(walked, near=1, k=1), LONG))])
+    assert len([*all_nodes(pliant.trace(f, LONG))]) < 11 * once

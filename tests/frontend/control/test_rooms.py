@@ -171,3 +171,26 @@ def test_a_batch_is_each_of_its_problems(f: Callable[[Any], Any]) -> None:
 def test_memory_that_is_donated_would_be_lost() -> None:
     with pytest.raises(UnsupportedError, match="as many as nothing bounds"):
         pliant.jit(halves, donate="x")(np.array([3.0, 0.7]))
+
+
+def spread(x: Any) -> Any:
+    """Places reached from those above a level, through a stack that starts from one known element at each."""
+    seen = np.zeros(len(x), dtype=np.uint8)
+    stack: list[Any] = []
+    for i in range(len(x)):
+        if x[i] >= 0.8 and seen[i] == 0:
+            seen[i] = 1
+            stack.append((i, 0))
+            while stack:
+                a, steps = stack.pop()
+                for step in (-1, 0, 1):
+                    b = a + step
+                    if 0 <= b < len(x) and seen[b] == 0 and x[b] > 0.3 and steps < 3:
+                        seen[b] = 2
+                        stack.append((b, steps + 1))
+    return seen
+
+
+def test_a_stack_with_a_known_element_is_asked_whether_it_is_empty():
+    x = np.array([0.4, 0.1, 0.9, 0.5, 0.4, 0.6, 0.7, 0.2, 0.85])
+    np.testing.assert_array_equal(pliant.jit(spread)(x), spread(x))

@@ -119,16 +119,24 @@ def _checked(step: TracedArray) -> TracedArray:
 @frozen
 class Steps:
     """The elements of a loop: how many, an int or a traced one, and the one at a number. ended: what asking for one
-    more does, where that may raise."""
+    more does, where that may raise. known: the tuple or list that has the elements, if they are numbers that are known
+    while tracing."""
 
     count: Any
     at: Callable[[Any], Any]
     ended: Callable[[], None] | None = None
+    known: Sequence[Any] | None = None
 
     @property
     def is_static(self) -> bool:
         """Whether the number of steps is known while tracing."""
         return isinstance(self.count, int)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether known elements are still those that they were before."""
+        found = self.known
+        return found is None or (len(found) == self.count and all([x is self.at(n) for n, x in enumerate(found)]))
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.at, range(self.count))

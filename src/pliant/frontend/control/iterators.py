@@ -16,6 +16,7 @@ from pliant.core.frozen import frozen
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.items import Made, Mapped, Steps, items, scaled, steps_of
+from pliant.frontend.control.offsets import are_known
 from pliant.frontend.convert import as_traced, result_dtype, short, value_of
 from pliant.frontend.kinds import is_sequence
 from pliant.frontend.number import Kind, with_kind
@@ -109,6 +110,8 @@ def is_known(function: Any) -> bool:
 
 
 def _product(*pools: Any, repeat: int = 1) -> Any:
+    if all(map(are_known, pools)) and not all(map(has_steps, pools)):
+        return tuple(itertools.product(*pools, repeat=repeat))
     if not any(map(has_steps, pools)) or any([hasattr(p, "__next__") for p in pools]):
         return None
     return _product_of(tuple(map(_pool, pools)) * repeat)

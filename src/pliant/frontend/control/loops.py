@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from types import CodeType
 from typing import Any, Final, final
 
@@ -16,19 +17,19 @@ from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
+from pliant.frontend.control.offsets import offsets
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
-from pliant.frontend.control.sizing import operations
+from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
 from pliant.frontend.convert import value_of
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
-HEAVY: Final = 200  # operations of a step of which no two are to be compiled
 NESTED: Final = 40  # copies of a body, each under a condition inside the one before
 
 
@@ -92,7 +93,7 @@ def _under(site: Site, test: Any) -> Callable[[Any], Signal | None]:
 
 
 def _counted(site: Site, elements: Any) -> Signal | None:
-    steps = steps_of(elements) if is_tracing() else None
+    steps = steps_of(elements) or offsets(elements) if is_tracing() else None
     if steps is None:
         return _plain(site, iter(elements), name_of(elements))
     if steps.ended is not None:
@@ -117,10 +118,10 @@ def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Sig
 def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
     """The steps from `done` on of a loop whose number of steps is known."""
     is_tried = bool(failed_before(site.code, depth()))
-    is_heavy = False
-    while done < steps.count:
+    while done < steps.count and steps.is_same:
         left = steps.count - done
-        if not is_tried and (left > FEW or (is_heavy and left > 1)) and peeled <= PEELED:
+        is_worth = (left > FEW and steps.known is None) or (left > 1 and is_heavy(site.code))
+        if is_worth and not is_tried and peeled <= PEELED:
             found = _captured(site, steps, done)
             if type(found) is Captured:
                 return _run_static(site, steps, done, found)
@@ -130,13 +131,16 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
             raise site.too_long(steps.count)
         before = operations()
         signal = site.step(steps.at(done))
-        is_heavy = operations() - before > HEAVY
+        if not is_tried:
+            note_size(site.code, operations_since(before), left)
         done += 1
         if signal is not None:
-            if not signal.is_known and done > NESTED:
+            if not signal.is_known and done > NESTED and steps.known is None:
                 raise site.too_long(steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
-    return site.finished(None)
+    if steps.known is None or (is_tried and steps.is_same):
+        return site.finished(None)
+    return _plain(site, islice(steps.known, done, None), name_of(steps.known), done)
 
 
 def _captured(site: Site, steps: Steps, done: int) -> Captured | bool:
@@ -164,7 +168,10 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     """The search for a step's form, from step `done` on."""
 
     def step(index: Value, j: int) -> Signal | None:
-        return site.body(steps.at(offset(index, plan.period, done + j)))
+        signal = site.body(steps.at(offset(index, plan.period, done + j)))
+        if not steps.is_same:
+            raise NotInductive("the list that it goes over changes")
+        return signal
 
     count = steps.count - done if done else steps.count
     ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0

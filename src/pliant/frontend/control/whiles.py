@@ -16,12 +16,11 @@ from pliant.frontend.control.region import Place, cells_of, depth
 from pliant.frontend.control.report import Report, failed_before, report, was_while
 from pliant.frontend.control.signals import CONTINUE, FELL, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, Site, reason_of
-from pliant.frontend.control.sizing import operations, operations_since
+from pliant.frontend.control.sizing import MANY, operations, operations_since
 from pliant.frontend.failures import is_going_on
 from pliant.frontend.tracing import is_tracing
 
 PLAIN_STEPS: Final = 50  # of a `while` whose condition is known, before it is tried as a loop
-MANY: Final = 1000  # operations of such steps, before it is
 
 
 def repeat(test: Block, asked: Sequence[str], body: Block, orelse: Block | None, *names: Any) -> Signal | None:
@@ -46,7 +45,7 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
             for place, content in untold.items():  # what reads it after the loop does not ask: see `unsure`
                 place.set(value_in(content))
             found = _conditional(site, test, asked, holds, peeled, sure, is_first=not done)
-            signal = None if found is None else repeated(found, None, holds)
+            signal = None if found is None else repeated(found, None, _as_bool(holds))
             for place, content in untold.items():
                 place.set(content if found is None else content.untold())
             if found is not None:
