@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm.kept import all_nodes
 from pliant.compiled import Compiled
 from pliant.errors import UnsupportedError
 
@@ -194,3 +195,37 @@ def spread(x: Any) -> Any:
 def test_a_stack_with_a_known_element_is_asked_whether_it_is_empty():
     x = np.array([0.4, 0.1, 0.9, 0.5, 0.4, 0.6, 0.7, 0.2, 0.85])
     np.testing.assert_array_equal(pliant.jit(spread)(x), spread(x))
+
+
+def found_early(x: Any) -> Any:
+    """Stacks that are left with elements, as a search ends, and one that is used again after it was emptied."""
+    total = 0.0
+    stack: list[Any] = []
+    for i in range(len(x)):
+        stack.append(i)
+        while len(stack) > 0:
+            a = stack.pop()
+            if x[a] > 0.6:
+                total += x[a] * 10
+                break
+            if a > 1:
+                stack.append(a - 2)
+                stack.append(a - 1)
+            total += x[a]
+        total += len(stack)
+        while stack:
+            total += stack.pop() * 0.001
+        stack.append(i)
+        total += len(stack) * stack[0]
+    return total
+
+
+def test_a_loop_around_one_that_empties_a_list_is_a_loop():
+    x = np.array([0.4, 0.1, 0.9, 0.5, 0.4, 0.6, 0.7, 0.2, 0.85])
+    sizes = [len([*all_nodes(pliant.trace(spread, xs))]) for xs in (x, np.tile(x, 3))]
+    assert sizes[1] < 1.1 * sizes[0]
+
+
+def test_a_list_that_a_search_leaves_early_has_elements_still():
+    x = np.array([0.4, 0.1, 0.3, 0.5, 0.4, 0.61, 0.2, 0.85])
+    np.testing.assert_allclose(pliant.jit(found_early)(x), found_early(x))

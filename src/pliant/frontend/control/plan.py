@@ -11,12 +11,13 @@ from typing import Any, TypeAlias, cast, final
 from pliant.core import ir
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
-from pliant.core.ir import Value, Values, param
+from pliant.core.ir import Const, Value, Values, param
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.either import bases
 from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
 from pliant.frontend.control.objects import containers, flatten, flatten_like, unflatten
@@ -27,6 +28,7 @@ from pliant.frontend.control.unsized import Unsized, as_array
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import is_going_on
+from pliant.frontend.limits import ordered
 from pliant.frontend.number import Kind, is_number, with_kind
 from pliant.frontend.sizes import Size, note_range, size_of
 from pliant.frontend.tracing import Storage, back_in
@@ -169,6 +171,14 @@ class Plan:
         """Whether lists that nothing bounds have room for another step; None if there are no such."""
         rooms = [table.room for table in self.tables.values() if isinstance(table, Filling)]
         return is_going_on() if any(rooms) else None
+
+    def emptied(self, holds: Any) -> list[Place]:
+        """The lists that have no elements where a condition does not hold, which asks whether they have some."""
+        order = ordered(holds.value, holds=False) if type(holds) is TracedArray else None
+        if order is None or not isinstance(order[1].op, Const) or order[1].op.value.real > 0:
+            return []
+        fronts = {place: front_of(place.get()) for place, table in self.tables.items() if isinstance(table, Filling)}
+        return [place for place, front in fronts.items() if front is not None and front.count is order[0]]
 
     @property
     def length(self) -> int | None:

@@ -44,8 +44,11 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
             untold = {place: place.get() for place in sure if not is_flagged(place.get())}
             for place, content in untold.items():  # what reads it after the loop does not ask: see `unsure`
                 place.set(value_in(content))
-            found = _conditional(site, test, asked, holds, peeled, sure, is_first=not done)
+            emptied: list[Place] = []
+            found = _conditional(site, test, asked, holds, peeled, sure, emptied, is_first=not done)
             signal = None if found is None else repeated(found, None, _as_bool(holds))
+            for place in emptied if found is not None and signal is None else ():
+                place.set([])
             for place, content in untold.items():
                 place.set(content if found is None else content.untold())
             if found is not None:
@@ -65,10 +68,12 @@ def _repeat(site: Site, test: Block, asked: Sequence[str], peeled: int) -> Signa
 
 
 def _conditional(
-    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, sure: Sequence[Place], *, is_first: bool
-) -> Captured | None:
+    site: Site, test: Block, asked: Sequence[str], holds: Any, peeled: int, sure: Sequence[Place],
+    emptied: list[Place], *, is_first: bool,
+) -> Captured | None:  # fmt: skip
     """A `while` as a loop of the program: the body, and then the condition for the next step. sure: the names that
-    have a value in a step, as the condition has bound them, and maybe none after the loop."""
+    have a value in a step, as the condition has bound them, and maybe none after the loop. emptied: gets the lists
+    that have no elements once the condition does not hold."""
 
     def step(_: Any, __: Any) -> Signal | None:
         for place in sure:
@@ -82,6 +87,7 @@ def _conditional(
         def again() -> Any:
             settle(partly, possible_of(signal) & {FELL, CONTINUE})
             holds = _as_bool(test())
+            emptied[:] = plan.emptied(holds)
             settle_if(bound, holds, site.kept)
             return holds
 
