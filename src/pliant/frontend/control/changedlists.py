@@ -25,8 +25,9 @@ class Lists:
 
     def are_told(self, place: Place, content: Any) -> bool:
         """Whether the plan says all that a step does to a container; content: what it held before."""
-        is_list = place.kind == "whole" and type(place.holder) is list and place not in self.plan.tables
-        if is_list and not content and not place.holder:  # it had elements meanwhile
+        holder: Any = place.holder
+        is_list = place.kind == "whole" and type(holder) is list and place not in self.plan.tables
+        if is_list and not content and not holder:  # it had elements meanwhile
             return True
         return self.fills(place, content) or self.grows(place, content) or self.changes(place, content)
 
