@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pliant.backends.llvm.accumulator import Accumulator
 from pliant.backends.llvm.values import llvm_type
+from pliant.core.types import itemsize
 from pliant.kernel.ir import Fold, Var
 
 if TYPE_CHECKING:
@@ -25,13 +26,14 @@ BLOCK: Final = 128  # elements
 LONG_BLOCK: Final = 512  # elements of a block of a long row: of so many blocks the search in the last one costs little
 LONG: Final = 4096  # elements of a row from which on blocks are so
 AT_ONCE: Final = 4  # vectors whose extrema are found side by side: each waits for the one before
+WIDTH: Final = 32  # bytes of a vector
 PLACE: Final = "i32"  # dtype of a place in a block
 
 
 def emit_search(e: Emitter, s: Fold) -> str:
     """The first place along the loop of a fold where its extremum is, or the first NaN; an i64."""
     (loop,), kind, dtype = s.vars, s.kind.removeprefix("arg"), s.element.dtype
-    size = LONG_BLOCK if loop.extent >= LONG else min(loop.extent, BLOCK)
+    size = size_of_block(loop.extent, dtype)
     one, block = Accumulator(e, kind, dtype, long=False), Var(size)
     if loop.extent <= size:
         find_extremum(e, s, one, block, "0")
@@ -53,10 +55,23 @@ def emit_search(e: Emitter, s: Fold) -> str:
     return least_place(e, s, str(best.load()), block, e.op(f"load i64, ptr {at}"))
 
 
+def size_of_block(extent: int, dtype: str) -> int:
+    """Elements of a block: as many blocks as must be, which overlap little, and of whole vectors."""
+    if extent >= LONG or extent <= BLOCK:
+        return LONG_BLOCK if extent >= LONG else extent
+    return whole_vectors(-(-extent // -(-extent // BLOCK)), dtype)
+
+
+def whole_vectors(n: int, dtype: str) -> int:
+    """At least so many elements, in vectors that are taken side by side."""
+    some = min(AT_ONCE * WIDTH // itemsize(dtype), BLOCK)
+    return -(-n // some) * some
+
+
 def find_extremum(e: Emitter, s: Fold, total: Accumulator, block: Var, first: str) -> None:
     """Let `total` be the extremum of a block."""
     total.start()
-    wish = e.module.at_once(AT_ONCE) if block.extent in (BLOCK, LONG_BLOCK) else ""
+    wish = e.module.at_once(AT_ONCE) if whole_vectors(block.extent, s.element.dtype) == block.extent else ""
     run(e, s, block, first, lambda: total.add(e.folded(s.element, total.kind)), wish)
 
 
