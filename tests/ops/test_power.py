@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import pliant
 from pliant.core.build import trace
 from pliant.core.types import Type
 from pliant.ops import power as module
@@ -64,6 +65,26 @@ def test_literal_exponent_at_zero_and_below(n):
 def test_complex_powers_are_holomorphic():
     check_primitive(power, Type("c128", (3,)), Type("c128", (3,)), low=0.2, high=1.5)
     assert_array_equal(gradient(lambda z: power(z, 2), [1 + 1j], dtype="c128"), [2 - 2j])
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("n", [3, 4, 6, 7, 10, 99, -2, -3, -6, 100, 2.5])
+def test_whole_powers_of_complex_numbers_have_the_bits_of_numpys(n, dtype):
+    rng, ends = np.random.default_rng(0), np.array([0.0, -0.0, 1, -1, 2, np.inf, np.nan], dtype[0] + "16")
+    axes = np.concatenate([ends, 1j * np.array([1, -1, -0.0]), [complex(0, np.inf), complex(-0.0, -1)]])
+    x = np.concatenate([rng.normal(size=50) + 1j * rng.normal(size=50), axes]).astype(dtype)
+    with np.errstate(all="ignore"):
+        got, want = pliant.jit(lambda x: x**n)(x), x**n
+    assert got.dtype == want.dtype
+    for made, wanted in ((got.real, want.real), (got.imag, want.imag)):
+        assert_array_equal(made, wanted)
+        known = ~np.isnan(wanted)
+        assert_array_equal(np.signbit(made)[known], np.signbit(wanted)[known])
+
+
+@pytest.mark.parametrize("n", [5, 6, -2])
+def test_whole_powers_of_complex_numbers_are_products(n):
+    check_rule(module.power_of_complex, Type("c128", (40,)), program=lambda x: power(x, n))
 
 
 def test_whole_number_to_a_negative_power_raises_as_numpy_does():

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+import math
+from typing import Any, Final, final
 
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
+from pliant.ops.complex import complex as as_complex
+from pliant.ops.complex import imag, real
 from pliant.ops.elementwise import is_float
 from pliant.ops.select import select
 from pliant.rewrite.rule import rewrite, rule
+
+MOST: Final = 100
+"""Whole powers of complex numbers are products below it, as in NumPy."""
 
 
 @final
@@ -129,4 +135,37 @@ def power_three(x: Any) -> tuple[Any, Any]:
     return power(x, 3), x * x * x
 
 
-RULES = (power_one, power_two, power_minus_one, power_zero, power_three)
+@rewrite(Pow, level="stable", reads=(Const,))
+def power_of_complex(value: Value) -> Value | None:
+    """xⁿ → products, for a complex x and a whole n, in NumPy's order; of 0 a negative one is NaN."""
+    x, exponent = value.args
+    if x.dtype[0] != "c" or not isinstance(exponent.op, Const) or x.shape != value.shape:
+        return None
+    n = complex(exponent.op.value)
+    if n.imag or not n.real.is_integer() or abs(n.real) >= MOST or n.real in (-1, 0, 1, 2):
+        return None
+    made = whole_power(x, int(abs(n.real)))
+    return made if n.real > 0 else select(equal(x, 0), complex(math.nan, math.nan), 1.0 / made)
+
+
+def whole_power(x: Value, n: int) -> Value:
+    """xⁿ as 1 times those of x, x², x⁴ and so on that it takes; the 1 has a say in signs of zeros."""
+    if n == 3:
+        return x * (x * x)
+    made = None
+    while n:
+        if n % 2:
+            made = once(x) if made is None else made * x
+        n //= 2
+        x = x * x if n else x
+    assert made is not None
+    return made
+
+
+def once(x: Value) -> Value:
+    """1·x for a complex x, whose zeros have other signs, and whose infinite parts make NaN of others."""
+    a, b = real(x), imag(x)
+    return as_complex(a - 0.0 * b, b + 0.0 * a)
+
+
+RULES = (power_one, power_two, power_minus_one, power_zero, power_three, power_of_complex)
