@@ -138,6 +138,13 @@ def test_an_integer_of_more_than_64_bits_is_refused():
         assert pliant.jit(lambda x: int(x[0]))(np.array([v])) == int(v)
 
 
+def test_that_it_is_one_is_asked_once_and_of_the_number_itself():
+    program = str(pliant.trace(lambda x: int(x[0]), np.ones(2)))
+    assert "trunc" not in program
+    assert program.count("less(") == 1
+    assert f"{2**62}" in program  # a bit of all that are too large: LLVM sees that no code of an error is 0
+
+
 def test_what_is_no_integer_is_an_error_of_the_branch_that_is_taken():
     def f(x: Any) -> Any:
         return int(x[0]) if x[0] < 5 else -1

@@ -10,22 +10,22 @@ import numpy as np
 from pliant.core.ir import Value, const
 from pliant.core.types import DTYPES
 from pliant.ops.bitcast import bitcast
-from pliant.ops.bits import logical_and, logical_or
+from pliant.ops.bits import bitwise_or, logical_and, logical_or
 from pliant.ops.compare import greater, less
 from pliant.ops.elementwise import absolute, convert
 from pliant.ops.ensure import ensure
-from pliant.ops.rounding import trunc
 from pliant.ops.select import select
 
 
 def whole(x: Value, dtype: str = "i64") -> Value:
     """A float without its fraction as an integer of 64 bits; ValueError for NaN, OverflowError for what has more."""
-    number, bits = trunc(x), bitcast(convert(x, "f64"), "i64")  # which says what x is; never 0 where it matters
+    bits = bitcast(convert(x, "f64"), "i64")  # which says what x is; never 0 where it matters
     if dtype == "u64":
-        is_inside = logical_and(greater(number, const(-1.0, x.dtype)), less(number, const(_end(64, x.dtype), x.dtype)))
-    else:  # as the conversion asks, and so asked once
-        is_inside = less(absolute(number), const(_end(63, x.dtype), x.dtype))
-    return ensure(convert(number, dtype), select(is_inside, const(0, "i64"), bits), "integer")
+        is_inside = logical_and(greater(x, const(-1.0, x.dtype)), less(x, const(_end(64, x.dtype), x.dtype)))
+    else:  # as the conversion asks, and so asked once; larger numbers have that bit: LLVM is told that these are not 0
+        bits = bitwise_or(bits, const(2**62, "i64"))
+        is_inside = less(absolute(x), const(_end(63, x.dtype), x.dtype))
+    return ensure(convert(x, dtype), select(is_inside, const(0, "i64"), bits), "integer")
 
 
 def _end(bits: int, dtype: str) -> float:
