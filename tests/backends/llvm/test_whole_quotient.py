@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm.compiler import compiled
 
 KNOWN = (1, 2, 3, 7, 8, 10, 64, 100, 127, -1, -3, -8)
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -53,7 +54,7 @@ def test_quotients_of_arrays(dtype: str) -> None:
 def test_quotients_by_one_number_that_is_given(dtype: str) -> None:
     x = pairs(dtype)[0]
     f = pliant.jit(both)
-    for y in numbers(dtype, 5):
+    for y in [*numbers(dtype, 5), *np.array([2, 3, 5, 7, 64, 100], dtype)]:
         for got, want in zip(f(x, y), both(x, y), strict=True):
             np.testing.assert_array_equal(got, want)
 
@@ -70,6 +71,28 @@ def test_quotients_by_a_known_number(dtype: str, c: int) -> None:
     for got, want in zip(pliant.jit(f)(x), f(x), strict=True):
         assert got.dtype == want.dtype
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_quotients_of_int64_by_one_number_of_any_size() -> None:
+    f = pliant.jit(both)
+    some = numbers("i8", 400)
+    for y in [
+        *some[::4],
+        *(2**k + d for k in range(1, 63) for d in (-1, 0, 1)),
+        *(-(2**k) - 1 for k in range(0, 62, 7)),
+    ]:
+        with np.errstate(over="ignore"):
+            times = some // np.int64(y or 1) * np.int64(y or 1)
+            x = np.concatenate([some, times, times - 1, times + 1])
+        for got, want in zip(f(x, np.int64(y)), both(x, np.int64(y)), strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_one_number_that_is_given_is_looked_at_before_a_long_loop() -> None:
+    for n, is_before in ((100, False), (1000, True)):
+        text = compiled(pliant.trace(both, np.arange(n), 7), (), (), sharing=False)[1]
+        assert ("@factor" in text) == is_before
 
 
 def test_quotients_of_single_numbers() -> None:

@@ -7,6 +7,7 @@ from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.alone import has_instruction, whole
+from pliant.backends.llvm.fixed_quotient import by_fixed, is_fixed
 from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
@@ -49,6 +50,7 @@ class Emitter(FunctionText):
 
     staying: int = 0  # loops that were written, and are not unrolled
     is_inner: bool = False  # in a loop whose steps do not wait for each other
+    fixed: frozenset[Scalar] = frozenset()  # what is computed before that loop, if it has many steps
 
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
         """Run a body for each value of a loop variable; at least once, unless it ends by a limit. wish: metadata."""
@@ -239,6 +241,8 @@ class Emitter(FunctionText):
             return divided(self, s.dtype, str(args[0]), last.value)
         if self.is_inner and is_by_floats(s.op.name, s.dtype, str(args[-1])):
             return by_floats(self, s.op.name, s.dtype, str(args[0]), str(args[1]))
+        if self.is_inner and last in self.fixed and is_fixed(s.op.name, s.dtype, str(args[-1])):
+            return by_fixed(self, s.op.name, str(args[0]), str(args[1]))
         if s.op.name == "pow" and isinstance(last, Literal) and is_known(last.value, s.dtype):
             return powered(self, s.dtype, str(args[0]), last.value)
         if not self.env and s.op.name == "convert" and has_instruction(last.dtype, s.dtype):

@@ -11,6 +11,7 @@ from pliant.backends.llvm.ahead import asking
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
+from pliant.backends.llvm.fixed_quotient import FEWEST
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
@@ -337,6 +338,9 @@ class NestEmitter:
 
     def begin(self, level: int) -> None:
         """What comes before the loop of a level."""
+        if level == len(self.loops):
+            is_long = level > 0 and self.loops[-1].extent >= FEWEST
+            self.e.fixed = frozenset([s for scalars in self.levels[:-1] for s in scalars]) if is_long else frozenset()
         for s in self.levels[level]:
             if isinstance(s, Load) and s in self.turned_over:
                 self.e.values[s] = self.e.load(*self.turned_over[s])
