@@ -98,6 +98,25 @@ def filled_under_a_condition(x: Any) -> Any:
     return np.array(found).sum(), len(found)
 
 
+def labelled(x: Any) -> Any:
+    mask, (h, w), count = x > 0.5, x.shape, 0
+    labels = np.zeros((h, w), int)
+    for i in range(h):
+        for j in range(w):
+            if mask[i, j] and labels[i, j] == 0:
+                count += 1
+                labels[i, j] = count
+                stack = [(i, j)]
+                while stack:
+                    y, k = stack.pop()
+                    for dy, dk in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+                        a, b = y + dy, k + dk
+                        if 0 <= a < h and 0 <= b < w and mask[a, b] and labels[a, b] == 0:
+                            labels[a, b] = count
+                            stack.append((a, b))
+    return labels, count
+
+
 def written_anew(x: Any) -> Any:
     x[0] += 1
     queue, total = [x[0]], 0.0
@@ -113,6 +132,7 @@ def written_anew(x: Any) -> Any:
 FEW, MANY = np.array([3.0, 1.0, 0.1]), np.array([3000.0, 1.0, 0.001])
 PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "flooded": (flooded, np.random.default_rng(1).uniform(size=(12, 11)), np.zeros((50, 40))),
+    "labelled": (labelled, np.random.default_rng(2).uniform(size=(12, 11)), np.zeros((12, 11))),
     "halves": (halves, FEW, MANY),
     "quadrature": (quadrature, np.array([1.5, 1.0]), np.array([9.0, 1e-5])),
     "counted_by_data": (counted_by_data, np.array([40.7, 2.0]), np.array([5000.2, 2.0])),
