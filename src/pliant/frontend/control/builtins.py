@@ -30,8 +30,10 @@ from pliant.frontend.control.comprehension import (
     accumulated,
     best,
     every_one,
+    first_of,
     folded,
     generated,
+    has_elements,
     is_long,
     is_open_ended,
     listed,
@@ -44,11 +46,10 @@ from pliant.frontend.control.comprehension import (
 )
 from pliant.frontend.control.deques import made_of
 from pliant.frontend.control.effects import advanced, assign, store, undone
-from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated
-from pliant.frontend.control.lists import asked, first_of, length
+from pliant.frontend.control.lists import length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.region import born
@@ -78,11 +79,12 @@ def _chosen(
     key: Callable[[Any], Any] | None,
     default: dict[str, Any],
 ) -> Any:
-    if default and front_of(args[0]) is not None:
-        return choose(asked(args[0]), lambda: _chosen(plain, less, args, key, {}), lambda: default["default"])
+    is_open_one = len(args) == 1 and is_tracing() and is_open_ended(args[0])
+    if default and is_open_one:
+        return choose(has_elements(args[0]), lambda: _chosen(plain, less, args, key, {}), lambda: default["default"])
     if len(args) == 1 and key is None and is_long(args[0]):
         return folded(plain, over(args[0]), *first_of(args[0], plain.__name__))
-    if key is not None and front_of(args[0]) is not None:
+    if key is not None and is_open_one:
         (first,) = first_of(args[0], plain.__name__)
         pairs = Mapped(args[0], lambda x: (x, key(x)))
         return reduction(lambda b, x: _better(precedes(x[1], b[1], less), x, b), pairs, (first, key(first)))[0]

@@ -22,6 +22,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import both, branch, choose, either, is_open, negated, only_if
 from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.fronts import as_list, front_of
+from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
 from pliant.frontend.control.iterators import has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
@@ -29,8 +30,9 @@ from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
 from pliant.frontend.control.specials import told
 from pliant.frontend.control.tables import held, number_kind, numbers
-from pliant.frontend.failures import failing_while
-from pliant.frontend.sizes import Size
+from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if, failing_while
+from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import is_tracing
 
 Clause: TypeAlias = Callable[[Any], Iterable[tuple[Any, Callable[[], Any]]]]
@@ -91,6 +93,23 @@ def is_open_ended(elements: Any) -> bool:
     """Whether it is known only at run time how many elements there are."""
     steps = steps_of(elements)
     return steps is not None and not steps.is_static
+
+
+def has_elements(elements: Any) -> Any:
+    """Whether there are elements, of what may have none."""
+    steps = steps_of(elements)
+    count = 0 if steps is None else steps.count
+    return True if size_of(count).is_at_least(1) else count > 0
+
+
+def first_of(elements: Any, name: str) -> tuple[Any, ...]:
+    """The first element, if a fold starts from it; name: of the fold, which is an error without elements."""
+    steps = steps_of(elements)
+    if steps is not None and not steps.is_static:
+        fail_if(value_of(negated(has_elements(elements)), "bool"), ValueError(f"{name}() iterable argument is empty"))
+        return (steps.at(0),)
+    growth = growth_of(elements)
+    return () if growth is None or not growth.before else (growth.item(0),)
 
 
 def listed(depth: int, elements: Any, clause: Clause) -> list[Any]:

@@ -25,7 +25,7 @@ from pliant.frontend.runs import run_of
 from pliant.frontend.selection import Selection
 from pliant.frontend.sizes import Size, size_of, traced
 from pliant.frontend.tracing import is_tracing
-from pliant.ops.compare import equal, less
+from pliant.ops.compare import less
 
 T = TypeVar("T")
 
@@ -57,16 +57,6 @@ def length(x: Any) -> Any:
     front, growth = front_of(x), growth_of(x)
     counted = growth if front is None else front
     return len(x) if counted is None else traced(counted.length)
-
-
-def first_of(elements: Any, name: str) -> tuple[Any, ...]:
-    """The first element, if a fold starts from it; name: of the fold, which is an error without elements."""
-    growth, front = growth_of(elements), front_of(elements)
-    if front is not None:
-        if not front.form.low.is_at_least(1):
-            fail_if(equal(front.count, const(0, "i64")), ValueError(f"{name}() iterable argument is empty"))
-        return (front.read(Size(0)),)
-    return () if growth is None or not growth.before else (growth.item(0),)
 
 
 def item(holder: Any, key: Any) -> Any:
