@@ -10,7 +10,7 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import whole_of
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.control.chosen import note_choice, one_of_more
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either
@@ -19,6 +19,7 @@ from pliant.frontend.control.items import Range
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
 from pliant.frontend.control.joinednames import name_of_two
 from pliant.frontend.control.joinednumbers import number_of_two
+from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
 from pliant.frontend.control.objects import flatten, in_region, is_own, keep, unflatten
 from pliant.frontend.control.outcomes import content, flattened, is_over, put
@@ -215,8 +216,10 @@ class Join:
         form = Unsized.of(a).joined(Unsized.of(b)) if is_array(a) and is_array(b) else None
         if form is None:
             return self.differs(a, b, what)(())
-        one, two = [self.with_room(side, x, form) for side, x in zip(self.sides, (a, b), strict=True)]
-        whole = self.differs(a, b, what)(()) if one is None or two is None else self.arrays(one, two, what)
+        whole = part_of_two(self, form.view(whole_of(a)), form.view(whole_of(b)))
+        if whole is None:
+            one, two = [self.with_room(side, x, form) for side, x in zip(self.sides, (a, b), strict=True)]
+            whole = self.differs(a, b, what)(()) if one is None or two is None else self.arrays(one, two, what)
         if type(whole) is Unbound:
             return whole
         slots = [self.slot(*pair) for pair in zip(form.counts(a), form.counts(b), strict=True)]
@@ -227,6 +230,8 @@ class Join:
         whole = whole_of(x)
         if whole.shape == form.room:
             return whole
+        if not side.region.owns(whole.storage):
+            return form.view(whole)
         leaves = [y for content in (*side.contents.values(), side.result) for y in flatten(content)[0]]
         names = [y for y in leaves if (array := as_array(y)) is not None and array.storage is whole.storage]
         if not side.region.owns(whole.storage) or len(names) > 1 or isinstance(cast("Any", whole.storage), Either):

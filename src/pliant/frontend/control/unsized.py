@@ -8,6 +8,7 @@ while y.size > 2:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -23,6 +24,7 @@ from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.number import Kind, is_exact, with_kind
 from pliant.frontend.selection import Selection, all_listed
 from pliant.frontend.sizes import Size, note_range, size_of, taken_apart
+from pliant.frontend.view import BlockLens, SliceLens
 from pliant.ops.update import pad
 
 
@@ -70,6 +72,18 @@ class Unsized:
         value = cast_value(whole_of(x).value, self.kind.type.dtype)
         more = tuple([n - m for n, m in zip(self.room, value.shape, strict=True)])
         return pad(value, (0,) * len(more), more) if any(more) else value
+
+    def view(self, x: TracedArray) -> TracedArray | None:
+        """An array as a view with the greatest extents, of which it is as much; None if there is not so much memory."""
+        last = next((lens for lens in x.lenses[-1:] if isinstance(lens, SliceLens | BlockLens)), None)
+        before = x.lenses if last is None else x.lenses[:-1]
+        if any([n < m for n, m in zip(TracedArray(x.storage, before).shape, self.room, strict=True)]):
+            return None
+        if isinstance(last, BlockLens):
+            return TracedArray(x.storage, (*before, replace(last, shape=self.room)))
+        last = last or SliceLens((0,) * x.ndim, (1,) * x.ndim, x.shape)
+        starts, lengths = [tuple([const(n, "i64") for n in numbers]) for numbers in (last.start, last.length)]
+        return TracedArray(x.storage, (*before, BlockLens(starts, lengths, self.room, last.step)))
 
     def counts(self, x: Any) -> list[Value]:
         """The extents of an array that are known only at run time."""
