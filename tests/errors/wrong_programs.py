@@ -176,7 +176,7 @@ def unknown_number_of_elements(x: Any) -> Any:
 
 
 def unsupported_function(x: Any) -> Any:
-    return np.packbits(x > 0)
+    return np.roots(x)
 
 
 def unsupported_keyword(x: Any) -> Any:

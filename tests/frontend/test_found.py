@@ -376,3 +376,12 @@ def test_elements_are_found_among_few_and_among_many(count: int, dtype: str) -> 
     for invert in (False, True):
         made = pliant.jit(lambda x, y, invert=invert: np.isin(x, y, invert=invert))(x.reshape(20, 10), y)
         np.testing.assert_array_equal(made, np.isin(x.reshape(20, 10), y, invert=invert), strict=True)
+
+
+def test_a_first_axis_that_is_known_is_gone_over() -> None:
+    def f(x: Any) -> Any:
+        a, b = x[x[:, 0] > 2].T
+        return (a * b).sum(), len(a), sum(row.max() for row in x[x[:, 0] > 2].T)
+
+    x = np.arange(1.0, 9.0).reshape(4, 2)
+    assert pliant.jit(f)(x) == f(x)

@@ -18,7 +18,7 @@ from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
 from pliant.frontend.text import Text
-from pliant.frontend.tracing import Storage, current, is_tracing, strides_of, type_of
+from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
@@ -369,8 +369,10 @@ def fresh(value: Value, *, is_array: bool = False) -> TracedArray:
 def fresh_concrete(array: Any, *, is_weak: bool = False) -> TracedArray:
     """A new array with content known while tracing; the array must not be written by others."""
     is_scalar = not isinstance(array, np.ndarray)
-    type_of(np.asarray(array))  # refuses dtypes that Pliant does not have
-    storage = Storage(current(), concrete=np.asarray(array), strides=strides_of(array))
+    made = np.asarray(array)
+    if short_of(made.dtype) is None:
+        raise unknown_dtype(made.dtype).at(("here", here()))
+    storage = Storage(current(), concrete=made, strides=strides_of(array))
     return TracedArray(storage, is_scalar=is_scalar, is_weak=is_weak)
 
 

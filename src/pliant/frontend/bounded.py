@@ -162,6 +162,8 @@ class Bounded:
         raise self._needs("len()", "x.shape[0] is the traced integer")
 
     def __iter__(self) -> Any:
+        if self.extents and isinstance(self.extents[0], int):
+            return iter([self[n] for n in range(self.extents[0])])
         raise self._needs("iteration", "loop over range(k) with pliant.fori_loop, or use whole arrays")
 
     def __bool__(self) -> bool:

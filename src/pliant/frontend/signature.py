@@ -13,13 +13,13 @@ import optree
 
 from pliant.core.frozen import frozen
 from pliant.core.types import SHORT, Type
-from pliant.errors import ArgumentError, DTypeError
+from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
 from pliant.frontend.records import found_in
 from pliant.frontend.reference import NAMESPACE, Ref
-from pliant.frontend.tracing import strides_of
+from pliant.frontend.tracing import strides_of, unknown_dtype
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
 
@@ -199,10 +199,7 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
     if issubclass(kind, np.ndarray | np.generic):
         short = SHORT.get(leaf.dtype.name)
         if short is None:
-            raise DTypeError(
-                f"{name}: expected an array of bool, int, float or complex, got dtype {leaf.dtype}",
-                hint="convert it with .astype(...) before the call",
-            )
+            raise unknown_dtype(leaf.dtype, f"{name}: ")
         return Type(short, leaf.shape)
     return None
 

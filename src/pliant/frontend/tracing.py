@@ -224,11 +224,16 @@ def type_of(array: Any) -> Type:
     """The IR type of a NumPy array or scalar; DTypeError where Pliant has no such dtype."""
     short = short_of(array.dtype)
     if short is None:
-        raise DTypeError(
-            f"expected an array of bool, int, float or complex, got dtype {array.dtype}",
-            hint="convert it with .astype(...) before the call",
-        )
+        raise unknown_dtype(array.dtype)
     return Type(short, tuple(array.shape))
+
+
+def unknown_dtype(dtype: np.dtype[Any], what: str = "") -> DTypeError:
+    """The error of a dtype that Pliant does not have."""
+    hint = "convert it with .astype(...) before the call"
+    if dtype.names:
+        hint = f"make an array for each field: {', '.join(dtype.names)}"
+    return DTypeError(f"{what}expected an array of bool, int, float or complex, got dtype {dtype}", hint=hint)
 
 
 @cache

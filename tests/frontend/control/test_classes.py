@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -171,3 +172,36 @@ def test_single_dispatch():
     for n in (3, 2.5):
         assert pliant.jit(f)(x, n) == f(x, n)
     np.testing.assert_allclose(pliant.grad(f)(x, 2.5), [14.0, 6.0, 4.0])
+
+
+OPERATORS: Any = operator
+
+
+class Affine:
+    """x -> scale x + shift."""
+
+    def __init__(self, scale: Any, shift: Any):
+        self.numbers = np.array([scale, shift])
+
+    def __matmul__(self, other: Affine) -> Affine:
+        (a, b), (c, d) = self.numbers, other.numbers
+        return Affine(a * c, a * d + b)
+
+    def __lt__(self, other: Affine) -> Any:
+        return self.numbers[0] < other.numbers[0]
+
+
+def test_functions_of_operators_call_the_methods_of_a_class():
+    def f(x: Any) -> Any:
+        parts = [Affine(*row) for row in x]
+        all_of_them = functools.reduce(OPERATORS.matmul, parts)
+        return all_of_them.numbers, operator.lt(parts[0], all_of_them), operator.mul(x[0, 0], x[1, 0])
+
+    x = np.arange(1.0, 9.0).reshape(4, 2)
+    for a, b in zip(pliant.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+    def product_of_scales(x: Any) -> Any:
+        return f(x)[0][0]
+
+    np.testing.assert_allclose(pliant.grad(product_of_scales)(x)[:, 0], [105.0, 35.0, 21.0, 15.0])

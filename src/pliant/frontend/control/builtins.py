@@ -53,7 +53,7 @@ from pliant.frontend.control.lists import length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.region import born
-from pliant.frontend.control.specials import binary, special, unary
+from pliant.frontend.control.specials import binary, operator_of, special, unary
 from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
@@ -248,6 +248,10 @@ _SCALARS: Final = (
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
 )  # fmt: skip
 
+_BINARY: Final = (
+    "add sub mul truediv floordiv mod pow matmul lshift rshift and or xor lt le gt ge eq ne"
+).split()  # fmt: skip
+
 BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.min: least,
     builtins.max: greatest,
@@ -278,6 +282,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     np.ndenumerate: _places,
     np.nditer: _by_numpy,
     **{kind: _maker(kind) for kind in _SCALARS},
+    **{operator_of(name): partial(binary, name) for name in _BINARY},
     **NUMBERS,
 }
 """What a traced function calls instead."""

@@ -10,7 +10,7 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded, whole_of
+from pliant.frontend.bounded import whole_of
 from pliant.frontend.control.chosen import note_choice, one_of_more
 from pliant.frontend.control.copies import stands_for
 from pliant.frontend.control.either import Either, either

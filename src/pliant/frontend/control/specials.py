@@ -56,7 +56,12 @@ def binary(name: str, x: Any, y: Any) -> Any:
         made = _by_methods(name, x, y)
         if made is not NotImplemented:
             return made
-    return getattr(operator, _OPERATORS.get(name, name))(x, y)
+    return operator_of(name)(x, y)
+
+
+def operator_of(name: str) -> Callable[[Any, Any], Any]:
+    """The function of `operator` for a special method of two operands."""
+    return getattr(operator, _OPERATORS.get(name, name))
 
 
 def unary(name: str, x: Any) -> Any:

@@ -21,6 +21,7 @@ from pliant.frontend.functions import (
     math,
     norms,
     order,
+    packed,
     pad,
     polynomials,
     products,
@@ -39,7 +40,7 @@ from pliant.frontend.functions.ufuncs import NAMED_UFUNCS, UFUNCS
 from pliant.ops import scan as scans
 
 MODULES: Final = (
-    reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, pad, index, math, create,
+    reduce, statistics, quantiles, histogram, scan, order, shape, join, edit, pad, index, math, create, packed,
     found, distinct,
     windows, products, polynomials, linalg, norms, fft,
 )  # fmt: skip

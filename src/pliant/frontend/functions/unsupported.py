@@ -21,8 +21,6 @@ HINTS: dict[Callable[..., Any], str] = {
     np.polymul: "NumPy leaves out leading zeros, so the size would depend on the numbers: np.convolve keeps them",
     np.polydiv: f"{_SIZE}: leading zeros of the remainder are left out",
     np.roots: "use np.linalg.eigvals of the companion matrix",
-    np.packbits: "bits have no derivative; use shifts and np.sum",
-    np.unpackbits: "bits have no derivative; use shifts and masks",
     np.array2string: "print the result after the call",
     np.array_repr: "print the result after the call",
     np.array_str: "print the result after the call",
