@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "pliant"
@@ -29,56 +29,73 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file as Python reads it."""
+    return ast.parse(path.read_text())
+
+
 def definitions(path: Path) -> list[Definition]:
     """Functions and classes of a file, at any depth."""
-    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, Definition)]
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, Definition)]
 
 
 def public_definitions(path: Path) -> list[Definition]:
     """Functions and classes at the top of a module that have no leading underscore; overloads once."""
-    body = ast.parse(path.read_text()).body
-    public = [node for node in body if isinstance(node, Definition) and not node.name.startswith("_")]
+    public = [node for node in tree_of(path).body if isinstance(node, Definition) and not node.name.startswith("_")]
     return [node for node in public if not any("overload" in ast.unparse(d) for d in node.decorator_list)]
 
 
-@pytest.mark.parametrize("path", OURS, ids=name_of)
-def test_file_is_short_enough_to_read(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= LINES_OF_A_FILE
+def faults(paths: Iterable[Path], faults_of: Callable[[Path], object]) -> dict[str, object]:
+    """What is wrong, by file, where anything is."""
+    return {name_of(path): wrong for path in paths if (wrong := faults_of(path))}
 
 
-@pytest.mark.parametrize("path", OURS, ids=name_of)
-def test_functions_are_short_enough_to_read(path: Path) -> None:
-    functions = [node for node in definitions(path) if not isinstance(node, ast.ClassDef)]
-    lengths = {node.name: (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions}
-    assert {name: n for name, n in lengths.items() if n > LINES_OF_A_FUNCTION} == {}
+def test_files_are_short_enough_to_read() -> None:
+    lengths = {name_of(path): len(path.read_text().splitlines()) for path in OURS}
+    assert {name: n for name, n in lengths.items() if n > LINES_OF_A_FILE} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_module_says_its_idea(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_functions_are_short_enough_to_read() -> None:
+    def too_long(path: Path) -> dict[str, int]:
+        functions = [node for node in definitions(path) if not isinstance(node, ast.ClassDef)]
+        lengths = {node.name: (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions}
+        return {name: n for name, n in lengths.items() if n > LINES_OF_A_FUNCTION}
+
+    assert faults(OURS, too_long) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_public_names_have_docstrings(path: Path) -> None:
-    assert [node.name for node in public_definitions(path) if not ast.get_docstring(node)] == []
+def test_modules_say_their_idea() -> None:
+    assert faults(MODULES, lambda path: not ast.get_docstring(tree_of(path))) == {}
 
 
-@pytest.mark.parametrize("path", OURS, ids=name_of)
-def test_every_todo_names_its_issue(path: Path) -> None:
-    todos = re.findall(r"#\s*(?:TODO|FIXME|XXX)\b.*", path.read_text())
-    assert [line for line in todos if not re.search(r"#\d+", line[1:])] == []
+def test_public_names_have_docstrings() -> None:
+    def silent(path: Path) -> list[str]:
+        return [node.name for node in public_definitions(path) if not ast.get_docstring(node)]
+
+    assert faults(MODULES, silent) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_every_ignored_type_error_is_named(path: Path) -> None:
-    assert not re.search(r"#\s*(?:type|pyright):\s*ignore(?!\[)", path.read_text())
+def test_every_todo_names_its_issue() -> None:
+    def todos(path: Path) -> list[str]:
+        found = re.findall(r"#\s*(?:TODO|FIXME|XXX)\b.*", path.read_text())
+        return [line for line in found if not re.search(r"#\d+", line[1:])]
+
+    assert faults(OURS, todos) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_name_with_an_underscore_is_imported(path: Path) -> None:
-    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-    ours = [alias.name for node in imports if (node.module or "").startswith("pliant") for alias in node.names]
-    assert [name for name in ours if name.startswith("_")] == []
+def test_every_ignored_type_error_is_named() -> None:
+    bare = re.compile(r"#\s*(?:type|pyright):\s*ignore(?!\[)")
+    assert faults(MODULES, lambda path: bare.findall(path.read_text())) == {}
+
+
+def test_no_name_with_an_underscore_is_imported() -> None:
+    def private(path: Path) -> list[str]:
+        imports = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)]
+        ours = [alias.name for node in imports if (node.module or "").startswith("pliant") for alias in node.names]
+        return [name for name in ours if name.startswith("_")]
+
+    assert faults(MODULES, private) == {}
 
 
 def test_tests_mirror_the_package() -> None:
@@ -99,6 +116,8 @@ def named_on_the_map() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", named_on_the_map())
-def test_the_map_of_the_code_names_what_is_there(name: str) -> None:
-    assert [*SRC.glob(f"{name}.py"), *(path for path in (SRC / name, ROOT / name) if path.is_dir())]
+def test_the_map_of_the_code_names_what_is_there() -> None:
+    def is_there(name: str) -> bool:
+        return any(SRC.glob(f"{name}.py")) or (SRC / name).is_dir() or (ROOT / name).is_dir()
+
+    assert [name for name in named_on_the_map() if not is_there(name)] == []
