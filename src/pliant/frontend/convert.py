@@ -121,12 +121,6 @@ def value_of(x: Any, dtype: str | None = None) -> Value:
     return cast_value(traced.value, dtype) if dtype else traced.value
 
 
-def strong(x: Any) -> TracedArray:
-    """What NumPy makes an array of before it looks at dtypes: Python's numbers do not take those of others here."""
-    traced = as_traced(x)
-    return TracedArray(traced.storage, traced.lenses, is_scalar=traced.is_scalar) if traced.is_weak else traced
-
-
 def stored(x: Any, dtype: str, *, is_view: bool = False) -> Value:
     """The value that assigning x to elements of a dtype puts there: Python's numbers have to fit, arrays are cast.
 

@@ -232,15 +232,12 @@ class _Rewriter(ast.NodeTransformer):
             node.value = calling("each", node.value, node.value)
         return node
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         node.iter = calling("each", node.iter, node.iter, ast.Constant(True))
         return node
 
-    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
-        self.generic_visit(node)
-        node.iter = calling("each", node.iter, node.iter, ast.Constant(True))
-        return node
+    visit_comprehension = visit_For
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)

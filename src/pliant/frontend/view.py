@@ -78,9 +78,17 @@ class SliceLens(Lens):
         return part if is_all else UpdateSlice(self.start, self.step)(whole, part)
 
 
+@frozen
+class TracedLens(Lens):
+    """A part whose place is made of values of the program."""
+
+    def numpy(self, whole: Any) -> Any:
+        raise AssertionError("a view at a traced place is returned as a copy")
+
+
 @final
 @frozen
-class DynamicLens(Lens):
+class DynamicLens(TracedLens):
     """A window whose starts are values of the program; `starts` has one entry per axis."""
 
     starts: tuple[Value, ...]
@@ -89,16 +97,13 @@ class DynamicLens(Lens):
     def get(self, whole: Value) -> Value:
         return dynamic_slice(whole, self.starts, self.length)
 
-    def numpy(self, whole: Any) -> Any:
-        raise AssertionError("a view at a traced place is returned as a copy")
-
     def put(self, whole: Value, part: Value) -> Value:
         return dynamic_update_slice(whole, part, self.starts)
 
 
 @final
 @frozen
-class BlockLens(Lens):
+class BlockLens(TracedLens):
     """A window whose lengths too are values of the program, of at most `shape`; beyond them it reads zeros."""
 
     starts: tuple[Value, ...]
@@ -108,9 +113,6 @@ class BlockLens(Lens):
 
     def get(self, whole: Value) -> Value:
         return read_block(whole, self.starts, self.lengths, self.shape, self.step)
-
-    def numpy(self, whole: Any) -> Any:
-        raise AssertionError("a view at a traced place is returned as a copy")
 
     def put(self, whole: Value, part: Value) -> Value:
         return update_block(whole, part, self.starts, self.lengths, self.step)
@@ -265,7 +267,7 @@ def chained(lenses: tuple[Lens, ...], more: tuple[Lens, ...]) -> tuple[Lens, ...
 
 def is_static(lenses: tuple[Lens, ...]) -> bool:
     """Whether a NumPy array of the caller has the same view."""
-    return not any(isinstance(lens, DynamicLens | BlockLens) for lens in lenses)
+    return not any(isinstance(lens, TracedLens) for lens in lenses)
 
 
 def look(array: Any, lenses: tuple[Lens, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 from pliant.core.ir import Node, Value
 from pliant.kernel.cost import FUNCTION, price_of
@@ -130,7 +131,7 @@ def _view(
     column = _merged([strides[a] for a in columns], [value.shape[a] for a in columns])
     if row is None or column is None or row < 0 or column < 0:
         return None
-    m, n = _count(value, rows), _count(value, columns)
+    m, n = (prod(value.shape[a] for a in axes) for axes in (rows, columns))
     # BLAS wants unit stride along one side, and rows that do not overlap along the other.
     if m == 1:
         row = max(n, 1) if column == 1 else 1
@@ -150,13 +151,6 @@ def _strides(value: Value, buffer: Buffer) -> tuple[int, list[int]] | None:
     if not isinstance(scalar, Load) or not all(isinstance(a, Var) for a, _ in scalar.offset.terms):
         return None
     return scalar.offset.start, [scalar.offset.factor(v) for v in loops]
-
-
-def _count(value: Value, axes: Sequence[int]) -> int:
-    total = 1
-    for a in axes:
-        total *= value.shape[a]
-    return total
 
 
 def _merged(strides: Sequence[int], extents: Sequence[int]) -> int | None:

@@ -164,6 +164,15 @@ def sum_of(xs: list[Value]) -> Value:
     return total
 
 
+def product_rule(op: Op, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
+    """The result of what is linear in each of two operands, and its tangent."""
+    (x, y), (dx, dy) = xs, dxs
+    out = op(x, y)
+    terms = [op(dx, y)] if dx is not None else []
+    terms += [op(x, dy)] if dy is not None else []
+    return (out,), (sum_of(terms) if terms and out.type.is_float else None,)
+
+
 def fit(x: Value, type: Type) -> Value:
     """A scalar repeated to `type`'s shape; anything else unchanged."""
     from pliant.ops.shape import broadcast  # the families stand below the primitives they use

@@ -10,7 +10,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.base import sum_of
+from pliant.ops.base import product_rule
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import Add, Mul
 from pliant.ops.shape import Permute, permute
@@ -75,11 +75,7 @@ class Dot(Op):
         return xp.reshape(out, tuple(shape))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        (x, y), (dx, dy) = xs, dxs
-        out = self(x, y)
-        terms = [self(dx, y)] if dx is not None else []
-        terms += [self(x, dy)] if dy is not None else []
-        return (out,), (sum_of(terms) if terms and out.type.is_float else None,)
+        return product_rule(self, xs, dxs)
 
     def transpose(self, ct: Value, x: Value | Type, y: Value | Type) -> Tangents:
         free_x, free_y = self.free(x, y)

@@ -19,7 +19,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Value, Values, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.base import sum_of
+from pliant.ops.base import product_rule, sum_of
 from pliant.ops.block import AddBlock, ReadBlock
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import add, mul
@@ -64,11 +64,7 @@ class Pairing(Op):
         return np.reshape(np.stack(rows), shape) if rows else np.empty(shape, x.dtype)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        (x, y), (dx, dy) = xs, dxs
-        z = self(x, y)
-        terms = [self(dx, y)] if dx is not None else []
-        terms += [self(x, dy)] if dy is not None else []
-        return (z,), (sum_of(terms) if terms and z.type.is_float else None,)
+        return product_rule(self, xs, dxs)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value, y: Value) -> Value:
         return self(*(v if b else lift(v, n) for v, b in zip((x, y), batched, strict=True)))

@@ -11,7 +11,7 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
 from pliant.ops.region import needed, read_by
-from pliant.ops.tape import Kind, Record, Rewind
+from pliant.ops.tape import Kind, Record, Rewind, carries_of
 
 
 @final
@@ -47,7 +47,7 @@ class Retrace(Holder):
     @property
     def carries(self) -> list[tuple[int, int]]:
         """(operand, result of `ahead`) of each carry of the loop."""
-        return [(n, k) for k, n in enumerate([n for n, kind in enumerate(self.ins) if kind == "carry"])]
+        return carries_of(self.ins)
 
     @property
     def saved(self) -> int:

@@ -7,6 +7,7 @@ loop that leaves the tape become one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias, final
@@ -26,6 +27,11 @@ Kind: TypeAlias = Literal["const", "carry"]
 TAPE: Final = Type("i64")
 _tapes: Final = dict[int, list[tuple[Any, ...]]]()  # those that array rules made and did not read yet
 _numbers: Final = count(1)
+
+
+def carries_of(ins: Sequence[Kind]) -> list[tuple[int, int]]:
+    """(operand, result of a step) of each carry, for operands of these kinds."""
+    return [(n, k) for k, n in enumerate([n for n, kind in enumerate(ins) if kind == "carry"])]
 
 
 @final
@@ -51,7 +57,7 @@ class Record(Holder):
     @property
     def carries(self) -> list[tuple[int, int]]:
         """(operand, result) of each carry."""
-        return [(n, k) for k, n in enumerate([n for n, kind in enumerate(self.ins) if kind == "carry"])]
+        return carries_of(self.ins)
 
     def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
         test, ahead = stepper(self.test, xp), stepper(self.ahead, xp)

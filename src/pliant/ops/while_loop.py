@@ -27,7 +27,7 @@ from pliant.ops.reduce import reduce_or
 from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, vmap_steps
 from pliant.ops.retrace import Retrace
 from pliant.ops.select import Find
-from pliant.ops.tape import Kind
+from pliant.ops.tape import Kind, carries_of
 from pliant.transforms.evaluate import stepper
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull
@@ -64,7 +64,7 @@ class WhileLoop(Holder):
     @property
     def carries(self) -> list[tuple[int, int]]:
         """(operand, result) of each carry."""
-        return [(n, k) for k, n in enumerate([n for n, kind in enumerate(self.ins) if kind == "carry"])]
+        return carries_of(self.ins)
 
     def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
         test, body = stepper(self.test, xp), stepper(self.body, xp)

@@ -22,7 +22,6 @@ from pliant.frontend.convert import (
     mask_of,
     result_dtype,
     stored,
-    strong,
     value_of,
     with_type,
 )
@@ -61,7 +60,7 @@ def where(condition: Any, /, *branches: Any, x: Any = NO_VALUE, y: Any = NO_VALU
         raise ShapeError("np.where: either both or neither of x and y should be given").at(("here", here()))
     given = fitting(given)
     dtype = result_dtype(*given)
-    values = [truth_of(condition), *(value_of(strong(b), dtype) for b in given)]  # 300 wraps around in uint8, as there
+    values = [truth_of(condition), *(value_of(solid(b), dtype) for b in given)]  # 300 wraps around in uint8, as there
     shape = broadcast_shapes(*(v.shape for v in values))
     full = [v if not v.shape else broadcast_value(v, shape) for v in values]
     return fresh(choice(*full), is_array=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -46,7 +47,9 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     if len(axes) == 1:
         return fresh(_kept(_vector_norm(value, known(ord, "ord="), axes), value, axes, keepdims))
     rest = tuple(a for a in range(value.type.rank) if a not in axes)
-    flat = reshape(permute(value, (*rest, *axes)), (*(value.shape[a] for a in rest), _size(value, axes)))
+    flat = reshape(
+        permute(value, (*rest, *axes)), (*(value.shape[a] for a in rest), prod(value.shape[a] for a in axes))
+    )
     y = _vector_norm(flat, known(ord, "ord="), (len(rest),))
     return fresh(_kept(y, value, axes, keepdims))
 
@@ -68,13 +71,6 @@ def cond(x: Any, p: Any = None) -> Any:
     last, k = s.type.rank - 1, s.shape[-1]
     largest, smallest = (reshape(slice_axis(s, last, i, 1), s.shape[:-1]) for i in (0, k - 1))
     return fresh(div(smallest, largest) if p == -2 else div(largest, smallest))
-
-
-def _size(x: Value, axes: Axes) -> int:
-    size = 1
-    for a in axes:
-        size *= x.shape[a]
-    return size
 
 
 def _kept(y: Value, x: Value, axes: Axes, keepdims: Any) -> Value:

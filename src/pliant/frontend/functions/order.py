@@ -12,7 +12,7 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
-from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, strong, value_of
+from pliant.frontend.convert import as_traced, axis_of, broadcast_value, integer_of, result_dtype, value_of
 from pliant.frontend.functions.common import (
     array_of,
     index_value,
@@ -118,7 +118,7 @@ def lexsort(keys: Any, axis: Any = -1) -> TracedArray:
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> TracedArray:
     """np.searchsorted."""
-    line, wanted = solid(a), strong(v)
+    line, wanted = solid(a), solid(v)
     if line.ndim != 1:
         raise ShapeError(f"np.searchsorted: a must be 1-d, got {line.type}").at(("here", here()))
     if side not in ("left", "right"):
