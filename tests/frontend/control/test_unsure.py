@@ -44,22 +44,22 @@ def test_a_name_is_read_as_python_reads_it(f: Callable[..., Any], backend: str) 
     assert {name: outcome(compiled, x, 4) for name, x in GIVEN.items()} == wanted
 
 
-@pytest.mark.parametrize("x", GIVEN.values(), ids=GIVEN)
 @pytest.mark.parametrize("f", UNSURE, ids=name_of)
-def test_its_gradient_is_that_of_the_value_that_was_bound(f: Callable[..., Any], x: Any) -> None:
+def test_its_gradient_is_that_of_the_value_that_was_bound(f: Callable[..., Any]) -> None:
     def loss(x: Any) -> Any:
         return sum([np.sum(leaf * 1.0) for leaf in optree.tree_leaves(f(x.copy(), 4))])
 
     gradient = pliant.grad(loss)
-    try:
-        loss(x)
-    except (UnboundLocalError, ValueError) as wanted:
-        with pytest.raises(type(wanted)):
-            gradient(x)
-        return
     step = 1e-6 * np.eye(9)
-    differences = [(loss(x + s) - loss(x - s)) / 2e-6 for s in step]
-    np.testing.assert_allclose(gradient(x), differences, rtol=1e-5, atol=1e-6)
+    for name, x in GIVEN.items():
+        try:
+            loss(x)
+        except (UnboundLocalError, ValueError) as wanted:
+            with pytest.raises(type(wanted)):
+                gradient(x)
+            continue
+        differences = [(loss(x + s) - loss(x - s)) / 2e-6 for s in step]
+        np.testing.assert_allclose(gradient(x), differences, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("f", UNSURE, ids=name_of)
