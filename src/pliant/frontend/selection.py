@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -213,13 +213,32 @@ class Selection:
         return error.at(*places).needing(self.mask.value)
 
 
+_FAR: Final = 1 << 62  # beyond the end of any axis
+
+
 def all_listed(x: Any) -> Any:
     """Arguments, in which selections are arrays of one element after the other."""
     if isinstance(x, Selection):
         return x.listed
+    held = getattr(cast("Any", type(x)), "pliant_object", None)  # of what may be None: see `control.ornone`
+    if held is not None:
+        return all_listed(held(x))
+    if type(x) is slice:
+        return _bounded(x)
     if type(x) is dict:
         return {name: all_listed(y) for name, y in cast("dict[Any, Any]", x).items()}
     return type(x)([all_listed(y) for y in x]) if type(x) in (tuple, list) else x
+
+
+def _bounded(x: slice) -> slice:
+    """A slice whose bounds are numbers, or known to be None."""
+    bounds: list[Any] = [x.start, x.stop]
+    may_be = [getattr(cast("Any", type(bound)), "pliant_bound", None) for bound in bounds]
+    is_up = x.step is None or x.step > 0
+    ends = (0, _FAR) if is_up else (_FAR, -_FAR)
+    rows = zip(bounds, may_be, ends, strict=True)
+    start, stop = [bound if held is None else held(bound, end) for bound, held, end in rows]
+    return slice(start, stop, x.step)
 
 
 def spread(shape: tuple[int, ...], rank: int, rest: int) -> tuple[int, ...] | None:

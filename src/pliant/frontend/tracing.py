@@ -127,6 +127,11 @@ class Trace:
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # see `control.outside`
     searches: list[Any] = field(default_factory=list[Any])  # for what loops carry, the innermost last
+    sure: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])  # see `control.narrowed`
+    implied: dict[tuple[Value, bool], list[tuple[Value, bool]]] = field(
+        default_factory=dict[tuple[Value, bool], list[tuple[Value, bool]]]
+    )
+    has_nones: bool = False  # whether something may be an object or None; see `control.ornone`
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
     passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside

@@ -16,6 +16,9 @@ from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
 from pliant.frontend.control.lists import asked
+from pliant.frontend.control.narrowed import follows, narrowed
+from pliant.frontend.control.ornone import OrNone, equal
+from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
@@ -67,8 +70,9 @@ def _with_rest(
 ) -> Signal | None:  # fmt: skip
     """A branch by a traced condition, and what follows."""
     first, second = (otherwise, then) if jumps == 2 else (then, otherwise)
-    left = trial(first, cells)
-    later: Block = partial(_followed, second, rest, names)
+    left = trial(narrowed(test, first, cells, holds=jumps != 2), cells)
+    second = narrowed(test, second, cells, holds=jumps == 2)
+    later: Block = partial(_followed, second, narrowed(test, rest, cells, holds=jumps == 2), names)
     if isinstance(left, Raised):
         return _one_raises(test, left, later, is_then=jumps != 2)
     is_ended = left.result is not None and left.result.is_known
@@ -105,6 +109,8 @@ def _one_of(
     truth: int | None = None,
 ) -> Any:  # fmt: skip
     with needing(test.value):
+        then = narrowed(test, then, cells, holds=True)
+        otherwise = narrowed(test, otherwise, cells, holds=False)
         one, two = trial(then, cells), trial(otherwise, cells)
         if isinstance(one, Raised):
             return _one_raises(test, one, otherwise, is_then=True)
@@ -192,11 +198,14 @@ def only_if(test: Any, block: Block) -> Any:
 
 def both(first: Any, second: Block) -> Any:
     """`first and second`."""
+    if type(first) is OrNone:
+        return choose(truth_of_object(first, asked), second, lambda: first)
     if not is_open(first):
         return first and second()
     last, run = _kept(second)
     truth = new_truth()
     made = _one_of(first, run, lambda: first, (), is_signal=False, truth=truth)
+    follows(made, [first, *last], holds=True, of=True)
     if type(made) is TracedArray:
         is_truth_of(made, truth)
     return False if is_truth(first) and _is_known(last, value=False) else made
@@ -204,10 +213,13 @@ def both(first: Any, second: Block) -> Any:
 
 def either(first: Any, second: Block) -> Any:
     """`first or second`."""
+    if type(first) is OrNone:
+        return choose(truth_of_object(first, asked), lambda: first, second)
     if not is_open(first):
         return first or second()
     last, run = _kept(second)
     made = choose(first, lambda: first, run)
+    follows(made, [first, *last], holds=False, of=False)
     return True if is_truth(first) and _is_known(last, value=True) else made
 
 
@@ -236,7 +248,10 @@ def negated(x: Any) -> Any:
     """`not x`."""
     if not is_open(x):
         return not x
-    return choose(x, lambda: False, lambda: True)
+    made = choose(x, lambda: False, lambda: True)
+    follows(made, [x], holds=True, of=False)
+    follows(made, [x], holds=False, of=True)
+    return made
 
 
 def _is_in(x: Any, container: Any) -> Any:
@@ -255,7 +270,7 @@ def _is_in(x: Any, container: Any) -> Any:
     whole(container)
     is_listed = isinstance(container, list | tuple | set | frozenset | dict | KeysView)
     elements: list[Any] = [*cast("Any", container)] if is_listed else []
-    if not elements or not any([is_open(y) or type(y) is Unbound for y in (x, *elements)]):
+    if not elements or not any([is_open(y) or type(y) in (Unbound, OrNone) for y in (x, *elements)]):
         return x in container
     found: Any = False
     for y in elements:
@@ -266,6 +281,8 @@ def _is_in(x: Any, container: Any) -> Any:
 def _same(x: Any, y: Any) -> Any:
     """`x == y`: lists and tuples of traced numbers are equal if their elements are."""
     kind = cast("Any", type(x))
+    if OrNone in (kind, type(y)):
+        return equal(x, y, _same)
     if Unbound in (kind, type(y)):
         return chosen.equal(x, y)
     if kind.__eq__ is object.__eq__ and type(y) is kind:
@@ -291,7 +308,7 @@ def _differs(x: Any, y: Any) -> Any:
     """`x != y`."""
     kind = cast("Any", type(x))
     is_asked = type(y) is kind and (kind in (list, tuple) or kind.__eq__ is object.__eq__)
-    return negated(_same(x, y)) if is_asked or Unbound in (kind, type(y)) else binary("ne", x, y)
+    return negated(_same(x, y)) if is_asked or {Unbound, OrNone} & {kind, type(y)} else binary("ne", x, y)
 
 
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {

@@ -16,6 +16,8 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers
+from pliant.frontend.control.ornone import OrNone
+from pliant.frontend.control.ornone import equal as equal_or_none
 from pliant.frontend.control.region import Outcome
 from pliant.frontend.control.signals import MISSING, TRUTH
 from pliant.frontend.control.unbound import Unbound
@@ -86,9 +88,11 @@ def _told_outside(join: Sides, x: Any, side: int) -> Recipe | None:
 
 def same(x: Any, y: Any) -> Any:
     """`x is y`."""
+    if x is y:
+        return True
+    if OrNone in (type(x), type(y)):
+        return equal_or_none(x, y, same)
     for one, other in ((x, y), (y, x)):
-        if one is other:
-            return True
         if type(one) is Unbound or choice_of(one) is not None:
             return told(one, lambda part, other=other: same(part, other))
     return False

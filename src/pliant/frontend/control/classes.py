@@ -12,6 +12,7 @@ from pliant.frontend.array import TracedArray, weak_kind
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.chosen import told
 from pliant.frontend.control.deques import is_deque
+from pliant.frontend.control.ornone import OrNone, either, is_none, present, truth
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.kinds import is_traced
 from pliant.frontend.selection import Selection
@@ -23,7 +24,7 @@ _WHOLE: Final[tuple[Any, ...]] = (bool, bytearray, bytes, dict, float, frozenset
 
 def class_of(*args: Any) -> Any:
     """`type(x)`: an array's, a NumPy scalar's or a Python number's class."""
-    x: Any = args[0]
+    x: Any = present(args[0]) if len(args) == 1 else args[0]
     if type(x) is Unbound:
         raise x.refused()
     if len(args) == 1 and is_deque(x):
@@ -37,6 +38,9 @@ def class_of(*args: Any) -> Any:
 
 def is_instance(x: Any, kinds: Any) -> Any:
     """`isinstance(x, kinds)`."""
+    if type(x) is OrNone:
+        held = truth(x, lambda part: is_instance(part, kinds))
+        return either(held, is_none(x)) if isinstance(None, kinds) else held
     if type(x) is Unbound:
         return told(x, lambda part: is_instance(part, kinds))
     return issubclass(class_of(x), kinds) if type(x) in (*_OWN, list) else isinstance(x, kinds)

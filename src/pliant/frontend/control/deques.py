@@ -29,7 +29,7 @@ def made_of(every: Callable[..., list[Any]], *args: Any, **options: Any) -> Any:
 
 def is_deque(x: Any) -> bool:
     """Whether a list stands for a `deque`."""
-    return is_tracing() and current().outermost.deques.get(id(x)) is x
+    return type(x) is list and is_tracing() and current().outermost.deques.get(id(cast("Any", x))) is x
 
 
 def deque_method(holder: Any, name: str) -> Callable[..., Any] | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pliant.core import ir
 from pliant.frontend.control.objects import flatten, in_region, unflatten
+from pliant.frontend.control.ornone import OrNone, object_of, with_flag
 from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, may_be_asked, value_in
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
@@ -15,17 +18,20 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.number import is_number, kind_of, with_kind
 
 
-def opened(plan: Plan, entry: dict[Place, Any], region: Region, signal: Signal | None) -> dict[Place, Any]:
-    """Give flags to names that have them before a step, and find those that need one from now on: that have a value
-    only if a condition held in some step. entry: what names are bound to before the loop."""
-    found: dict[Place, Any] = {}
+def opened(
+    plan: Plan, entry: dict[Place, Any], region: Region, signal: Signal | None
+) -> dict[Place, Callable[[], Any]]:
+    """Give flags to what has them before a step, and find what needs one from now on: that has a value, or an object in
+    place of None, only if a condition held in some step. entry: what is there before the loop. Returns what makes that
+    with a flag, outside of the step."""
+    found = _with_nones(plan, entry, region)
     for place in plan.bound:
         content, name = place.get(), str(place.key)
         if place in plan.plans:
             if is_flagged(entry[place]) and may_be_asked(content):
                 place.set(flagged(name, content, signal))
         elif (name in plan.kept and is_passed_on(content)) or _is_missed(plan, place, entry[place], region):
-            found[place] = flatten(flagged(name, content, signal), in_region(region.born))
+            found[place] = partial(_nothing_like, flagged(name, content, signal), region)
     return found
 
 
@@ -40,9 +46,51 @@ def _is_missed(plan: Plan, place: Place, before: Any, region: Region) -> bool:
     return may_be_asked(content)
 
 
-def nothing_like(opened: Any) -> Any:
-    """A name without a value that holds what one with a flag holds: its leaves, and their structure."""
-    leaves, structure = opened
+def _with_nones(plan: Plan, entry: dict[Place, Any], region: Region) -> dict[Place, Callable[[], Any]]:
+    """Those places at which a step leaves an object or None, by a condition, and that need a flag from now on."""
+    found: dict[Place, Callable[[], Any]] = {}
+    items = {place: before for place, before in region.effects.items() if place.kind in ("item", "attribute")}
+    for place, before in (items | {place: entry[place] for place in plan.plans}).items():
+        content = place.get()
+        first, last = _aligned(before, content, plan, region)
+        if first is not before:
+            found[place] = partial(_first, before, content, plan, region)
+        elif last is not content:
+            place.set(last)
+    return found
+
+
+def _first(before: Any, content: Any, plan: Plan, region: Region) -> Any:
+    """What a place holds before the loop, with flags where it needs them."""
+    return _aligned(before, content, plan, region)[0]
+
+
+def _aligned(first: Any, last: Any, plan: Plan, region: Region) -> Any:
+    """What a place holds before the loop, and after a step, both with flags if one needs them."""
+    kinds: list[Any] = [type(first), type(last)]
+    if kinds == [tuple, tuple] and len(first) == len(last):
+        pairs = [_aligned(a, b, plan, region) for a, b in zip(first, last, strict=True)]
+        return _changed(first, [a for a, _ in pairs]), _changed(last, [b for _, b in pairs])
+    is_bound_later = first is None and last is not None and not (plan.is_static and plan.is_first)
+    if OrNone not in kinds and not is_bound_later:
+        return first, last
+    if first is MISSING or last is MISSING or Unbound in kinds:
+        return first, last
+    if object_of(first) is MISSING:
+        first = _nothing_like(with_flag(last), region)
+    if object_of(last) is MISSING:
+        last = OrNone(with_flag(None).pliant_flag, object_of(first))
+    return with_flag(first), with_flag(last)
+
+
+def _changed(before: tuple[Any, ...], after: Sequence[Any]) -> tuple[Any, ...]:
+    """The same tuple, unless an element is another one."""
+    return before if all([a is b for a, b in zip(before, after, strict=True)]) else tuple(after)
+
+
+def _nothing_like(content: Any, region: Region) -> Any:
+    """A name without a value that holds what one with a flag holds."""
+    leaves, structure = flatten(content, in_region(region.born))
     return unflatten(structure, [_zeros(x) for x in leaves])
 
 

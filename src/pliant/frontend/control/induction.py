@@ -7,7 +7,7 @@ one step of the loop then, and nothing is copied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast, final
 
 import numpy as np
@@ -19,7 +19,7 @@ from pliant.frontend.control.changedlists import Lists
 from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
 from pliant.frontend.control.exits import Exit, bases
-from pliant.frontend.control.flags import is_nothing, nothing_like, opened
+from pliant.frontend.control.flags import is_nothing, opened
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
@@ -75,18 +75,19 @@ def captured(plan: Plan) -> Captured:
 def _tried(plan: Plan) -> Captured | None:
     """Trace a step by the plan; None if the plan had to be changed."""
     plan.visits.clear()
-    entry = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
+    before = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
+    entry = before | plan.flagged
     try:
         with region(is_loop=True) as made:
             tried = Round(plan, made, entry)
             found = tried.run()
-        for place, content in tried.opened.items():
-            entry[place] = nothing_like(content)
+        for place, first in tried.opened.items():
+            entry[place] = plan.flagged[place] = first()
             plan.plans[place] = _first_plan(entry[place])
         return None if tried.opened else found
     finally:
         for place in plan.bound:
-            place.set(entry[place])
+            place.set(before[place])
 
 
 def _exchange(plan: Plan, storages: Sequence[Storage]) -> None:
@@ -115,7 +116,7 @@ class Round:
         self.heads = Heads(plan, entry)
         self.lists = Lists(plan, made, self.heads, entry)
         self.moves: dict[Storage, Storage | None] = {}
-        self.opened: dict[Place, Any] = {}  # names that need a flag, with what they hold then
+        self.opened: dict[Place, Callable[[], Any]] = {}  # what needs a flag, and what makes what it holds then
         self.pairs: list[tuple[TracedArray, TracedArray]] = []  # what names are bound to before the step, and after it
         self.read: list[TracedArray] = []  # of the former, those of names that are read after the loop
         self.loose = False  # whether the place at hand may be one of several arrays that keep other names

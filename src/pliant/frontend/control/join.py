@@ -21,7 +21,8 @@ from pliant.frontend.control.joinednames import name_of_two
 from pliant.frontend.control.joinednumbers import number_of_two
 from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
-from pliant.frontend.control.objects import flatten, in_region, is_own, keep, unflatten
+from pliant.frontend.control.objects import containers, flatten, in_region, is_own, keep, unflatten
+from pliant.frontend.control.ornone import is_aside, none_or_other
 from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.region import Outcome, Place
@@ -87,6 +88,8 @@ class Join:
                                 "give it a value before the if, or in both branches")  # fmt: skip
         if type(a) is Unbound or type(b) is Unbound:
             return one_of_more(self, a, b)
+        if is_aside(a, b):
+            return none_or_other(self, a, b, what)
         (ones, structure), (twos, other) = (
             flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
         )
@@ -344,9 +347,10 @@ class Join:
         """An object that only one of the blocks made, and that is used only if that one was run."""
         if x is MISSING:
             return lambda _: MISSING
-        leaves, structure = flattened(self.sides[side], x)
+        leaves, structure = flattened(self.sides[side], x, in_region(self.sides[side].region.born))
         is_filled = type(x) is list and any([type(a) is Front for a in leaves])
         other: Any = [] if is_filled else unflatten(structure, [self.absent(a, side) for a in leaves])
+        self.sides[1 - side].region.born.update({id(c): c for c in containers(other)})
         return self.joined(*((x, other) if side == 0 else (other, x)), "what is returned")
 
     def absent(self, x: Any, side: int) -> Any:

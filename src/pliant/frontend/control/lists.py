@@ -14,6 +14,7 @@ from pliant.frontend.control.copies import seen_too
 from pliant.frontend.control.fronts import Front, as_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.objects import flatten
+from pliant.frontend.control.ornone import OrNone, present, truth
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
@@ -37,6 +38,8 @@ ASKING: Final = frozenset((
 
 def asked(x: Any) -> Any:
     """What is asked for its truth: of a list, whether it has elements, of an object, what its class says."""
+    if type(x) is OrNone:
+        return truth(x, asked)
     whole(x)
     front = front_of(x)
     if front is None:
@@ -140,6 +143,7 @@ def gathered(x: Any) -> Any:
 
 def unpacked(elements: Any, before: int, after: int, has_rest: bool) -> Any:
     """What `a, *b, c = elements` takes apart: so many names before and after the rest, if there is one."""
+    elements = present(elements, TypeError("cannot unpack non-iterable NoneType object"))
     front = front_of(elements)
     if front is None:
         return elements

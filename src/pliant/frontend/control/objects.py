@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, cast, final
 from pliant.core.frozen import frozen
 from pliant.frontend import signature
 from pliant.frontend.attributes import attributes
+from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import born
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, thread
@@ -40,6 +41,8 @@ class Parts:
         """An object with these leaves; it is not initialised, as what it is made of was."""
         if self.kind is Unbound:
             return Unbound.local(*unflatten(self.structure, leaves))
+        if self.kind is OrNone:
+            return OrNone(*unflatten(self.structure, leaves))
         x = object.__new__(self.kind)
         for name, content in zip(self.names, unflatten(self.structure, leaves), strict=True):
             object.__setattr__(x, name, content)
@@ -109,7 +112,9 @@ def in_region(made: dict[int, Any]) -> Opened:
 def containers(tree: Any) -> Iterator[Any]:
     """The lists, dicts and objects of a tree that can be changed."""
     kind = cast("Any", type(tree))
-    if kind in (list, tuple, dict, OrderedDict, defaultdict):
+    if kind is OrNone:
+        yield from containers(tree.pliant_value)
+    elif kind in (list, tuple, dict, OrderedDict, defaultdict):
         if kind is not tuple:
             yield tree
         parts: list[Any] = [*(tree if kind in (list, tuple) else tree.values())]
@@ -135,6 +140,8 @@ def is_kept(x: Any) -> bool:
 def is_value(tree: Any) -> bool:
     """Whether nothing of a tree can be changed but arrays."""
     kind = cast("Any", type(tree))
+    if kind is OrNone:
+        return is_value(tree.pliant_value)
     if kind is tuple:
         return all(map(is_value, cast("tuple[Any, ...]", tree)))
     if _is_frozen(tree):
@@ -150,6 +157,8 @@ def _names_of(x: Any, opened: Opened | None) -> tuple[str, ...] | None:
         return tuple([f.name for f in fields(x) if hasattr(x, f.name)])
     if type(x) is Unbound and x.is_flagged:
         return "name", "flag", "value"
+    if type(x) is OrNone:
+        return OrNone.__slots__
     if opened is None or not is_plain(cast("Any", type(x))) or not opened(x):
         return None
     return tuple(attributes(x))

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnboundError
+from pliant.frontend.control.ornone import returned as without_none
 from pliant.frontend.control.region import born, is_conditional
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, is_tracing
@@ -64,7 +65,7 @@ def returned(tree: Any) -> Any:
         whole(tree)
         for part in _parts(tree):
             returned(part)
-    return tree
+    return without_none(tree)
 
 
 def _parts(tree: Any) -> list[Any]:

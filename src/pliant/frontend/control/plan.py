@@ -141,6 +141,7 @@ class Plan:
     growths: dict[Place, Growth] = field(default_factory=dict[Place, Growth])  # of lists
     tables: dict[Place, Table | Filling] = field(default_factory=dict[Place, Table | Filling])
     copied: set[Place] = field(default_factory=set[Place])  # names of arrays that lists have copies of
+    flagged: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what they are before the loop, with flags
     apart: set[Place] = field(default_factory=set[Place])  # names by which arrays are written that they let go of then
     body: Any = None  # the function of a step
     items: Any = None  # what it goes over
@@ -153,7 +154,7 @@ class Plan:
         """Start again from nothing."""
         self.period, self.may_end, self.fills, self.has_swaps = 1, False, False, False
         self.storages, self.inner = [], {}
-        for found in (self.plans, self.growths, self.tables, self.copied, self.apart, self.recalled):
+        for found in (self.plans, self.growths, self.tables, self.copied, self.apart, self.recalled, self.flagged):
             found.clear()
 
     @property

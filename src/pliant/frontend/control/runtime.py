@@ -14,9 +14,10 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
 from pliant.frontend.control.matching import fits
+from pliant.frontend.control.ornone import result
 from pliant.frontend.control.partly import bound
 from pliant.frontend.control.region import born
-from pliant.frontend.control.signals import BROKEN, CONTINUED, result, returned, settled
+from pliant.frontend.control.signals import BROKEN, CONTINUED, returned, settled
 from pliant.frontend.control.specials import unary
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.whiles import repeat

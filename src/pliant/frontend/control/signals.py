@@ -108,10 +108,3 @@ def settled(signal: Signal | None) -> Signal | None:
         "a block inside try or with is left under a condition that is known only at run time",
         hint="put the whole statement into a function, or compute a flag and test it after the block",
     ).at(("here", here()))
-
-
-def result(signal: Signal | None) -> Any:
-    """What a function returns whose last block was left so."""
-    if signal is None or signal.result is MISSING:
-        return None
-    return signal.result
