@@ -15,6 +15,7 @@ from pliant.backends.llvm import BACKEND
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.pipeline import optimise
+from tests.backends.llvm.test_streams import text_of
 
 SIZES = [1, 2, 3, 7, 33, 100, 101, 1000, 5000]
 
@@ -178,6 +179,26 @@ def test_vectors_are_what_numpy_makes_of_them(f: Callable[..., Any], dtype: str,
 def test_matrices_are_what_numpy_makes_of_them(f: Callable[..., Any], n: int):
     if f is rows or f is five_points or n > 1:
         check(f, matrix(n))
+
+
+def larger(x: Any, y: Any) -> None:
+    np.maximum(x, y, out=x)
+
+
+def chosen(x: Any, y: Any) -> None:
+    x[y > 0] = 1
+
+
+def size(x: Any, y: Any) -> None:
+    np.abs(x, out=x)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("f", [larger, chosen, size], ids=lambda f: f.__name__)
+def test_a_choice_of_what_lies_there_is_no_store_by_a_mask(f: Callable[..., Any], dtype: str):
+    x, y = (np.random.default_rng(n).integers(-9, 9, 1003).astype(dtype) for n in (0, 1))
+    assert " = freeze " in text_of(f, x, y)  # LLVM does not know then where it lies
+    check(f, x, y)
 
 
 def softmax(x: Any) -> None:

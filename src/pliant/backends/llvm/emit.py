@@ -37,6 +37,7 @@ from pliant.kernel.ir import (
     Within,
 )
 
+CHOOSING = frozenset("select maximum minimum fmax fmin abs sign heaviside".split())  # what may be an operand as it is
 MANY = 8  # vectors of a loop whose vectors are wider than the processor's
 UNROLLED = 7  # steps; unrolling longer loops takes LLVM long, and keeps them from being vectorised
 MOST_LINES = 1000  # that a loop becomes by that
@@ -233,7 +234,7 @@ class Emitter(FunctionText):
     def apply(self, s: Apply) -> Val:
         """An elementwise primitive."""
         args, last = tuple([self.values[a] for a in s.args]), s.args[-1]
-        if s.op.name == "select":
+        if s.op.name in CHOOSING:
             args = tuple(
                 [self.apart(a.buffer, x) if isinstance(a, Load) else x for a, x in zip(s.args, args, strict=True)]
             )
