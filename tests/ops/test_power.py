@@ -87,6 +87,18 @@ def test_whole_powers_of_complex_numbers_are_products(n):
     check_rule(module.power_of_complex, Type("c128", (40,)), program=lambda x: power(x, n))
 
 
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_whole_powers_of_whole_numbers_are_products(n):
+    check_rule(module.power_of_integer, Type("i64", (40,)), program=lambda x: power(x, n))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 30, 99, 100])
+def test_powers_of_whole_numbers_wrap_around_as_numpys(n, dtype):
+    x = np.random.default_rng(n).integers(0, 256, 50).astype(dtype)
+    assert_array_equal(pliant.jit(lambda x: x**n)(x), x**n, strict=True)
+
+
 def test_whole_number_to_a_negative_power_raises_as_numpy_does():
     with pytest.raises(ValueError, match="negative integer powers"):
         run(trace(power, Type("i64"), Type("i64")), [np.array(2), np.array(-1)])

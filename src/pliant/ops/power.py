@@ -148,14 +148,23 @@ def power_of_complex(value: Value) -> Value | None:
     return made if n.real > 0 else select(equal(x, 0), complex(math.nan, math.nan), 1.0 / made)
 
 
+@rewrite(Pow, reads=(Const,))
+def power_of_integer(value: Value) -> Value | None:
+    """xⁿ → products, for whole numbers, whose products wrap around alike in any order."""
+    x, n = value.args
+    if x.dtype[0] not in "iu" or not isinstance(n.op, Const) or x.shape != value.shape:
+        return None
+    return whole_power(x, int(n.op.value.real)) if 2 < n.op.value.real < MOST else None
+
+
 def whole_power(x: Value, n: int) -> Value:
-    """xⁿ as 1 times those of x, x², x⁴ and so on that it takes; the 1 has a say in signs of zeros."""
+    """xⁿ as products of those of x, x², x⁴ and so on that it takes; of complex numbers 1 times these."""
     if n == 3:
         return x * (x * x)
     made = None
     while n:
         if n % 2:
-            made = once(x) if made is None else made * x
+            made = made * x if made is not None else once(x) if x.dtype[0] == "c" else x
         n //= 2
         x = x * x if n else x
     assert made is not None
@@ -168,4 +177,4 @@ def once(x: Value) -> Value:
     return as_complex(a - 0.0 * b, b + 0.0 * a)
 
 
-RULES = (power_one, power_two, power_minus_one, power_zero, power_three, power_of_complex)
+RULES = (power_one, power_two, power_minus_one, power_zero, power_three, power_of_complex, power_of_integer)
