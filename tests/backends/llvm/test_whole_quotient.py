@@ -90,7 +90,7 @@ def test_quotients_of_int64_by_one_number_of_any_size() -> None:
 
 
 def test_one_number_that_is_given_is_looked_at_before_a_long_loop() -> None:
-    for n, is_before in ((100, False), (1000, True)):
+    for n, is_before in ((1000, False), (2000, True)):
         text = compiled(pliant.trace(both, np.arange(n), 7), (), (), sharing=False)[1]
         assert ("@factor" in text) == is_before
 

@@ -25,6 +25,7 @@ FEW: Final = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED: Final = 4  # vectors
 NARROW: Final = 4  # times as wide as a result: numbers of which several vectors make one
 PACKED: Final = 64  # bytes of these several vectors
+LONG: Final = 4096  # steps of a loop that pay for LLVM's time for them
 CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "remainder", "floor_divide"}
 """Primitives that take a function, or several."""
 SEVERAL: Final = {
@@ -64,7 +65,8 @@ def lanes_of_few(nests: list[Nest]) -> int:
         return 0
     narrow = min([itemsize(root.scalar.dtype) for root in roots if root.scalar], default=max(read))
     is_divided = has_vectors() and any(map(is_known_quotient, applied))
-    return PACKED // max(read) if narrow * NARROW <= max(read) or is_divided else 0
+    is_long = all([nest.vars and nest.vars[-1].extent >= LONG for nest in nests])
+    return PACKED // max(read) if (is_long and narrow * NARROW <= max(read)) or is_divided else 0
 
 
 def has_vectors() -> bool:

@@ -14,8 +14,8 @@ from typing import Final
 from pliant.backends.llvm.values import Writer
 from pliant.backends.llvm.whole_quotient import DIVIDING, floor_divide_int
 
-FEWEST: Final = 256
-"""Steps of a loop that pay for what is found before it."""
+FEWEST: Final = 1024
+"""Steps of a loop that pay for what is found before it, and for LLVM's time for it."""
 LOW: Final = 2**32 - 1
 LEAST: Final = -(2**63)
 
