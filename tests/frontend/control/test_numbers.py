@@ -121,3 +121,22 @@ def test_what_numpy_does_not_have_is_refused_with_what_to_use(name: str):
         pliant.jit(lambda x: call(x[0]))(np.array([3]))
     assert pliant.jit(call)(3) == call(3)
     assert pliant.jit(lambda x: x * call(3))(2.0) == 2.0 * call(3)
+
+
+def test_pythons_numbers_in_a_list_are_of_the_dtype_of_the_others():
+    def read(x: Any) -> Any:
+        return [np.inf, x[1], x[2]][x.argmin()]
+
+    def added_to(x: Any) -> Any:
+        totals, place = [0.0] * 4, 0
+        for _ in range(2):
+            totals[place] += x[1] - totals[place]
+            place = x.argmin()
+        return totals[1]
+
+    for dtype in (np.float32, np.float64):
+        x = np.array([0.6, 0.2, 0.7, 0.3], dtype)
+        for f in (read, added_to):
+            found = pliant.jit(f)(x)
+            assert type(found) is dtype
+            assert found == f(x)

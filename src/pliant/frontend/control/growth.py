@@ -187,11 +187,16 @@ def item(holder: Any, key: Any) -> Any:
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
-    read = [read_element(as_traced([*part])[key].value, kind) for part, kind in zip(parts, element.kinds, strict=True)]
+    read = [read_element(_read([*part], key, kind), kind) for part, kind in zip(parts, element.kinds, strict=True)]
     made = unflatten(element.structure, read)
     if has_objects:
         keep([made, *holder])
     return made
+
+
+def _read(parts: list[Any], key: TracedArray, kind: Kind) -> Value:
+    """One of the parts; Python's numbers among them are of the dtype of the others, whatever an array would be."""
+    return value_of(as_traced(parts)[key], kind.type.dtype)
 
 
 def element_of(elements: Sequence[Any], opened: Opened | None = None) -> Element | None:
