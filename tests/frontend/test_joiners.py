@@ -45,3 +45,24 @@ def test_joined_arrays_have_gradients() -> None:
 def test_matrices_are_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"np.r_\['r', …\] is not supported"):
         pliant.jit(lambda x: np.r_["r", x, x])(CAPTURED)
+
+
+def run_lengths(x: Any) -> Any:
+    ends = np.flatnonzero(np.diff(x)) + 1
+    return np.diff(np.r_[0, ends, len(x)])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        run_lengths,
+        lambda x: np.r_[x[x > 0], 7, x[x < 0]],
+        lambda x: np.c_[x[x > 0], np.ones(np.sum(x > 0))],
+        lambda x: np.r_[x[:2], 0:3, x[x > 100]],
+    ],
+)
+def test_what_is_selected_is_joined(f: Any) -> None:
+    x = np.array([1.0, 1, 2, 2, 2, 5, -1, -1])
+    want, got = f(x), pliant.jit(f)(x)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.convert import as_traced, result_dtype
 from pliant.frontend.kinds import as_tuple, is_array
+from pliant.frontend.selection import Selection, all_listed
 
 xp: Any = np
 
@@ -30,13 +32,13 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         items: list[Any] = list(as_tuple(key)) if isinstance(key, tuple) else [key]
-        if not any(type(k) is TracedArray or is_array(k) for k in items):
+        if not any(type(k) in (TracedArray, Bounded, Selection) or is_array(k) for k in items):
             return as_traced(self.numpys[key])
         axis, rank, first = FORMS[id(self.numpys)]
         if isinstance(items[0], str):
             axis, rank, first = _form(items.pop(0), rank)
-        parts = [as_traced(self.numpys[k]) if isinstance(k, slice) else as_traced(k) for k in items]
-        dtype = np.dtype(DTYPES[result_dtype(*parts)])
+        parts = [_part(self.numpys[k] if isinstance(k, slice) else k) for k in items]
+        dtype = np.dtype(DTYPES[result_dtype(*map(whole_of, parts))])
         return xp.concatenate([_placed(p.astype(dtype), rank, first) for p in parts], axis)
 
 
@@ -57,11 +59,15 @@ def _form(text: str, rank: int) -> tuple[int, int, int]:
     return axis, least, first
 
 
-def _placed(x: TracedArray, rank: int, first: int) -> TracedArray:
+def _part(x: Any) -> Any:
+    """An array of those that are joined, whether its extents are known or not."""
+    return x if type(x) is Bounded else all_listed(x) if type(x) is Selection else as_traced(x)
+
+
+def _placed(x: Any, rank: int, first: int) -> Any:
     """A part with at least `rank` axes, its own from number `first` on, or at the end for -1."""
     more = rank - x.ndim
     if more <= 0:
         return x
     begin = first if first >= 0 else first + more + 1
-    shape = (*(1,) * begin, *x.shape, *(1,) * (more - begin))
-    return cast("TracedArray", xp.reshape(x, shape))
+    return x[(*(None,) * begin, *(slice(None),) * x.ndim, *(None,) * (more - begin))]
