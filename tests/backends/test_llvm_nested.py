@@ -320,3 +320,22 @@ def test_what_a_branch_overwrites_is_kept_for_those_who_read_it() -> None:
     for p in (True, False):
         for a, b in zip(pliant.jit(f)(p, np.ones(30)), f(p, np.ones(30)), strict=True):
             np.testing.assert_allclose(a, b)
+
+
+def test_llvm_does_not_warn_of_calls_that_may_end_a_short_loop(capfd: pytest.CaptureFixture[str]) -> None:
+    def stiffness(bars: Any, nodes: Any) -> Any:
+        whole = np.zeros((8, 8))
+        for i, j in bars:
+            d = nodes[j] - nodes[i]
+            c, s = d / np.hypot(*d)
+            part = np.outer([c, s, -c, -s], [c, s, -c, -s]) / np.hypot(*d)
+            dof = [2 * i, 2 * i + 1, 2 * j, 2 * j + 1]
+            for a in range(4):
+                for b in range(4):
+                    whole[dof[a], dof[b]] += part[a, b]
+        return whole
+
+    bars = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [1, 3]])
+    nodes = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.8], [1.5, 0.8]])
+    np.testing.assert_allclose(pliant.jit(stiffness)(bars, nodes), stiffness(bars, nodes), atol=1e-15)
+    assert capfd.readouterr().err == ""

@@ -234,7 +234,9 @@ def emit_loop(e: Emitter, step: Run, op: Loop, segment: EmitSegment) -> None:
         # a loop between given bounds is not unrolled
         is_short = part.lines * op.length < MOST_UNROLLED
         bounds = None if count is None and is_short else ("0", count or str(op.length))
-        wish = e.module.not_unrolled() if has_branch(step.parts[0]) else ""
+        # LLVM unrolls no calls after which the loop may end, and would warn of that
+        stays = has_branch(step.parts[0]) or (part.can_fail and not part.is_inlined)
+        wish = e.module.not_unrolled() if stays else ""
         if count is None and op.length > UNROLLED and are_short(step.parts[0], part.lines):
             wish = e.module.several(STEPS)
         if part.can_fail:
