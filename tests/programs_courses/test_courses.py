@@ -10,7 +10,7 @@ import optree
 import pytest
 
 import pliant
-from tests.programs_courses.programs import PROGRAMS
+from tests.programs_courses.notebooks import PROGRAMS
 
 DIFFERENTIABLE = [name for name, (_, _, grad) in PROGRAMS.items() if grad]
 
