@@ -55,3 +55,11 @@ def test_held_functions_are_verified() -> None:
     bad = Node.make(Checkpoint(body), (a,), (Type("f64", (4,)),))
     with pytest.raises(VerifyError, match="@body"):
         verify(Function("f", (a,), bad))
+
+
+def test_what_was_right_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = verify(trace(lambda x: x + x, F3))
+    monkeypatch.setattr(Add, "infer", lambda *_: Type("f64", (4,)))
+    assert verify(f) is f
+    with pytest.raises(VerifyError, match="add has types"):
+        verify(Function("g", f.params, f.results))
