@@ -68,7 +68,7 @@ OWN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
-@pytest.mark.parametrize("shape", [(9, 70), (70, 9), (33, 190), (130, 131), (2, 5000)], ids=str)
+@pytest.mark.parametrize("shape", [(9, 70), (70, 9), (33, 190), (130, 131), (2, 2100)], ids=str)
 @pytest.mark.parametrize("product", OWN.values(), ids=OWN.keys())
 def test_a_matrix_times_its_own_transpose_agrees_with_numpy(product: Any, shape: Any, dtype: str) -> None:
     rng = np.random.default_rng(0)
