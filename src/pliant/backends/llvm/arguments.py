@@ -157,18 +157,19 @@ class Arguments:
 
     def container(self, part: Container, x: str) -> None:
         w, count = self.w, len(part.parts)
-        w.require_type(x, part.kind)
-        if part.kind is dict:
+        kind: Any = part.kind
+        w.require_type(x, kind)
+        if kind is dict:
             items = self.items_of_dict(part, x)
-        elif issubclass(part.kind, list | tuple):
+        elif issubclass(kind, list | tuple):
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
-            row = w.load("ptr", x, layout.LIST) if part.kind is list else w.at(x, layout.TUPLE)
+            row = w.load("ptr", x, layout.LIST) if kind is list else w.at(x, layout.TUPLE)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
         else:
             held = w.call("ptr", "PyObject_GenericGetDict", f"ptr {x}, ptr null")
             w.own(w.require_made(held))
             items = self.items_of_dict(part, held)
-        if not issubclass(part.kind, tuple):  # which may change while other threads, or `convert`, run
+        if not issubclass(kind, tuple):  # which may change while other threads, or `convert`, run
             for item in items:
                 w.own(w.another(item))
         for item, inner in zip(items, part.parts, strict=True):
