@@ -154,7 +154,22 @@ def of_a_list_that_grows(x: Any) -> Any:
 def first(f: Any, x: Any) -> Any:
     """The result of a function, or the first of several."""
     results: Any = f(x)
-    return results[0] if type(results) is tuple else results
+    return results[0] if f in (of_tuples, of_ranges, of_a_product) else results
+
+
+def last_of_tuples(x: Any) -> Any:
+    """The last numbers are known after the loop, as in copies of the body."""
+    total, k, weight = 0.0, 0, 0.0
+    for k, weight in ((1, 0.5), (3, 0.25), (4, 2.5)):
+        for _ in range(3):
+            total += weight * walked(x, k, k) + walked(x, k + 1, 1)
+    return total, np.zeros(k) + weight, [0, 1, 2, 3, 4][k]
+
+
+def test_the_last_of_known_elements_is_known_after_a_loop():
+    found, expected = pliant.jit(last_of_tuples)(LONG), last_of_tuples(LONG)
+    for x, y in zip(found, expected, strict=True):
+        assert_allclose(x, y, rtol=1e-12)
 
 
 NESTS = [of_tuples, of_ranges, of_a_list, of_a_product, of_a_list_that_grows]

@@ -240,6 +240,27 @@ def found_early(x: Any) -> Any:
     return total
 
 
+def kept_apart(x: Any) -> Any:
+    """A list that becomes as long as the one that is asked for in each step; there may be none."""
+    stack: list[Any] = []
+    other = [x[0], x[1], x[2]]
+    if x[0] > 1:
+        stack.append(x[0])
+    while stack:
+        a = stack.pop()
+        if a < 3:
+            stack.append(a + 1)
+            stack.append(a + 2)
+        other[:] = [b * 2 for b in stack]
+    return len(other), sum(other), len(stack)
+
+
+@pytest.mark.parametrize("first", [0.5, 1.5, 4.0])
+def test_only_the_list_that_is_asked_for_is_empty_after_a_loop(first: float):
+    x = np.array([first, 2.0, 0.25])
+    np.testing.assert_allclose(pliant.jit(kept_apart)(x), kept_apart(x))
+
+
 def test_a_loop_around_one_that_empties_a_list_is_a_loop():
     x = np.array([0.4, 0.1, 0.9, 0.5, 0.4, 0.6, 0.7, 0.2, 0.85])
     sizes = [len([*all_nodes(pliant.trace(spread, xs))]) for xs in (x, np.tile(x, 3))]

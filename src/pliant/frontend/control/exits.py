@@ -334,8 +334,10 @@ class Exit:
 
         return made
 
-    def known(self, x: TracedArray) -> int | None:
-        """A Python integer after the last step, if it is known."""
+    def known(self, x: TracedArray) -> Any:
+        """A number of Python's after the last step, if it is known."""
+        if x.value in self.plan.told and not self.plan.ends:
+            return self.plan.told[x.value]
         return self.known_size(size_of(x)) if x.is_weak and x.type.dtype == "i64" else None
 
     def known_size(self, size: Size) -> int | None:

@@ -17,7 +17,7 @@ from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
-from pliant.frontend.control.offsets import offsets
+from pliant.frontend.control.offsets import offsets, told
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
@@ -168,7 +168,10 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     """The search for a step's form, from step `done` on."""
 
     def step(index: Value, j: int) -> Signal | None:
-        signal = site.body(steps.at(offset(index, plan.period, done + j)))
+        item = steps.at(offset(index, plan.period, done + j))
+        if steps.known is not None:
+            plan.told.update(told(item, steps.at(steps.count - (steps.count - done) % plan.period - plan.period + j)))
+        signal = site.body(item)
         if not steps.is_same:
             raise NotInductive("the list that it goes over changes")
         return signal

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.items import Made, Steps, scaled
 from pliant.frontend.control.objects import flatten, unflatten
@@ -35,6 +36,12 @@ def offsets(elements: Any) -> Steps | None:
         return found[k] if type(k) is int else unflatten(rows[0][1], [_entry(column, k) for column in columns])
 
     return Steps(len(found), at, known=listed)
+
+
+def told(element: Any, last: Any) -> dict[Value, Any]:
+    """The numbers of an element that are traced, with those of the last one."""
+    pairs = zip(flatten(element)[0], flatten(last)[0], strict=True)
+    return {x.value: y for x, y in pairs if type(x) is TracedArray}
 
 
 def are_known(elements: Any) -> bool:

@@ -145,6 +145,7 @@ class Plan:
     apart: set[Place] = field(default_factory=set[Place])  # names by which arrays are written that they let go of then
     body: Any = None  # the function of a step
     items: Any = None  # what it goes over
+    told: dict[Value, Any] = field(default_factory=dict[Value, Any])  # elements, with what the last one is
     code: CodeType | None = None  # by which the loop is known
     inner: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what is known of loops inside
     visits: Counted[Any] = field(default_factory=Counted[Any])  # of these, in a trial, by their code

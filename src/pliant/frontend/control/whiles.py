@@ -108,6 +108,8 @@ def _conditional(
             raise
         report(site.code, Report(site.where, "unrolled", None, reason_of(error)), depth())
         return None
+    if is_required:  # there may be no step: before the loop too it is they that are asked for
+        emptied[:] = [place for place in plan.emptied(holds) if place in emptied]
     if found is not None:
         report(site.code, Report(site.where, "while", None, "", len(found.carries)), depth())
     return found
