@@ -345,7 +345,7 @@ def return_out_of_a_finally(x: Any) -> Any:
 def _truths(x: Any) -> Any:
     while x[0] > 0:
         x = x - 1
-        yield x
+        _sent = yield x
 
 
 def branch_in_a_generator(x: Any) -> Any:

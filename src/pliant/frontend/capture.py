@@ -30,6 +30,7 @@ from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.perhaps import whole
+from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
@@ -231,11 +232,14 @@ class Reader:
             return _of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
         return seen(value, owner, name, self.trace)
 
-    def each(self, elements: Any, is_walked: bool = False) -> Any:
-        """What is iterated over, with its elements as the trace sees them. is_walked: now, and by the trace."""
+    def each(self, elements: Any, is_walked: bool = False, is_whole: bool = False) -> Any:
+        """What is iterated over, with its elements as the trace sees them. is_walked: now, and by the trace. is_whole:
+        to its end, before anything else happens."""
         if not is_tracing() or isinstance(elements, TracedArray | str | range):
             return elements
-        made = special(elements, "__iter__") if is_walked else None
+        if is_whole and type(elements) is Pushed and elements.running is None:
+            return self.all_of(elements)
+        made = special(elements, "__iter__") if is_walked and not is_whole else None
         if made is not None:
             return self.each(made())
         if is_of(elements, dict):
@@ -258,6 +262,16 @@ class Reader:
         if is_of(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
             return (_of_element(e, self.trace) for e in elements)
         return elements
+
+    def all_of(self, elements: Pushed) -> list[Any]:
+        """What a generator yields, to its end."""
+        made: list[Any] = self.born([])
+
+        def add(item: Any) -> None:
+            self.callee(self.attribute(made, "append"))(item)  # read each time: a trial takes back what follows
+
+        elements.push(add)
+        return made
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
-from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, runtime
+from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime
 from pliant.frontend.definitions import codes_in, definition_of
 
 READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
@@ -42,6 +42,7 @@ _OVER_ELEMENTS: Final = {
     "enumerate",
     "filter",
 }
+_WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted"))  # which take all before they return
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
 _TRACED: Final = frozenset((
     "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type setattr delattr"
@@ -90,13 +91,14 @@ def _compiled(node: ast.FunctionDef | ast.Lambda, like: types.CodeType, owner: s
 
 def _named(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
     """A code under a name, the blocks in it too."""
-    consts = tuple(
-        _named(c, name, qualname)
-        if isinstance(c, types.CodeType) and (c.co_name.startswith(BLOCK) or THUNK in c.co_varnames)
-        else c
-        for c in code.co_consts
-    )
+    consts = tuple([_part_named(c, name, qualname) if isinstance(c, types.CodeType) else c for c in code.co_consts])
     return code.replace(co_name=name, co_qualname=qualname, co_consts=consts)
+
+
+def _part_named(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
+    """A code inside of one: a block has its name, a function its own."""
+    is_block = code.co_name.startswith(BLOCK) or THUNK in code.co_varnames
+    return _named(code, name, qualname) if is_block else _named(code, code.co_name, code.co_qualname)
 
 
 def _bare(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
@@ -183,7 +185,8 @@ class _Rewriter(ast.NodeTransformer):
             return calling("attribute", node, *node.args)
         one = name in ("max", "min") and len(node.args) == 1
         if name in _OVER_ELEMENTS or one:
-            node.args = [a if isinstance(a, ast.Starred) else calling("each", a, a) for a in node.args]
+            whole = [placed(ast.Constant(True), node)] * 2 if one or name in _WHOLE else []
+            node.args = [a if isinstance(a, ast.Starred) else calling("each", a, a, *whole) for a in node.args]
         if name not in _BUILTINS:
             node.func = calling("callee", node.func, node.func)
         for keyword in node.keywords:

@@ -19,6 +19,8 @@ from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
 from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
 from pliant.frontend.control.offsets import offsets, told
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
+from pliant.frontend.control.pushed import Pushed
+from pliant.frontend.control.pushes import pushed_through
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
@@ -65,6 +67,8 @@ def _run(site: Site, elements: Any) -> Signal | None:
             return None
         case Chain():
             return site.finished(_chained(site, elements.parts))
+        case Pushed(running=None):
+            return pushed_through(site, elements)
         case Filtered():
             return site.finished(_run(site.part(_under(site, elements.test), is_last=True), elements.elements))
         case _:

@@ -39,7 +39,8 @@ RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds",
-    "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound", "text",
+    "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted", "first_of",
+    "text",
 )  # fmt: skip
 """What the rewritten statements call."""
 

@@ -10,12 +10,13 @@ from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
 from pliant.frontend.control.effects import assign, augmented, deleted, rebinds, store, undone
 from pliant.frontend.control.handlers import attempted, caught, handled
-from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
 from pliant.frontend.control.matching import fits
 from pliant.frontend.control.ornone import result
 from pliant.frontend.control.partly import bound
+from pliant.frontend.control.pushed import Pushed, emitted
+from pliant.frontend.control.pushes import first_of, items
 from pliant.frontend.control.region import born
 from pliant.frontend.control.signals import BROKEN, CONTINUED, returned, settled
 from pliant.frontend.control.specials import unary
@@ -27,9 +28,10 @@ from pliant.frontend.text import text
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
-    "choose": choose, "compare": compare, "items": iterated, "attempted": attempted, "store": store, "assign": assign,
+    "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
-    "unset": Unbound.local, "bound": bound, "text": text,
+    "unset": Unbound.local, "bound": bound, "pushed": Pushed, "emitted": emitted, "first_of": first_of,
+    "text": text,
 }  # fmt: skip

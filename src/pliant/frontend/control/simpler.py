@@ -11,8 +11,10 @@ import ast
 import copy
 from typing import final
 
+from pliant.frontend.control.lifted import Lifts
 from pliant.frontend.control.matching import Matches
 from pliant.frontend.control.names import Function
+from pliant.frontend.control.pushing import Generators
 from pliant.frontend.control.syntax import may_wait
 from pliant.frontend.control.walrus import Walruses
 
@@ -21,6 +23,8 @@ def simplify(node: Function) -> None:
     """Replace the statements of a function."""
     if not _binds_eval(node):
         Texts().visit(node)
+    Lifts(node).visit(node)
+    Generators().visit(node)
     Receivers().visit(node)
     Matches().visit(node)
     Walruses().visit(node)
