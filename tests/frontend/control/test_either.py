@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnboundError
 
 
 def turned(u, v, c):
@@ -81,3 +82,20 @@ def test_each_step_that_swaps_names_by_conditions_adds_as_much_to_the_program(ch
     a, b = np.arange(9.0).reshape(3, 3), np.ones((3, 3))
     sizes = [len(str(pliant.trace(loop(choose, n), a, b, np.ones(n))).splitlines()) for n in (6, 12, 24)]
     assert sizes[2] - sizes[1] <= 2.5 * (sizes[1] - sizes[0])
+
+
+def test_parts_of_two_lengths_are_refused_with_what_works_in_their_place() -> None:
+    def of_two(x):
+        v = x[:2] if x[0] > 0 else x[:3]
+        v *= 2.0
+        return x
+
+    def with_a_bound(x):
+        v = x[: 2 if x[0] > 0 else 3]
+        v *= 2.0
+        return x
+
+    with pytest.raises(UnboundError, match=r"v = a\[:k\]"):
+        pliant.jit(of_two)(np.arange(4.0))
+    for x in (np.arange(4.0), np.arange(4.0) + 1):
+        np.testing.assert_array_equal(pliant.jit(with_a_bound)(x.copy()), of_two(x.copy()))

@@ -139,6 +139,8 @@ class Join:
         one, two = as_array(a), as_array(b)
         if one is not None and two is not None and one.shape == two.shape:
             hint = "make both of one dtype: x = x.astype(float) before, or np.zeros(n) and not np.zeros(n, int)"
+        elif one is not None and two is not None and len(one.shape) == len(two.shape):
+            hint = "choose where one part ends, k = 3 if c else 5 and v = a[:k], or make both copies"
         if type(a) is type(b) is list:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):
