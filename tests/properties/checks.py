@@ -331,7 +331,7 @@ def transformations_nest(program: Program, backend: str) -> str | None:
     f, inputs, active = _parts(program)
     if not active or any(isinstance(x, np.ndarray) and x.ndim == 0 for x in inputs):
         return None
-    xs = [np.array(inputs[i], np.asarray(inputs[i]).dtype) for i in active]
+    xs = [np.array(inputs[i], np.asarray(inputs[i]).dtype)[()] for i in active]  # rows of a batch are no arrays either
     g = _restricted(f, inputs, active)
     rng = np.random.default_rng(program.seed)
 
