@@ -29,6 +29,7 @@ from pliant.frontend.control.grids import item
 from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.ordering import sort_in_place
+from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import note_name, place_of
@@ -321,7 +322,7 @@ class Reader:
         if is_of(fn, type):
             return making(fn, made)
         is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
-        return making(fn, telling(lists.knowing(fn), self.counted)) if is_others and made is fn else made
+        return making(fn, telling(presenting(lists.knowing(fn)), self.counted)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`."""

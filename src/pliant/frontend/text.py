@@ -36,6 +36,9 @@ class Text(str):
     def __str__(self) -> str:
         return self
 
+    def __repr__(self) -> str:
+        return str(str.__repr__(self))
+
     def __format__(self, spec: str) -> str:
         return Text(str.__format__(self, spec))
 

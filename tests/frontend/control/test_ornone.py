@@ -113,3 +113,17 @@ def test_none_has_its_class() -> None:
         return x[0] if type(None) is type(None) else x[1]
 
     assert pliant.jit(f)(X) == f(X)
+
+
+def test_functions_of_other_libraries_are_given_the_object() -> None:
+    def found(x: Any) -> Any:
+        best = None
+        for i in range(x.shape[0]):
+            if x[i] > 1.0 and (best is None or x[i] < best[0]):
+                best = (x[i], x[i] * i)
+        return sum(optree.tree_leaves(best))
+
+    compiled = pliant.jit(found)
+    assert compiled(np.array([0.0, 3.0, 2.0])) == 6.0
+    with pytest.raises(TypeError):
+        compiled(np.zeros(3))

@@ -113,6 +113,15 @@ def present(x: Any, error: Exception | None = None) -> Any:
     return x.pliant_value
 
 
+def presenting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of another library, which would take what may be None for an object of a class of ours."""
+
+    def run(*args: Any, **options: Any) -> Any:
+        return function(*map(present, args), **{key: present(x) for key, x in options.items()})
+
+    return run
+
+
 def all_present(tree: Any) -> Any:
     """Arguments, of which none may be None."""
     if type(tree) in (list, tuple):
