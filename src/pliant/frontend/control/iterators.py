@@ -110,7 +110,7 @@ def is_known(function: Any) -> bool:
 
 
 def _product(*pools: Any, repeat: int = 1) -> Any:
-    if all(map(are_known, pools)) and not all(map(has_steps, pools)):
+    if all(map(are_known, pools)) and not any(map(has_steps, pools)):
         return tuple(itertools.product(*pools, repeat=repeat))
     if not any(map(has_steps, pools)) or any([hasattr(p, "__next__") for p in pools]):
         return None
