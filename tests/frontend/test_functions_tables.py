@@ -17,6 +17,7 @@ from pliant.frontend.functions import (
     found,
     linalg,
     norms,
+    packed,
     polynomials,
     products,
     windows,
@@ -26,7 +27,9 @@ from tests.frontend.numpy_harness import compare, traced
 
 CASES = {**numpy_cases.CASES, **numpy_cases_shape.CASES}
 ELSEWHERE = {
-    f for module in (distinct, found, products, polynomials, linalg, norms, fft, windows) for f in module.FUNCTIONS
+    f
+    for module in (distinct, found, packed, products, polynomials, linalg, norms, fft, windows)
+    for f in module.FUNCTIONS
 }
 
 
