@@ -63,12 +63,9 @@ def array_with(read: Value, version: Value, levels: Sequence[Level]) -> Value | 
     assert box is not None
     size = math.prod([level.loop.length for level in levels]) * read.type.bytes
     version, inside = _entering(version, levels)
-    if not inside:
-        return None
-    start = (
-        start_at(box, scene.facts, version, inside) if read is not version and 2 * size >= version.type.bytes else None
-    )
-    return final_at(box, scene.facts, version, inside) or start
+    final = final_at(box, scene.facts, version, inside) if inside else None
+    is_worth = read is not version and 2 * size >= version.type.bytes
+    return start_at(box, scene.facts, version, inside) if inside and final is None and is_worth else final
 
 
 def _entering(version: Value, levels: Sequence[Level]) -> tuple[Value, Sequence[Level]]:
@@ -87,7 +84,7 @@ def final_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[L
     facts: what is known of the step, in which the loops' indices are the variables of `scenes_of`.
     """
     carries = _carried(version, levels)
-    if carries is None or not _is_untouched(box, facts, _later(version, levels, carries)):
+    if carries is None or not _is_untouched(box, facts, _spans(version, levels, carries, are_later=True)):
         return None
     return levels[0].node.values[carries[0][1]]
 
@@ -95,7 +92,7 @@ def final_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[L
 def start_at(box: Box, facts: Sequence[Form], version: Value, levels: Sequence[Level]) -> Value | None:
     """The array that the outermost loop begins with, if it holds what a version of it held at some places."""
     carries = _carried(version, levels)
-    if carries is None or not _is_untouched(box, facts, _earlier(version, levels, carries)):
+    if carries is None or not _is_untouched(box, facts, _spans(version, levels, carries, are_later=False)):
         return None
     return levels[0].node.args[carries[0][0] - 1]
 
@@ -219,42 +216,21 @@ def _facts_where(condition: Value, scene: Scene, *, holds: bool) -> tuple[Form, 
             return ()
 
 
-def _later(
-    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]]
+def _spans(
+    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]], *, are_later: bool
 ) -> Iterator[tuple[Scene, Value, Value]]:
-    """All that happens after the read: what is known then, and two versions between which the writes are."""
+    """All that happens after the read, or before it: what is known then, and two versions between which the writes
+    are."""
     scenes = scenes_of(levels)
-    for depth, (level, (_, r)) in enumerate(zip(levels, carries, strict=True)):
-        inner = levels[depth + 1].node.values[carries[depth + 1][1]] if depth + 1 < len(levels) else version
-        yield scenes[depth + 1], level.loop.body.results[r], inner
-    yield from _other_steps(levels, carries, are_later=True)
-
-
-def _earlier(
-    version: Value, levels: Sequence[Level], carries: Sequence[tuple[int, int]]
-) -> Iterator[tuple[Scene, Value, Value]]:
-    """All that happens before the read."""
-    scenes = scenes_of(levels)
-    for depth, (level, (p, _)) in enumerate(zip(levels, carries, strict=True)):
-        inner = levels[depth + 1].node.args[carries[depth + 1][0] - 1] if depth + 1 < len(levels) else version
-        yield scenes[depth + 1], inner, level.loop.body.params[p]
-    yield from _other_steps(levels, carries, are_later=False)
-
-
-def _other_steps(
-    levels: Sequence[Level], carries: Sequence[tuple[int, int]], *, are_later: bool
-) -> Iterator[tuple[Scene, Value, Value]]:
-    """The later steps of each loop, or the earlier ones."""
-    scenes = scenes_of(levels)
-    for depth, (level, (p, r)) in enumerate(zip(levels, carries, strict=True)):
+    inside = [level.node.values[r] if are_later else level.node.args[p - 1]
+              for level, (p, r) in zip(levels[1:], carries[1:], strict=True)]  # fmt: skip
+    for depth, (level, (p, r), inner) in enumerate(zip(levels, carries, [*inside, version], strict=True)):
+        before, after = level.loop.body.params[p], level.loop.body.results[r]
+        yield (scenes[depth + 1], after, inner) if are_later else (scenes[depth + 1], inner, before)
         scene = entered(scenes[depth], level.node, level.loop, ("other", depth))
         step, now = scene.known[level.index], scenes[depth + 1].known[level.index]
         order = (step - now if level.loop.reverse != are_later else now - step) - 1
-        yield (
-            Scene(scene.run, scene.known, (*scene.facts, order)),
-            level.loop.body.results[r],
-            level.loop.body.params[p],
-        )
+        yield Scene(scene.run, scene.known, (*scene.facts, order)), after, before
 
 
 def _writes(end: Value, start: Value, scene: Scene) -> Iterator[tuple[Value, Scene]]:
