@@ -157,3 +157,12 @@ def test_the_verifier_finds_ordered_loops_in_parts():
     nest.is_swept = True
     with pytest.raises(VerifyError, match="have an order"):
         check(made)
+
+
+@pytest.mark.parametrize("rows", [400, 1000, 1003, 2500])
+def test_no_two_parts_read_the_same_lines_of_what_is_walked_across(rows):
+    (nest,) = program(lambda x, y: x.T + y, np.zeros((2500, rows)), np.zeros((rows, 2500))).steps
+    assert isinstance(nest, Nest)
+    assert nest.split
+    assert nest.split.loop is nest.vars[0]
+    assert (nest.split.count > 8, nest.split.size % 16) == (True, 0)

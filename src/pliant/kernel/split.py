@@ -31,6 +31,8 @@ STRIP: Final = 8192
 
 TALL: Final = 128
 """The same of the loop around it, where an array is walked across: tiles of fewer rows are read more slowly."""
+LINE: Final = 16
+"""The same again: what lies across in a line of cache at most, so that no two parts read the same one."""
 
 
 def split(program: Program) -> None:
@@ -71,7 +73,8 @@ def grain_of(nests: list[Nest], loop: Var) -> int:
     """The number of steps whose multiples divide a loop."""
     loops = nests[0].vars
     if len(nests) > 1 or loop is not loops[-1]:
-        return max(min(TALL, loop.extent // (MOST // 4)), 1) if is_across(nests, loop) else 1
+        share = -(-loop.extent // (MOST // 4))
+        return min(TALL, -(-share // LINE) * LINE) if is_across(nests, loop) else 1
     if len(loops) > 1:
         return STRIP
     return BLOCK if any([is_total(root, nests[0]) for root in nests[0].roots]) else GRAIN

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 TILE: Final = 64
 """Steps of the outer loop in a tile, and the least of both loops."""
-RUN: Final = 1024
-"""Bytes of a row of a tile: in shorter ones processors ask for too few lines of cache ahead."""
+RUN: Final = 4096
+"""Bytes of a row of a tile at most: in short ones processors ask for too few lines of cache ahead."""
 FAR: Final = 1 << 21
 """Bytes that are walked across from which on they do not stay at hand."""
 FAR_WIDE: Final = 4 * FAR
@@ -44,7 +44,7 @@ TALL: Final = (1024, 128)
 WIDEST: Final = 512
 """Steps at most of the inner loop in such a tile."""
 SHARE: Final = 4
-"""All such tiles together fill this part of the second cache: beside them it holds what the rows are made with."""
+"""All tiles together fill this part of the second cache: beside them it holds what the rows are made with."""
 BLOCK: Final = 8  # rows and columns of what lies in registers at once
 SIZES: Final = (1, 2, 4, 8)  # bytes of elements
 WIDE_ELEMENT: Final = 16  # bytes of those that fill a register, and are moved one by one
@@ -74,7 +74,7 @@ def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
     made = [itemsize(root.buffer.type.dtype) for root in streamed if root.buffer]
     read = [itemsize(s.buffer.type.dtype) for s in turned]
     if not made:
-        wide = RUN // max(read, default=RUN // TILE)
+        wide = min(second_cache() // (SHARE * TILE), RUN) // max(sum(read), 1)
         return Shape(TILE, wide, 0, wide + APART)
     item, (size, most) = min(made + read), TALL
     tall = min(size // item, most)
@@ -170,9 +170,8 @@ def turner_text(name: str, item: int, pitch: int) -> str:
             f"  %place{r} = add i64 %far{r}, %c",
             f"  %source{r} = getelementptr {t}, ptr %from, i64 %place{r}",
             f"  {row} = load {v}, ptr %source{r}, {align}",
-            f"  %far.next{r} = getelementptr {t}, ptr %source{r}, i64 %ahead",
-            f"  call void @llvm.prefetch.p0(ptr %far.next{r}, i32 0, i32 3, i32 1)",
         ]
+    lines += _asked_for(item)
     columns = turned(lines, rows, v, item)
     for c, column in enumerate(columns):
         lines += [
@@ -183,6 +182,29 @@ def turner_text(name: str, item: int, pitch: int) -> str:
             f"  store {v} {column}, ptr %target{c}, {align}",
         ]
     return TEXT.format(name=name, t=t, block=BLOCK, pitch=pitch, least=item, turned="\n".join(lines))
+
+
+def _asked_for(item: int) -> list[str]:
+    """The instructions that ask for lines of cache of the next block of rows: of some of them, as other blocks in the
+    same lines ask for the others."""
+    blocks = LINE // (BLOCK * item)  # in a line
+    lines, count = list[str](), BLOCK // blocks
+    lines += [
+        f"  %number = udiv i64 %c, {BLOCK}",
+        f"  %turn = urem i64 %number, {blocks}",
+        f"  %first = mul i64 %turn, {count}",
+        f"  %next = add i64 %r, {BLOCK}",
+        "  %later0 = add i64 %next, %first",
+    ]
+    for n in range(count):
+        lines += [
+            f"  %later{n + 1} = add i64 %later{n}, 1",
+            f"  %away{n} = mul i64 %later{n}, %stride",
+            f"  %asked{n} = add i64 %away{n}, %c",
+            f"  %line.at{n} = getelementptr i{8 * item}, ptr %from, i64 %asked{n}",
+            f"  call void @llvm.prefetch.p0(ptr %line.at{n}, i32 0, i32 3, i32 1)",
+        ]
+    return lines
 
 
 def _moved(pitch: int) -> list[str]:
@@ -235,26 +257,39 @@ ORDER: Final = (0, 2, 1, 3, 4, 6, 5, 7)
 
 TEXT: Final = """define internal void @{name}(ptr %from, i64 %stride, ptr %to, i64 %rows, i64 %columns) #0 {{
 start:
-  %ahead = mul i64 %stride, {block}
-  br label %down
+  %whole.rows = and i64 %rows, -{block}
+  %whole.columns = and i64 %columns, -{block}
+  %some.columns = icmp ne i64 %whole.columns, 0
+  %some.rows = icmp ne i64 %whole.rows, 0
+  %some = and i1 %some.rows, %some.columns
+  br i1 %some, label %down, label %edges
 down:
-  %r = phi i64 [ 0, %start ], [ %r.next, %next ]
-  %r.next = add i64 %r, {block}
-  %r.fits = icmp ule i64 %r.next, %rows
-  %r.end = call i64 @llvm.umin.i64(i64 %r.next, i64 %rows)
+  %r = phi i64 [ 0, %start ], [ %r.next, %row.end ]
   br label %across
 across:
-  %c = phi i64 [ 0, %down ], [ %c.next, %done ]
-  %c.next = add i64 %c, {block}
-  %c.fits = icmp ule i64 %c.next, %columns
-  %c.end = call i64 @llvm.umin.i64(i64 %c.next, i64 %columns)
-  %fits = and i1 %r.fits, %c.fits
-  br i1 %fits, label %whole, label %single
-whole:
+  %c = phi i64 [ 0, %down ], [ %c.next, %across ]
 {turned}
-  br label %done
+  %c.next = add i64 %c, {block}
+  %c.more = icmp ult i64 %c.next, %whole.columns
+  br i1 %c.more, label %across, label %row.end
+row.end:
+  %r.next = add i64 %r, {block}
+  %r.more = icmp ult i64 %r.next, %whole.rows
+  br i1 %r.more, label %down, label %edges
+edges:
+  call void @{name}_edge(ptr %from, i64 %stride, ptr %to, i64 0, i64 %whole.rows, i64 %whole.columns, i64 %columns)
+  call void @{name}_edge(ptr %from, i64 %stride, ptr %to, i64 %whole.rows, i64 %rows, i64 0, i64 %columns)
+  ret void
+}}
+
+define internal void @{name}_edge(ptr %from, i64 %stride, ptr %to, i64 %r, i64 %r.end, i64 %c, i64 %c.end) #0 {{
+start:
+  %some.rows = icmp ult i64 %r, %r.end
+  %some.columns = icmp ult i64 %c, %c.end
+  %some = and i1 %some.rows, %some.columns
+  br i1 %some, label %single, label %end
 single:
-  %i = phi i64 [ %r, %across ], [ %i.next, %more ]
+  %i = phi i64 [ %r, %start ], [ %i.next, %more ]
   %i.far = mul i64 %i, %stride
   br label %one
 one:
@@ -272,13 +307,7 @@ one:
 more:
   %i.next = add i64 %i, 1
   %i.more = icmp ult i64 %i.next, %r.end
-  br i1 %i.more, label %single, label %done
-done:
-  %c.more = icmp ult i64 %c.next, %columns
-  br i1 %c.more, label %across, label %next
-next:
-  %r.more = icmp ult i64 %r.next, %rows
-  br i1 %r.more, label %down, label %end
+  br i1 %i.more, label %single, label %end
 end:
   ret void
 }}
