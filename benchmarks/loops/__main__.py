@@ -44,7 +44,7 @@ def measured(program: LoopProgram, size: Sizes, rounds: int) -> Iterator[Row]:
     for kind, make in (("value", sides.values), ("value+grad", sides.gradients)):
         if kind == "value" or program.wrt:
             calls, first = make(program, size, others(program, size))
-            yield Row(program.name, size, kind, interleaved(calls, rounds=rounds, seconds=0.001), first)
+            yield Row(program.name, size, kind, interleaved(calls, rounds=rounds, seconds=0.01), first)
 
 
 def said(row: Row, start: float) -> str:
