@@ -37,8 +37,6 @@ FAR_WIDE: Final = 4 * FAR
 """The same of wide elements, of which few share a line of cache."""
 LEAST: Final = 1 << 19
 """Bytes of a second cache."""
-APART: Final = 8
-"""Elements by which the rows of a tile are longer: a column of a power of two would lie in a few lines of cache."""
 TALL: Final = (1024, 128)
 """Bytes, and steps at most, of the outer loop in a tile where results are written past the caches."""
 WIDEST: Final = 512
@@ -61,7 +59,7 @@ Turned: TypeAlias = dict[Load, tuple[Buffer, Affine]]
 @frozen
 class Shape:
     """Steps of the outer and of the inner loop in a tile; how many that come before it are turned over as well; how
-    many elements there are from row to row."""
+    many elements there are from row to row: a line of cache more, or a column of a power of two would lie in a few."""
 
     tall: int
     wide: int
@@ -75,7 +73,7 @@ def shape_of(turned: Sequence[Load], streamed: Sequence[Root]) -> Shape:
     read = [itemsize(s.buffer.type.dtype) for s in turned]
     if not made:
         wide = min(second_cache() // (SHARE * TILE), RUN) // max(sum(read), 1)
-        return Shape(TILE, wide, 0, wide + APART)
+        return Shape(TILE, wide, 0, wide + LINE // min(read, default=LINE))
     item, (size, most) = min(made + read), TALL
     tall = min(size // item, most)
     wide = min(second_cache() // (SHARE * tall * sum(read or made)), WIDEST) // BLOCK * BLOCK
