@@ -30,7 +30,24 @@ def of_several_functions(x: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("f", [noisy, of_several_functions])
+def of_arrays(x: Any) -> Any:
+    rng = np.random.default_rng(11)
+    a, table = x.copy(), np.outer(x, x[:4])
+    few, one = rng.choice(x, 3), rng.choice(a)
+    apart, likely = (
+        rng.choice(table, 2, replace=False),
+        rng.choice(x, (2, 2), p=np.arange(9) / 36) + rng.normal(np.arange(2)),
+    )
+    columns = rng.choice(table, size=3, axis=1)
+    turned, rows, across = rng.permutation(x), rng.permutation(table), rng.permutation(table, axis=1)
+    rng.shuffle(a[1:])
+    rng.shuffle(table, axis=1)
+    rng.shuffle(table)
+    parts = [few, one, apart, likely, columns, turned, rows, across, a, table, rng.permutation(np.arange(5)) * x[0]]
+    return np.concatenate([np.ravel(part) * (n + 1) for n, part in enumerate(parts)])
+
+
+@pytest.mark.parametrize("f", [noisy, of_several_functions, of_arrays])
 def test_draws_of_a_known_seed_are_those_of_numpy(f: Any) -> None:
     compiled, way, step = pliant.jit(f), np.cos(np.arange(9.0)), 1e-6
     for _ in range(3):
