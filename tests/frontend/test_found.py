@@ -46,6 +46,14 @@ RESULTS: dict[str, Program] = {
     "rows": lambda x: np.outer(x, x)[x > 0],
     "columns": lambda x: np.outer(x, x)[:, x > 0],
     "row sums": lambda x: np.outer(x, x)[x > 0].sum(1),
+    "columns of rows found": lambda x: np.outer(x, x)[np.flatnonzero(x > 0)][:, np.flatnonzero(x < 1)],
+    "grid of masks": lambda x: np.outer(x, x)[np.ix_(x > 0, x < 1)],
+    "grid of places": lambda x: np.outer(x, x)[np.ix_(np.flatnonzero(x > 0), np.argsort(x)[:2])],
+    "grid of three": lambda x: np.multiply.outer(np.outer(x, x), x)[np.ix_(x > 0, x < 1, x > -1)].sum(1),
+    "eye": lambda x: np.eye(np.count_nonzero(x > 0)) @ x[x > 0],
+    "eyes": lambda x: (np.eye(np.count_nonzero(x > 0), 3, -1, np.float32), np.eye(3, k=np.count_nonzero(x > 0) - 1)),
+    "identity": lambda x: np.identity(np.count_nonzero(x > 0), int),
+    "tri": lambda x: (np.tri(np.count_nonzero(x > 0)), np.tri(2, np.count_nonzero(x > 0), 1, bool)),
     "rows of the matrix": lambda x: np.argwhere(np.outer(x, x) > 1),
     "unique": lambda x: np.unique(x),
     "unique of some": lambda x: np.unique(x[x > 0]),
@@ -86,6 +94,7 @@ VALUES: dict[str, Program] = {
     "loop of pairs": lambda x: pairs(np.outer(x, x)),
     "products": lambda x: x[x > 0] @ np.cumsum(x[x > 0]),
     "steps": lambda x: steps(x),
+    "grid": lambda x: grid(x),
 }
 LATER: dict[str, Program] = {
     "median": lambda x: np.median(x[x > 0]),
@@ -162,6 +171,18 @@ def test_what_needs_an_element_is_numpys(name: str) -> None:
     for x in inputs():
         if (x > 0).any():
             check(LATER[name], x)
+
+
+def grid(x: Any) -> Any:
+    m = np.outer(x, np.sin(x)) + np.eye(len(x))
+    i, j = np.flatnonzero(x > 0), np.flatnonzero(x < 1)
+    m[np.ix_(i, i)] *= 2.0
+    m[i[:, None], j] += x[i][:, None] * x[j]
+    m[np.ix_(j, [0])] = x[0]
+    m[np.ix_(x > 0.5, x > 0.5)] = 0.5 * x[0]
+    m[j[:, None], np.arange(len(x))] -= x
+    m[np.array([[0], [-1]]), i] = 3.0 * x[i]
+    return (m * np.cos(np.arange(m.size).reshape(m.shape))).sum()
 
 
 @pytest.mark.parametrize("name", ["first", "last", "two of them", "without the greatest"])

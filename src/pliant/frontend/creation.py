@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import DomainError, UnsupportedError
-from pliant.frontend import ranges
+from pliant.frontend import diagonals, ranges
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.bounded import Bounded, bounded
@@ -158,7 +158,7 @@ def of_shape(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A maker like np.eye, whose extents must be known while tracing."""
+    """A maker like np.hanning, whose extents must be known while tracing."""
 
     def made(*args: Any, **options: Any) -> Any:
         return fresh_concrete(make(*[x.__index__() if type(x) is TracedArray else x for x in args], **options))
@@ -205,7 +205,10 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_shape(make) for make in (np.zeros, np.ones, np.empty)},
-    **{make: of_known_extents(make) for make in (np.eye, np.identity, np.tri, np.hanning, np.hamming)},
+    **{make: of_known_extents(make) for make in (np.hanning, np.hamming)},
+    np.eye: diagonals.eye,
+    np.identity: diagonals.identity,
+    np.tri: diagonals.tri,
     np.arange: arange,
     np.array: array,
     np.asarray: asarray,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -56,7 +56,8 @@ class Draws:
         is_choice = name == "choice"
         axis = options.pop("axis", args[0] if args and not is_choice else 0)
         method = self.generator.choice if is_choice else self.generator.permutation
-        made = take(a, drawn(method, (a.shape[axis], *(args if is_choice else ())), options), axis)
+        count = cast("int", a.shape[axis])
+        made = take(a, drawn(method, (count, *(args if is_choice else ())), options), axis)
         if name != "shuffle":
             return made
         a[...] = made

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from pliant.frontend.convert import as_traced, broadcast_value, cast_value
 from pliant.frontend.keys import items_of, wrapped
 from pliant.frontend.sizes import Size
 from pliant.ops.index import ScatterSet
+from pliant.ops.later import INDEX
 from pliant.ops.loop import Loop
+from pliant.ops.loop_form import In
 
 xp: Any = np
 
@@ -86,13 +88,13 @@ def taken(x: TracedArray, key: Bounded) -> Any:
 
 def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
     """`x[key] = y` where it is known only at run time how many indices there are."""
-    if key.dtype.kind not in "iu" or key.ndim != 1 or not x.shape or not x.shape[0]:
+    if key.dtype.kind not in "iu" or not x.shape or not x.shape[0]:
         raise key.refused("assignment to places by")
     row = x.type.row
     if len(extents_of(y)) > len(row.shape):
-        first = (y if isinstance(y, Bounded) else as_traced(y))[(slice(None), *(0,) * len(row.shape))]
+        first = (y if isinstance(y, Bounded) else as_traced(y))[(..., *(0,) * len(row.shape))]
         key = Bounded(key.whole, common_extents("an assignment", (key, first)))
-    shape = key.whole.shape[0], *row.shape
+    shape = *key.whole.shape, *row.shape
     rows = padded(cast_value(whole_of(y).value, row.dtype), (*key.extents, *row.shape), shape)
     rows = broadcast_value(rows, shape)
     put_one_by_one(x, key, rows, lambda made, place, row: row)
@@ -101,13 +103,33 @@ def put_at(x: TracedArray, key: Bounded, y: Any) -> None:
 def put_one_by_one(x: TracedArray, key: Bounded, rows: Value, put: Callable[[Value, Value, Value], Value]) -> None:
     """Put a row at each of the places that there are, one after the other. put: what is put, given what the array has
     become, the place and one of `rows`."""
-    (count,), whole = key.extents, x.value
-    assert isinstance(count, Size)
+    counts = [n.value if isinstance(n, Size) else None for n in key.extents]
+    places = wrapped(filled(key, 0).value, x.value.shape[0])
+    x.replace(_put_along(counts, x.value, places, rows, put))
 
-    def step(_: Value, __: Value, made: Value, place: Value, row: Value) -> Values:
-        return (ScatterSet(unique=True)(made, place, put(made, place, row)),)
 
-    places = wrapped(filled(key, 0).value, whole.shape[0])
-    types = (count.value.type, count.value.type, whole.type, places.type.row, rows.type.row)
-    loop = Loop(key.whole.shape[0], ("count", "carry", "each", "each"), ("last",), trace(step, *types))
-    x.replace(loop(count.value, whole, places, rows))
+def _put_along(
+    counts: Sequence[Value | None],
+    made: Value,
+    places: Value,
+    rows: Value,
+    put: Callable[[Value, Value, Value], Value],
+) -> Value:
+    """An array after that, of places along several axes. counts: how many there are along each, None for all."""
+    if not counts:
+        return ScatterSet(unique=True)(made, places, put(made, places, rows))
+    count, *others = counts
+    outer = [n for n in (count,) if n is not None]
+    inner = [n for n in others if n is not None]
+
+    def step(_: Value, *args: Value) -> Values:
+        made, place, row, *rest = args[len(outer) :]
+        known = iter(rest)
+        return (_put_along([n and next(known) for n in others], made, place, row, put),)
+
+    ins: tuple[In, ...] = (
+        *cast("list[In]", ["count"] * len(outer)), "carry", "each", "each", *cast("list[In]", ["const"] * len(inner)),
+    )  # fmt: skip
+    args = *outer, made, places, rows, *inner
+    types = [a.type.row if kind == "each" else a.type for kind, a in zip(ins, args, strict=True)]
+    return Loop(places.shape[0], ins, ("last",), trace(step, INDEX, *types))(*args)

@@ -18,14 +18,18 @@ from pliant.frontend.sizes import Size, traced
 
 
 def indexed(x: Bounded, key: Any) -> Any:
-    """`x[key]` where the key is one array of truth values or of places."""
-    k = _array_of(x, key)
+    """`x[key]` where the key is one array of truth values or of places, which whole axes may come before."""
+    lead = _whole_axes(key)
+    k = _array_of(x, key[lead:] if lead else key)
     if k.dtype == bool:
+        if lead:
+            raise x.refused("indexing by a mask beside other indices")
         part, mask = _masked(x, k)
         made, rank = listed(part, mask), mask.ndim
         return bounded(whole_of(made), (*extents_of(made)[:1], *x.extents[rank:]))
-    places = _places(x, k)
-    return bounded(whole_of(x.whole[places]), (*extents_of(places), *x.extents[1:]))
+    places = _places(x, k, lead)
+    made = whole_of(x.whole[(*(slice(None),) * lead, places)])
+    return bounded(made, (*x.extents[:lead], *extents_of(places), *x.extents[lead + 1 :]))
 
 
 def put(x: Bounded, key: Any, y: Any) -> None:
@@ -35,7 +39,7 @@ def put(x: Bounded, key: Any, y: Any) -> None:
         part, mask = _masked(x, k)
         part[mask] = y
     else:
-        x.whole[_places(x, k)] = y
+        x.whole[_places(x, k, 0)] = y
 
 
 def _array_of(x: Bounded, key: Any) -> Any:
@@ -54,9 +58,14 @@ def _masked(x: Bounded, key: Any) -> tuple[TracedArray, TracedArray]:
     return x.whole[tuple(slice(n) for n in mask.shape)], mask
 
 
-def _places(x: Bounded, key: Any) -> Any:
-    """Places along the first axis, counted from the start, and nowhere if there is none in x."""
-    count = x.extents[0]
+def _whole_axes(key: Any) -> int:
+    """How many axes a key leaves whole before it says something of one."""
+    return next((n for n, k in enumerate(as_tuple(key)) if not (type(k) is slice and k == slice(None))), 0)
+
+
+def _places(x: Bounded, key: Any, axis: int) -> Any:
+    """Places along an axis, counted from the start, and nowhere if there is none in x."""
+    count = x.extents[axis]
     if not isinstance(count, Size):
         return key
     n = traced(count)

@@ -13,7 +13,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, fresh_concrete
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced
-from pliant.frontend.functions.common import unsupported, xp
+from pliant.frontend.functions.common import array_of, solid, unsupported, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import positions
 
@@ -36,6 +36,16 @@ def nonzero(a: Any) -> Any:
         message = "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
         raise ShapeError(message).at(("here", here()))
     return tuple(along_axes(positions(mask), mask.shape))
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """np.ix_: masks are the places that they select."""
+    arrays = [a if isinstance(a, Bounded) else array_of(solid(a)) for a in args]
+    if any([x.ndim != 1 for x in arrays]):
+        raise ShapeError("np.ix_: each sequence of indices must have one axis").at(("here", here()))
+    lines = [flatnonzero(x) if x.dtype == bool else x for x in arrays]
+    ones = (None,) * len(lines)
+    return tuple([x[(*ones[:n], slice(None), *ones[n + 1 :])] for n, x in enumerate(lines)])
 
 
 def along_axes(flat: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -92,6 +102,7 @@ FUNCTIONS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
     np.flatnonzero: flatnonzero,
     np.nonzero: nonzero,
     np.argwhere: argwhere,
+    np.ix_: ix_,
     np.trim_zeros: trim_zeros,
 }
 """NumPy's searches for what is not zero."""

@@ -29,7 +29,6 @@ from pliant.frontend.functions.common import (
     one_of,
     solid,
     store_out,
-    unsupported,
     xp,
 )
 from pliant.frontend.functions.pieces import Run, put_together
@@ -302,23 +301,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return made if sparse and not copy else tuple(made)
 
 
-def ix_(*args: Any) -> tuple[TracedArray, ...]:
-    """np.ix_ of integers and known masks; a traced mask has no known number of elements."""
-    arrays = [_places(solid(a)) for a in args]
-    if any(x.ndim != 1 for x in arrays):
-        raise ShapeError("np.ix_: each sequence of indices must have one axis").at(("here", here()))
-    if any(x.type.dtype == "bool" for x in arrays):
-        raise unsupported("np.ix_ of a traced mask is not supported", "use integer indices")
-    shapes = [tuple(x.size if i == j else 1 for j in range(len(arrays))) for i, x in enumerate(arrays)]
-    return tuple(reshape(x, shape) for x, shape in zip(arrays, shapes, strict=True))
-
-
-def _places(x: TracedArray) -> TracedArray:
-    """The indices that a known mask of one axis selects; anything else as it is."""
-    mask = x.concrete
-    return x if mask is None or mask.dtype != bool or mask.ndim != 1 else fresh_concrete(np.flatnonzero(mask))
-
-
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> TracedArray:
     """np.astype."""
     if as_traced(x).is_scalar:
@@ -347,7 +329,6 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.diag: diag,
     np.diagflat: diagflat,
     np.meshgrid: meshgrid,
-    np.ix_: ix_,
     np.astype: astype,
 }
 """NumPy's functions that put arrays together."""
