@@ -4,16 +4,26 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.dispatch import Tables
 from pliant.frontend.functions import bounded as parts
-from pliant.frontend.functions import bounded_order, bounded_products, distinct, found
+from pliant.frontend.functions import (
+    bounded_lines,
+    bounded_order,
+    bounded_products,
+    bounded_statistics,
+    bounded_tables,
+    distinct,
+    found,
+)
 from pliant.frontend.functions.bounded_at import updated_at
 from pliant.frontend.functions.bounded_index import indexed, put
 
 TracedArray.dispatch = Tables()
-Bounded.functions = (
-    parts.FUNCTIONS | bounded_order.FUNCTIONS | bounded_products.FUNCTIONS | found.FUNCTIONS | distinct.FUNCTIONS
-)
-Bounded.methods = parts.METHODS | bounded_order.METHODS | bounded_products.METHODS | {"nonzero": found.nonzero}
+TABLES = (parts, bounded_order, bounded_products, bounded_statistics, bounded_lines, bounded_tables, found, distinct)
+Bounded.functions = {name: function for table in TABLES for name, function in table.FUNCTIONS.items()}
+Bounded.methods = {"nonzero": found.nonzero}
+for table in (parts, bounded_order, bounded_products, bounded_lines, bounded_tables):
+    Bounded.methods |= table.METHODS
 Bounded.ufuncs, Bounded.reductions = bounded_products.UFUNCS, parts.REDUCTIONS
-Bounded.update_at, Bounded.indexed, Bounded.put = staticmethod(updated_at), indexed, put
+Bounded.update_at, Bounded.accumulated = staticmethod(updated_at), staticmethod(bounded_lines.accumulate)
+Bounded.indexed, Bounded.put = indexed, put
 
 __all__ = ["TracedArray"]

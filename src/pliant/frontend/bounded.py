@@ -45,6 +45,7 @@ class Bounded:
     reductions: ClassVar[dict[np.ufunc, Callable[..., Any]]] = {}
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
     update_at: ClassVar[Callable[..., None]]
+    accumulated: ClassVar[Callable[..., Any]]
     indexed: Callable[..., Any]
     put: Callable[..., None]
 
@@ -118,6 +119,8 @@ class Bounded:
             return elementwise(ufunc, (first, args[1]), options)
         if method == "at" and len(args) == 3 and isinstance(args[1], Bounded):
             return self.update_at(ufunc, *args)
+        if method == "accumulate":
+            return self.accumulated(ufunc, *args, **options)
         if method != "__call__":
             raise self.refused(f"np.{ufunc.__name__}.{method}")
         if ufunc in self.ufuncs:

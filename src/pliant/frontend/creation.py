@@ -203,6 +203,9 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """The same for arrays whose extents are known only at run time, as of lists of which that is so."""
 
+OF_LISTS: Final = (np.array, np.asarray, np.asanyarray)
+"""Those that make one array of a list of such."""
+
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_shape(make) for make in (np.zeros, np.ones, np.empty)},
     **{make: of_known_extents(make) for make in (np.hanning, np.hamming)},
@@ -250,6 +253,8 @@ class Maker:
         if function in WALKED:
             return WALKED[function](*args, **options)
         args = tuple([array_of_list(a) for a in args])
+        if args and is_sequence(args[0]) and function in OF_LISTS and any(map(is_part, args[0])):
+            args = (cast("Any", np.stack)(args[0]), *args[1:])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
@@ -276,6 +281,11 @@ class Maker:
 
     def __hash__(self) -> int:
         return hash(self.function)
+
+
+def is_part(x: Any) -> bool:
+    """Whether it is an array of which it is known only at run time how many elements it has."""
+    return type(x) is Bounded or hasattr(cast("Any", type(x)), "listed")
 
 
 def _entered(a: Any) -> Any:

@@ -219,16 +219,11 @@ def astype(a: Bounded, dtype: Any, **options: Any) -> Any:
     return Bounded(a.whole.astype(dtype, **options), a.extents)
 
 
-def ravel(a: Any, order: Any = "C") -> Any:
-    """np.ravel of what has one axis."""
-    if a.ndim != 1:
-        raise a.refused("np.ravel of several axes")
-    return a
-
-
 def reshape(a: Any, *shape: Any, order: str = "C") -> Any:
     """np.reshape of what has one axis, to that axis and others of one element."""
     to = as_tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    if to == (-1,):
+        return xp.ravel(a)
     if a.ndim != 1 or [n for n in to if type(n) is not int or n != 1] != [-1]:
         raise a.refused(f"np.reshape to {to}")
     return a[tuple([slice(None) if n == -1 else None for n in to])]
@@ -352,7 +347,7 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.argmax: _arg("argmax", _least),
     np.argmin: _arg("argmin", _greatest),
     np.cumsum: _scan("cumsum", 0), np.cumprod: _scan("cumprod", 1), np.linalg.norm: norm,
-    np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy, np.ravel: ravel,
+    np.flip: flip, np.roll: roll, np.transpose: transpose, np.swapaxes: swapaxes, np.copy: copy,
     np.reshape: reshape, np.diff: diff,
     np.concatenate: concatenate, np.append: append, np.hstack: hstack, np.stack: stack, np.copyto: copyto,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
@@ -361,10 +356,10 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
 }  # fmt: skip
 
 METHODS: Final[dict[str, Callable[..., Any]]] = {
-    **{f.__name__: f for f in (prod, mean, var, std, copy, astype, ravel, reshape, fill, transpose, swapaxes)},
+    **{f.__name__: f for f in (prod, mean, var, std, copy, astype, reshape, fill, transpose, swapaxes)},
     **{f.__name__: f for f in (sum_, max_, min_, any_, all_, FUNCTIONS[np.argmax], FUNCTIONS[np.argmin])},
     **{f.__name__: f for f in (FUNCTIONS[np.cumsum], FUNCTIONS[np.cumprod])},
-    "flatten": copy, "conj": np.conj, "conjugate": np.conj, "clip": FUNCTIONS[np.clip], "round": FUNCTIONS[np.round],
+    "conj": np.conj, "conjugate": np.conj, "clip": FUNCTIONS[np.clip], "round": FUNCTIONS[np.round],
 }  # fmt: skip
 
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]] = {

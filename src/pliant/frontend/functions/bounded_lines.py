@@ -1,0 +1,176 @@
+"""NumPy's functions of lines whose lengths are known only at run time: their neighbours, and what is put to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import numpy as np
+
+from pliant.core.ir import const
+from pliant.frontend.array import fresh, view
+from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, inside, whole_of
+from pliant.frontend.convert import as_traced, axis_of
+from pliant.frontend.failures import fail_if
+from pliant.frontend.functions.bounded import concatenate, stored
+from pliant.frontend.functions.common import only, xp
+from pliant.frontend.listed import listed
+from pliant.frontend.ranges import arange
+from pliant.frontend.sizes import larger, size_of, traced
+from pliant.frontend.view import ReadOnlyLens
+from pliant.ops.compare import less
+
+
+def at_least(a: Any, count: int, error: Exception) -> None:
+    """Note the error of a line that has too few elements."""
+    size = size_of(extents_of(a)[0])
+    if not size.is_at_least(count):
+        fail_if(less(size.value, const(count, "i64")), error)
+
+
+def _held(a: Any) -> Any:
+    """A line whose last element is repeated beyond its extent."""
+    mask = inside(extents_of(a), whole_of(a).shape)
+    return whole_of(a) if mask is None else xp.where(fresh(mask, is_array=True), whole_of(a), a[-1])
+
+
+def interp(x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """np.interp."""
+    if isinstance(xp_, Bounded):
+        at_least(xp_, 1, ValueError("array of sample points is empty"))
+        xp_, fp = _held(xp_), _held(fp)
+    only("interp", period=period)
+    return bounded(xp.interp(whole_of(x), xp_, fp, left, right), extents_of(x))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """np.digitize, among bins of a known number."""
+    if isinstance(bins, Bounded):
+        raise bins.refused("np.digitize among")
+    return bounded(xp.digitize(whole_of(x), bins, right), extents_of(x))
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    """np.trapezoid."""
+    at = axis_of(axis, len(extents_of(y)))
+    before = (slice(None),) * at
+    step = dx if x is None else xp.diff(x, axis=at if len(extents_of(x)) > 1 else 0)
+    if x is not None and len(extents_of(x)) == 1:
+        step = step[(slice(None), *(None,) * (len(extents_of(y)) - 1 - at))]
+    return xp.sum(step * (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) / 2.0, axis=at)
+
+
+def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """np.gradient of a line, at equal distances."""
+    if len(extents_of(f)) != 1 or edge_order != 1 or len(spacing) > 1 or (spacing and np.ndim(spacing[0])):
+        raise f.refused("np.gradient of several axes, at other distances than one, or of higher order at the ends")
+    at_least(f, 2, ValueError("Shape of array too small to calculate a numerical gradient"))
+    step, whole = spacing[0] if spacing else 1.0, whole_of(f)
+    whole = whole if whole.type.is_float else whole.astype(np.float64)
+    n, places = traced(size_of(f.extents[0])), as_traced(np.arange(whole.shape[0]))
+    later, sooner = xp.minimum(places + 1, n - 1), xp.maximum(places - 1, 0)
+    made = (whole[xp.maximum(later, 0)] - whole[sooner]) / ((later - sooner) * step)
+    return Bounded(filled(Bounded(made, f.extents), 0), f.extents)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """np.ediff1d."""
+    first, last = [() if x is None else (xp.atleast_1d(x),) for x in (to_begin, to_end)]
+    made = xp.diff(ary)
+    return concatenate((*first, made, *last)) if first or last else made
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """np.convolve."""
+    for x, name in ((a, "a"), (v, "v")):
+        if isinstance(x, Bounded):
+            at_least(x, 1, ValueError(f"{name} cannot be empty"))
+    sizes = [size_of(extents_of(x)[0]) for x in (a, v)]
+    made = bounded(xp.convolve(filled(a, 0), filled(v, 0)), (sizes[0] + sizes[1] - 1,))
+    if mode == "full":
+        return made
+    n, m = traced(larger(*sizes)), xp.minimum(*map(traced, sizes))
+    return made[m - 1 : n] if mode == "valid" else made[(m - 1) // 2 : (m - 1) // 2 + n]
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0, **options: Any) -> Any:
+    """np.pad of a line with a number."""
+    only("pad", **options)
+    if mode != "constant" or len(extents_of(array)) != 1 or np.ndim(constant_values):
+        raise array.refused("np.pad of several axes, or with more than one number,")
+    before, after = np.broadcast_to(np.asarray(pad_width).ravel(), 2).tolist()
+    ends = [xp.full(n, constant_values).astype(array.dtype) for n in (before, after)]
+    return concatenate((ends[0], array, ends[1]))
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    """np.delete of the first or the last element of a line."""
+    if len(extents_of(arr)) != 1 or type(obj) is not int or obj not in (0, -1):
+        raise arr.refused("np.delete of other elements than the first or the last")
+    at_least(arr, 1, IndexError(f"index {obj} is out of bounds for axis 0 with size 0"))
+    return arr[1:] if obj == 0 else arr[:-1]
+
+
+def take(a: Any, indices: Any, axis: Any = None, **options: Any) -> Any:
+    """np.take along an axis."""
+    only("take", **options)
+    if axis is None and len(extents_of(a)) > 1:
+        raise a.refused("np.take without axis=")
+    at = axis_of(axis or 0, len(extents_of(a)))
+    return a[(*(slice(None),) * at, indices)]
+
+
+def tile(A: Any, reps: Any) -> Any:
+    """np.tile of a line, so many times."""
+    if len(extents_of(A)) != 1 or type(reps) is not int:
+        raise A.refused("np.tile of several axes, or along several,")
+    return concatenate([A] * reps) if reps > 0 else A[:0]
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """np.repeat of a line, each element so many times."""
+    if len(extents_of(a)) != 1 or type(repeats) is not int:
+        raise a.refused("np.repeat of several axes, or of elements different numbers of times,")
+    return a[arange(a.shape[0] * repeats) // max(repeats, 1)]
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """np.insert before the first element of a line."""
+    if len(extents_of(arr)) != 1 or type(obj) is not int or obj:
+        raise arr.refused("np.insert elsewhere than at the beginning")
+    return concatenate((xp.atleast_1d(xp.asarray(values, arr.dtype)), arr))
+
+
+def accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """ufunc.accumulate: no element depends on those that come after it."""
+    at = axis_of(axis, array.ndim)
+    made = Bounded(cast("Any", ufunc).accumulate(whole_of(array), at, dtype), array.extents)
+    return stored(Bounded(filled(made, 0, (at,)), array.extents), out)
+
+
+def flatten(a: Any, order: Any = "C") -> Any:
+    """ndarray.flatten."""
+    if order not in ("C", "K", "A"):
+        raise a.refused("flatten in another order")
+    mask = inside(extents_of(a), whole_of(a).shape)
+    return xp.copy(a) if a.ndim == 1 or mask is None else listed(whole_of(a), fresh(mask, is_array=True))
+
+
+def ravel(a: Any, order: Any = "C") -> Any:
+    """np.ravel; of several axes a copy that may only be read, as it might be a view in NumPy."""
+    if a.ndim == 1:
+        return a
+    made = flatten(a, order)
+    return Bounded(view(whole_of(made), ReadOnlyLens(_itself, _itself, "ravel")), extents_of(made))
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
+    np.interp: interp, np.digitize: digitize, np.trapezoid: trapezoid, np.gradient: gradient, np.ediff1d: ediff1d,
+    np.convolve: convolve, np.pad: pad, np.delete: delete, np.insert: insert, np.take: take, np.tile: tile,
+    np.repeat: repeat, np.ravel: ravel,
+}  # fmt: skip
+METHODS: Final[dict[str, Callable[..., Any]]] = {f.__name__: f for f in (take, repeat, flatten, ravel)}

@@ -1,0 +1,185 @@
+"""NumPy's functions of what a mask selects, as NumPy computes them: of nothing, of one element and of several."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.errors import ReadOnlyError, UnsupportedError
+
+Program = Callable[[Any], Any]
+
+
+def some(x: Any) -> Any:
+    return x[x > 0]
+
+
+def square(x: Any) -> Any:
+    m = np.outer(some(x), some(x))
+    return m + np.eye(np.count_nonzero(x > 0)) * 3
+
+
+def holed(x: Any) -> Any:
+    return np.where(some(x) > 1, np.nan, some(x))
+
+
+PROGRAMS: dict[str, Program] = {
+    "nansum": lambda x: np.nansum(holed(x)),
+    "nanprod": lambda x: np.nanprod(holed(x)),
+    "nanmax": lambda x: np.nanmax(holed(x)),
+    "nanmin": lambda x: np.nanmin(holed(x), keepdims=True),
+    "nanmax of columns": lambda x: np.nanmax(np.where(np.outer(x, x) > 6, np.nan, np.outer(x, x))[x > 0], axis=0),
+    "nanmean": lambda x: np.nanmean(holed(x)),
+    "nanmean of rows": lambda x: np.nanmean(np.outer(x, x)[x > 0], axis=1),
+    "nanvar": lambda x: np.nanvar(holed(x)),
+    "nanstd": lambda x: np.nanstd(holed(x), ddof=1),
+    "nansum of integers": lambda x: np.nansum(some(x).astype(int)),
+    "average": lambda x: np.average(some(x)),
+    "average by weights": lambda x: np.average(some(x), weights=some(x) ** 2, returned=True),
+    "average of columns": lambda x: np.average(np.outer(x, x)[x > 0], axis=0, weights=some(x)),
+    "average of integers": lambda x: np.average(some(x).astype(int)),
+    "cov": lambda x: np.cov(some(x)),
+    "cov of two": lambda x: np.cov(some(x), some(x) ** 2, bias=True),
+    "corrcoef": lambda x: np.corrcoef(some(x), np.sin(some(x))),
+    "corrcoef of one": lambda x: np.corrcoef(some(x)),
+    "allclose": lambda x: np.allclose(some(x), 1),
+    "array_equal": lambda x: (
+        np.array_equal(some(x), np.sort(some(x))),
+        np.array_equal(some(x), np.outer(x, x)[x > 0]),
+    ),
+    "array_equal of NaN": lambda x: np.array_equal(holed(x), holed(x), equal_nan=True),
+    "histogram": lambda x: np.histogram(some(x), bins=4, range=(0, 3)),
+    "histogram of edges": lambda x: np.histogram(some(x), [0, 0.5, 2], weights=some(x)),
+    "histogram between its ends": lambda x: np.histogram(some(x), 3),
+    "interp": lambda x: np.interp(some(x), np.arange(4.0), np.arange(4.0) ** 2),
+    "interp in it": lambda x: np.interp([-1, 0.7, 1.5, 9], np.sort(some(x)), np.sort(some(x)) ** 2),
+    "interp in it with ends": lambda x: np.interp(x, np.sort(some(x)), some(x), left=-1.0, right=7.0),
+    "digitize": lambda x: np.digitize(some(x), [0, 1, 2]),
+    "trapezoid": lambda x: np.trapezoid(some(x)),
+    "trapezoid at places": lambda x: np.trapezoid(some(x), np.sort(some(x))),
+    "trapezoid of rows": lambda x: np.trapezoid(np.outer(x, x)[x > 0], x),
+    "trapezoid of columns": lambda x: np.trapezoid(np.outer(x, x)[x > 0], some(x), axis=0),
+    "gradient": lambda x: np.gradient(some(x)) * some(x),
+    "gradient with a distance": lambda x: np.gradient(some(x), 0.5),
+    "ediff1d": lambda x: np.ediff1d(some(x)),
+    "ediff1d with ends": lambda x: np.ediff1d(some(x), to_end=[1.0, 2.0], to_begin=5.0),
+    "convolve": lambda x: np.convolve(some(x), [1, 0.5, 2]),
+    "convolve both": lambda x: np.convolve(some(x), x[x < 1]),
+    "convolve same": lambda x: np.convolve(some(x), [1, 0.5, 2], "same"),
+    "convolve valid": lambda x: np.convolve([1, 0.5, 2], some(x), "valid"),
+    "pad": lambda x: np.pad(some(x), (1, 2), constant_values=3.0),
+    "delete first": lambda x: np.delete(some(x), 0),
+    "delete last": lambda x: np.delete(some(x), -1),
+    "insert": lambda x: (np.insert(some(x), 0, 5), np.insert(some(x), 0, [1, 2])),
+    "take": lambda x: np.take(some(x), [0, -1]),
+    "take columns": lambda x: np.outer(x, x)[x > 0].take([1, 0], axis=1),
+    "tile": lambda x: (np.tile(some(x), 3), np.tile(some(x), 0)),
+    "repeat": lambda x: (np.repeat(some(x), 2), some(x).repeat(0)),
+    "accumulate": lambda x: (np.maximum.accumulate(some(x)), np.add.accumulate(np.outer(x, x)[x > 0], axis=1)),
+    "flatten": lambda x: (np.outer(some(x), x[x < 1]).flatten(), some(x).flatten()),
+    "ravel": lambda x: np.outer(some(x), x[x < 1]).ravel() * 2,
+    "reshape": lambda x: np.outer(some(x), x).reshape(-1),
+    "meshgrid": lambda x: tuple(np.meshgrid(some(x), x[x < 1])),
+    "meshgrid ij": lambda x: tuple(np.meshgrid(some(x), [1.0, 2.0], indexing="ij")),
+    "column_stack": lambda x: np.column_stack([some(x), some(x) ** 2]),
+    "vstack": lambda x: np.vstack([some(x), np.sin(some(x))]),
+    "array of them": lambda x: np.array([some(x), some(x) * 2]).T,
+    "vander": lambda x: (np.vander(some(x), 3), np.vander(some(x), 2, increasing=True)),
+    "tril": lambda x: np.tril(square(x)),
+    "triu": lambda x: np.triu(square(x), 1),
+    "diag": lambda x: (np.diag(some(x)), np.diag(some(x), -1)),
+    "diagonal": lambda x: (np.diag(square(x)), square(x).diagonal()),
+    "trace": lambda x: np.trace(square(x)),
+    "solve": lambda x: np.linalg.solve(square(x), some(x)),
+    "solve for columns": lambda x: np.linalg.solve(square(x), np.outer(some(x), x)),
+    "inv": lambda x: np.linalg.inv(square(x)),
+    "det": lambda x: np.linalg.det(square(x)),
+    "slogdet": lambda x: tuple(np.linalg.slogdet(square(x))),
+    "cholesky": lambda x: np.linalg.cholesky(square(x)),
+}
+FITS: dict[str, Program] = {
+    "polyfit": lambda x: np.polyfit(some(x), np.sin(some(x)), 1),
+    "polyfit by weights": lambda x: np.polyfit(some(x), np.cos(some(x)), 2, w=some(x)),
+    "lstsq": lambda x: np.linalg.lstsq(np.column_stack([some(x), some(x) ** 2]), np.sin(some(x)), rcond=None)[0],
+    "residuals": lambda x: np.linalg.lstsq(np.column_stack([some(x), some(x) ** 2]), np.sin(some(x)), rcond=None)[1],
+}
+INPUTS = (
+    np.array([1.0, -2, 3, 0.5, -1, 2.2, 0.7]), np.array([-1.0, 2.5, -3.0]), -np.ones(3), np.array([0.25, 0.75]),
+)  # fmt: skip
+
+
+def parts(made: Any) -> list[Any]:
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS | FITS)
+def test_they_are_numpys(name: str) -> None:
+    f = (PROGRAMS | FITS)[name]
+    for x in INPUTS[:1] if name in FITS else INPUTS:
+        try:
+            wanted = f(x.copy())
+        except Exception as error:
+            with pytest.raises(type(error)):
+                pliant.jit(f)(x)
+            continue
+        for made, want in zip(parts(pliant.jit(f)(x)), parts(wanted), strict=True):
+            assert_allclose(made, want, rtol=1e-10, atol=1e-12)
+            assert np.asarray(made).dtype == np.asarray(want).dtype
+
+
+@pytest.mark.parametrize("name", PROGRAMS | FITS)
+def test_derivatives_and_batches(name: str) -> None:
+    def loss(x: Any) -> Any:
+        total = 0.0
+        for n, part in enumerate(parts((PROGRAMS | FITS)[name](x))):
+            total = total + np.sum(np.asarray(part) * (1.0 + n))
+        return total * 1.0
+
+    x = INPUTS[0] - 0.03
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        slopes = [(loss(x + d) - loss(x - d)) / 2e-6 for d in np.eye(x.size) * 1e-6]
+        xs = np.stack([x, x[::-1], np.roll(x, 2) * 0.9])
+        losses = [loss(row) for row in xs]
+    assert_allclose(pliant.grad(loss)(x), slopes, rtol=2e-5, atol=2e-5)
+    assert_allclose(pliant.vmap(loss)(xs), losses, rtol=1e-9)
+
+
+def test_what_may_be_a_view_in_numpy_is_not_written() -> None:
+    def f(x: Any) -> Any:
+        line = np.outer(some(x), some(x)).ravel()
+        line[0] = 1.0
+        return line
+
+    with pytest.raises(ReadOnlyError):
+        pliant.jit(f)(INPUTS[0])
+
+
+@pytest.mark.parametrize(
+    ("f", "text"),
+    [
+        (lambda x: np.insert(some(x), 1, 5.0), "np.insert elsewhere than at the beginning"),
+        (lambda x: np.delete(some(x), 1), "np.delete of other elements than the first or the last"),
+        (lambda x: np.tile(some(x), (2, 2)), "np.tile of several axes"),
+        (lambda x: np.repeat(some(x), [1, 2]), "np.repeat of several axes"),
+        (lambda x: np.pad(some(x), 1, mode="edge"), "np.pad"),
+        (lambda x: np.vander(some(x)), "np.vander without N="),
+        (lambda x: np.polyfit(some(x), some(x), 1, full=True), "np.polyfit with full= or cov="),
+        (lambda x: np.gradient(some(x), some(x)), "np.gradient"),
+        (lambda x: np.digitize(x, some(x)), "np.digitize among"),
+        (lambda x: np.trace(np.outer(some(x), x[x < 1])), "another diagonal than the main one"),
+        (lambda x: np.linalg.inv(np.outer(some(x), x[x < 1])), "not known to be square"),
+        (lambda x: np.outer(some(x), some(x)).flatten("F"), "flatten in another order"),
+    ],
+)
+def test_what_is_left_is_refused_with_the_line(f: Program, text: str) -> None:
+    with pytest.raises(UnsupportedError, match=text) as caught:
+        pliant.jit(f)(INPUTS[0])
+    assert "test_selected.py" in str(caught.value)
