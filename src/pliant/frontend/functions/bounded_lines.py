@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.core.ir import const
 from pliant.frontend.array import fresh, view
-from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, inside, whole_of
+from pliant.frontend.bounded import Bounded, bounded, common_extents, extents_of, filled, inside, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate, stored
@@ -34,13 +34,14 @@ def _held(a: Any) -> Any:
     return whole_of(a) if mask is None else xp.where(fresh(mask, is_array=True), whole_of(a), a[-1])
 
 
-def interp(x: Any, xp_: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """np.interp."""
-    if isinstance(xp_, Bounded):
-        at_least(xp_, 1, ValueError("array of sample points is empty"))
-        xp_, fp = _held(xp_), _held(fp)
+    if isinstance(xp, Bounded):
+        at_least(xp, 1, ValueError("array of sample points is empty"))
+        common_extents("np.interp", (xp, fp))
+        xp, fp = _held(xp), _held(fp)
     only("interp", period=period)
-    return bounded(xp.interp(whole_of(x), xp_, fp, left, right), extents_of(x))
+    return bounded(cast("Any", np).interp(whole_of(x), xp, fp, left, right), extents_of(x))
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
