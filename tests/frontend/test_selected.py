@@ -61,6 +61,7 @@ PROGRAMS: dict[str, Program] = {
     "interp in it": lambda x: np.interp([-1, 0.7, 1.5, 9], np.sort(some(x)), np.sort(some(x)) ** 2),
     "interp in it with ends": lambda x: np.interp(x, np.sort(some(x)), some(x), left=-1.0, right=7.0),
     "interp by name": lambda x: np.interp(x=[0.5], xp=np.sort(some(x)), fp=some(x)),
+    "sorted": lambda x: (np.array(sorted(some(x))), np.array(sorted(some(x), key=np.sin, reverse=True))),
     "digitize": lambda x: np.digitize(some(x), [0, 1, 2]),
     "trapezoid": lambda x: np.trapezoid(some(x)),
     "trapezoid at places": lambda x: np.trapezoid(some(x), np.sort(some(x))),

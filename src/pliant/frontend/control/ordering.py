@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import is_open
-from pliant.frontend.control.comprehension import every_one
+from pliant.frontend.control.comprehension import every_one, is_open_ended
 from pliant.frontend.control.effects import changing
 from pliant.frontend.control.fronts import Front, front_of
 from pliant.frontend.control.growth import element_of
@@ -30,6 +30,7 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     """`sorted`: equal ones stay in their order. Order and elements are traced if a key is."""
     if not is_tracing():
         return sorted(elements, key=key, reverse=reverse)
+    elements = every_one(elements) if is_open_ended(elements) else elements
     front = front_of(elements)
     if front is not None:
         return born([_ordered_front(elements, front, key, is_reversed=bool(reverse))])
