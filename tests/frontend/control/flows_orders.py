@@ -73,6 +73,11 @@ def means_of_selected_rows(x: Any, n: int) -> Any:
     return rows[mask].sum(0), cube[inner].prod(axis=0), np.sum(cube[:, inner[0]], axis=1), total
 
 
+def sorted_at_once(x: Any, n: int) -> Any:
+    least = sum(sorted(v for v in x if v > 0.1)[:2])
+    return least, sum(sorted([v * k for k, v in enumerate(x) if v < 0.5], reverse=True)[1:3])
+
+
 def sorted_of_what_conditions_leave(x: Any, n: int) -> Any:
     rows = [x * v for v in x if v > -10 * abs(x[0])]
     large = [v * 3 for v in x if v * v > 0.05 * x[8] * x[8]]
@@ -94,7 +99,7 @@ def ties_of_what_conditions_leave(x: Any, n: int) -> Any:
 
 
 ORDERS = (
-    sorted_of_what_conditions_leave, ties_of_what_conditions_leave,
+    sorted_at_once, sorted_of_what_conditions_leave, ties_of_what_conditions_leave,
     places_in_order, pairs_in_order, lists_in_order, rows_in_order, counted_by_a_condition, chosen_by_a_condition,
     chosen_by_parts, over_what_was_appended, means_of_selected_rows,
 )  # fmt: skip

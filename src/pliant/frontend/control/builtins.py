@@ -149,7 +149,7 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
         return listed(depth, elements, clause)
     if function is tuple:
         return tuple(listed(depth, elements, clause))
-    if function is sorted and is_open_ended(elements):
+    if function is sorted:
         return ordered(listed(depth, elements, clause), **options)
     is_walked = is_long(elements) or (function in _OF_ALL and is_tracing())
     if function not in FOLDS or not is_walked:
