@@ -478,7 +478,7 @@ def name_without_a_value_beside_an_array(x: Any) -> Any:
 
 
 def maximum_of_what_a_condition_leaves(x: Any) -> Any:
-    return max(v for v in x if v > 0)
+    return max(v * w for v in x if v > 0 for w in x)
 
 
 for name in (

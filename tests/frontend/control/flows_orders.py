@@ -73,6 +73,12 @@ def means_of_selected_rows(x: Any, n: int) -> Any:
     return rows[mask].sum(0), cube[inner].prod(axis=0), np.sum(cube[:, inner[0]], axis=1), total
 
 
+def chosen_without_a_default(x: Any, n: int) -> Any:
+    large = list(filter(lambda v: v > -0.5, x))
+    most = max(large) + len(large) + max(v * v - w for v in x for w in x if v < w) + min(abs(v) for v in x[x > -9])
+    return max(v * v for v in x if v > -9), min([(v, k) for k, v in enumerate(x) if v * v > 1e-9])[1], most
+
+
 def sorted_at_once(x: Any, n: int) -> Any:
     least = sum(sorted(v for v in x if v > 0.1)[:2])
     return least, sum(sorted([v * k for k, v in enumerate(x) if v < 0.5], reverse=True)[1:3])
@@ -99,7 +105,7 @@ def ties_of_what_conditions_leave(x: Any, n: int) -> Any:
 
 
 ORDERS = (
-    sorted_at_once, sorted_of_what_conditions_leave, ties_of_what_conditions_leave,
+    chosen_without_a_default, sorted_at_once, sorted_of_what_conditions_leave, ties_of_what_conditions_leave,
     places_in_order, pairs_in_order, lists_in_order, rows_in_order, counted_by_a_condition, chosen_by_a_condition,
     chosen_by_parts, over_what_was_appended, means_of_selected_rows,
 )  # fmt: skip

@@ -157,6 +157,8 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
         made = generated(depth, elements, clause)
         return plain(list(made) if function in (any, all) else made, *more, **options)
     if function in (builtins.max, builtins.min):
+        if is_open_ended(elements) and "default" not in options:
+            return BUILTINS[function](listed(depth, elements, clause), **options)
         return best(function, depth, elements, clause, **options)
     made = folded(function, partial(walk, depth, elements, clause), *more, is_lazy=False)
     steps = steps_of(elements) if function is len and depth == 1 and is_open(made) else None

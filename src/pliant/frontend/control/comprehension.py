@@ -24,7 +24,7 @@ from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.fronts import as_list, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
-from pliant.frontend.control.iterators import has_steps, part
+from pliant.frontend.control.iterators import Filtered, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
@@ -174,7 +174,7 @@ def best(
     key: Callable[[Any], Any] | None = None,
     **default: Any,
 ) -> Any:
-    """`max` or `min` of a generator, by a key; where conditions leave no element, the default."""
+    """`max` or `min` of a generator, by a key; where conditions leave no element, the default, or Python's error."""
     less = operator.gt if function is max else operator.lt
     # a loop that may have no step must know what the best one is: as the default, whatever it is taken for
     start = default["default"] if default and is_open_ended(elements) else None
@@ -201,8 +201,18 @@ def best(
     if found is False:
         return function([], **default)
     if is_open(found) and not default:
-        raise _without_elements()
+        fail_if(value_of(negated(found)), _nothing_to_choose(function))
+        return state[VALUE]
     return choose(found, lambda: state[VALUE], lambda: default["default"])
+
+
+def _nothing_to_choose(function: Any) -> ValueError:
+    """Python's error of a `max` or `min` of nothing."""
+    try:
+        function([])
+    except ValueError as error:
+        return error.with_traceback(None)
+    raise AssertionError(function)
 
 
 def precedes(x: Any, y: Any, less: Callable[[Any, Any], Any]) -> Any:
@@ -218,7 +228,7 @@ def precedes(x: Any, y: Any, less: Callable[[Any, Any], Any]) -> Any:
 def _without_elements() -> UnsupportedError:
     return UnsupportedError(
         "there may be no element to choose from, as conditions are known only at run time",
-        hint="say what it is then: max((v for v in xs if v > 0), default=0.0)",
+        hint="make a list of them first, and choose from that",
     ).at(("here", here()))
 
 
@@ -257,7 +267,8 @@ def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
     whole(elements)
     elements = as_list(elements)
-    if not is_long(elements) or (not isinstance(elements, Mapped) and not is_open_ended(elements)):
+    is_chosen = isinstance(elements, Filtered) and is_tracing() and has_steps(elements)
+    if not is_chosen and (not is_long(elements) or not (isinstance(elements, Mapped) or is_open_ended(elements))):
         return list(elements)
     out = born(list[Any]())
     over(elements)(partial(_append, out))

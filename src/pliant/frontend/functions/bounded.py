@@ -244,6 +244,16 @@ def size(a: Any) -> Any:
     return a.size
 
 
+def iscomplexobj(x: Any) -> bool:
+    """np.iscomplexobj."""
+    return x.dtype.kind == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """np.isrealobj."""
+    return x.dtype.kind != "c"
+
+
 def ndim(a: Any) -> int:
     """np.ndim."""
     return a.ndim
@@ -352,7 +362,7 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.concatenate: concatenate, np.append: append, np.hstack: hstack, np.stack: stack, np.copyto: copyto,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"),
     np.empty_like: _like("empty_like"), np.full_like: _like("full_like"),
-    np.shape: shape, np.size: size, np.ndim: ndim,
+    np.shape: shape, np.size: size, np.ndim: ndim, np.iscomplexobj: iscomplexobj, np.isrealobj: isrealobj,
 }  # fmt: skip
 
 METHODS: Final[dict[str, Callable[..., Any]]] = {
