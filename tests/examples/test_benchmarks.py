@@ -34,3 +34,15 @@ def test_jit_of_a_long_program_agrees_with_numpy() -> None:
     x = np.linspace(0.1, 1.0, 4)
     fn = straight(np, 200)
     assert pliant.jit(fn)(x) == pytest.approx(fn(x))
+
+
+def test_the_branches_of_a_program_are_the_same_on_every_backend() -> None:
+    from benchmarks.branches import BACKENDS, KINDS, PROGRAMS
+
+    a = np.random.default_rng(0).standard_normal((6, 6))
+    for f in PROGRAMS:
+        for is_cheap in (np.True_, np.False_):
+            assert KINDS["value"](f, "llvm")(is_cheap, a) == pytest.approx(f(is_cheap, a))
+            for make in KINDS.values():
+                one, other = [optree.tree_leaves(make(f, backend)(is_cheap, a)) for backend in BACKENDS]
+                assert max(relative(x, y) for x, y in zip(one, other, strict=True)) < 1e-12
