@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pliant
-from pliant.errors import ReadOnlyError, UnsupportedError
+from pliant.errors import ReadOnlyError, ShapeError, UnsupportedError
 
 Program = Callable[[Any], Any]
 
@@ -136,6 +136,30 @@ def test_they_are_numpys(name: str) -> None:
             assert np.asarray(made).dtype == np.asarray(want).dtype
 
 
+NUMBERS = (
+    "nanmean nanvar nanstd nansum nanmax average cov corrcoef trapezoid gradient ediff1d convolve pad insert tile repeat "
+    "accumulate column_stack vander diag trace solve inv det interp polyfit lstsq"
+).split()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex128"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_dtypes_are_numpys(name: str, dtype: str) -> None:
+    def f(x: Any) -> Any:
+        return (PROGRAMS | FITS)[name](x)
+
+    x = INPUTS[0].astype(dtype) * 2
+    if name == "interp" and dtype == "complex128":
+        return
+    wanted = parts(f(x.copy()))
+    for made, want in zip(parts(pliant.jit(f)(x)), wanted, strict=True):
+        assert np.asarray(made).dtype == np.asarray(want).dtype
+        assert_allclose(
+            made, want, rtol=1e-4 if dtype == "float32" else 1e-9, atol=1e-4 if dtype == "float32" else 1e-9
+        )
+
+
 @pytest.mark.parametrize("name", PROGRAMS | FITS)
 def test_derivatives_and_batches(name: str) -> None:
     def loss(x: Any) -> Any:
@@ -161,6 +185,20 @@ def test_what_may_be_a_view_in_numpy_is_not_written() -> None:
         return line
 
     with pytest.raises(ReadOnlyError):
+        pliant.jit(f)(INPUTS[0])
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "text"),
+    [
+        (lambda x: np.linalg.solve(square(x), np.ones(7)), ShapeError, "not known to be as many"),
+        (lambda x: np.linalg.lstsq(np.vander(some(x), 2), x)[0], ShapeError, "not known to be as many"),
+        (lambda x: np.interp(x, some(x), x[x < 1]), ValueError, "not of the same length"),
+        (lambda x: np.average(some(x), weights=x[x < 1]), TypeError, "shapes of a and weights differ"),
+    ],
+)
+def test_what_does_not_fit_together_is_an_error(f: Program, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
         pliant.jit(f)(INPUTS[0])
 
 

@@ -38,8 +38,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """np.interp."""
     if isinstance(xp, Bounded):
         at_least(xp, 1, ValueError("array of sample points is empty"))
-        common_extents("np.interp", (xp, fp))
-        xp, fp = _held(xp), _held(fp)
+        size = common_extents("np.interp", (xp, fp))
+        xp, fp = [_held(bounded(whole_of(line), size)) for line in (xp, fp)]
     only("interp", period=period)
     return bounded(cast("Any", np).interp(whole_of(x), xp, fp, left, right), extents_of(x))
 
@@ -70,7 +70,7 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
     whole = whole if whole.type.is_float else whole.astype(np.float64)
     n, places = traced(size_of(f.extents[0])), as_traced(np.arange(whole.shape[0]))
     later, sooner = xp.minimum(places + 1, n - 1), xp.maximum(places - 1, 0)
-    made = (whole[xp.maximum(later, 0)] - whole[sooner]) / ((later - sooner) * step)
+    made = (whole[xp.maximum(later, 0)] - whole[sooner]) / ((later - sooner).astype(whole.dtype) * step)
     return Bounded(filled(Bounded(made, f.extents), 0), f.extents)
 
 

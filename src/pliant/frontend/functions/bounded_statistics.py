@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.bounded import Bounded, extents_of, filled, whole_of
+from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate, max_, mean, min_, prod, sum_
@@ -29,18 +29,25 @@ def _without_nan(fold: Callable[..., Any], start: float, *, has_none: bool = Fal
     return reduce
 
 
+def _left(a: Any, there: Any, axis: Any, keepdims: Any) -> Any:
+    """How many elements are no NaN, as a number of the dtype that a mean of them has."""
+    count = sum_(there, axis, keepdims=keepdims)
+    return count.astype(np.zeros(0, a.dtype).real.dtype) if whole_of(a).type.kind in "fc" else count
+
+
 def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """np.nanmean."""
     there = ~xp.isnan(a)
-    return sum_(xp.where(there, a, 0), axis, keepdims=keepdims) / sum_(there, axis, keepdims=keepdims)
+    return sum_(xp.where(there, a, 0), axis, keepdims=keepdims) / _left(a, there, axis, keepdims)
 
 
 def nanvar(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
     """np.nanvar."""
     there = ~xp.isnan(a)
     away = xp.where(there, a - nanmean(a, axis, keepdims=True), 0)
-    left = sum_(there, axis, keepdims=keepdims) - ddof
-    return xp.where(left > 0, sum_(away * away, axis, keepdims=keepdims) / left, np.nan)[()]
+    left = _left(a, there, axis, keepdims) - ddof
+    total = sum_(xp.real(away * xp.conj(away)), axis, keepdims=keepdims)
+    return xp.where(left > 0, total / left, np.nan)[()]
 
 
 def nanstd(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
@@ -101,6 +108,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """np.histogram: what stands beyond the extents weighs nothing."""
     ends = _ends(a) if range is None and np.ndim(bins) == 0 else range
+    if weights is not None:
+        common_extents("np.histogram", (a, weights))
     there = Bounded(as_traced(np.ones(whole_of(a).shape)), extents_of(a))
     weighing = filled(there if weights is None else weights, 0)
     counts, edges = xp.histogram(filled(a, 0), bins, ends, density, weighing)

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.bounded import Bounded, bounded, elementwise, extents_of, filled, inside, whole_of
 from pliant.frontend.convert import as_traced
@@ -31,8 +33,19 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return list(elementwise(grid, [x[key] for x, key in zip(lines, keys, strict=True)], {}))
 
 
+def _check_rows(name: str, a: Any, b: Any) -> None:
+    """Refuse equations whose left and right sides are not known to be as many."""
+    rows = extents_of(b)[0] if len(extents_of(b)) == 1 else extents_of(b)[-2]
+    if extents_of(a)[-2] != rows:
+        raise ShapeError(
+            f"{name}: {extents_of(a)[-2]} equations and {rows} right sides are not known to be as many",
+            hint="slice both with the same bounds",
+        ).at(("here", here()))
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """np.linalg.lstsq: equations 0 = 0 beyond those that there are."""
+    _check_rows("np.linalg.lstsq", a, b)
     x, residuals, rank, values = xp.linalg.lstsq(filled(a, 0), filled(b, 0), rcond)
     rows, columns = [traced(size_of(n)) for n in extents_of(a)]
     return x, residuals[: xp.where(rows > columns, residuals.shape[0], 0)], rank, values
@@ -61,7 +74,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
     if full or cov:
         raise x.refused("np.polyfit with full= or cov=")
     at_least(x, 1, TypeError("expected non-empty vector for x"))
-    columns, values = vander(x, deg + 1), y if w is None else y * w
+    columns, values = vander(x + 0.0, deg + 1), y if w is None else y * w
     whole = filled(columns if w is None else columns * w[:, None], 0)
     scale = xp.sqrt(xp.sum(whole * whole, axis=0))
     rows = filled(bounded(whole_of(values), extents_of(columns * values[:, None])[:1]), 0)
@@ -108,6 +121,8 @@ def _square(name: str, *, is_array: bool) -> Callable[..., Any]:
         extents = extents_of(a)
         if len(extents) != 2 or extents[0] != extents[1]:
             raise a.refused(f"np.linalg.{name} of what is not known to be square, as")
+        for b in others:
+            _check_rows(f"np.linalg.{name}", a, b)
         mask, whole = inside(extents, whole_of(a).shape), whole_of(a)
         if mask is not None:
             whole = xp.where(fresh(mask, is_array=True), whole, xp.eye(whole.shape[0]).astype(whole.dtype))
