@@ -171,7 +171,7 @@ def traced_slices_of_other_lengths(x: Any, n: int) -> Any:
 
 def unknown_number_of_elements(x: Any) -> Any:
     y = x[x > 1]
-    rows = np.array([y, y])
+    rows = np.array([[y], [y]])
     return rows
 
 
