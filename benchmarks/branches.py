@@ -66,7 +66,7 @@ def in_a_loop(is_cheap: Any, a: Any) -> Any:
         if is_cheap:
             y += a[k].sum()
         else:
-            y += products(a) * k
+            y += products(a * (k + 1))
     return y
 
 

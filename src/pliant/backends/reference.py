@@ -33,9 +33,23 @@ class ReferenceBackend:
             for y, r in zip(ys, fn.results, strict=True):
                 if (y.dtype, y.shape) != (np.dtype(DTYPES[r.dtype]), r.shape):
                     raise VerifyError(f"{r.op.name}: `array` made {y.dtype}{list(y.shape)}, `infer` says {r.type}")
-            return [np.array(y, order="C") for y in ys]
+            return fresh(ys, arrays)
 
         return call
+
+
+def fresh(ys: Sequence[Any], held: Sequence[Any]) -> list[Any]:
+    """`ys` as arrays in order "C" that share memory with nobody: copies, but for those that nobody else can hold.
+
+    Those are the arrays that own their memory, are none of `held`, which were given, and are no result twice.
+    """
+    seen, made = {id(x) for x in held}, list[Any]()
+    for y in ys:
+        flags = getattr(y, "flags", None)
+        is_free = flags is not None and flags.owndata and flags.writeable and flags.c_contiguous and id(y) not in seen
+        seen.add(id(y))
+        made.append(y if is_free and isinstance(y, np.ndarray) else np.array(y, order="C"))
+    return made
 
 
 reference = ReferenceBackend()

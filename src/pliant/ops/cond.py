@@ -315,16 +315,18 @@ def cond_of_cond(value: Value) -> Replacement:
     assert isinstance(outer, Cond)
     assert isinstance(inner, Cond)
     given = first.args[1:]
+    taken = tuple(dict.fromkeys((*given, *rest)))
 
     def joined(before: Function, after: Function) -> Function:
         def step(*args: Value) -> Values:
-            ys, others = before(*args[: len(given)]), iter(args[len(given) :])
-            return *ys, *after(*(ys[made[x]] if x in made else next(others) for x in xs))
+            at_hand = dict(zip(taken, args, strict=True))
+            ys = before(*(at_hand[x] for x in given))
+            return *ys, *after(*(ys[made[x]] if x in made else at_hand[x] for x in xs))
 
-        return trace(step, *(v.type for v in (*given, *rest)))
+        return trace(step, *(v.type for v in taken))
 
     both = Cond(joined(inner.then, outer.then), joined(inner.otherwise, outer.otherwise))
-    results = both.apply(condition, *given, *rest)
+    results = both.apply(condition, *taken)
     return dict(zip((*first.values, *value.node.values), results, strict=True))
 
 

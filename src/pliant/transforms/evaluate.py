@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from pliant.core.build import expanded
-from pliant.core.ir import Function, Namespace, Op, Param
+from pliant.core.ir import Function, Namespace, Node, Op, Param, Value
 from pliant.core.types import SHORT, Type
 
 
@@ -17,17 +17,29 @@ def evaluate(fn: Function, xs: tuple[Any, ...], xp: Namespace) -> tuple[Any, ...
 
 
 def stepper(fn: Function, xp: Namespace) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """`fn` as a Python function of arrays, for many calls."""
-    order = [node for node in fn.nodes if not isinstance(node.op, Param)]
+    """`fn` as a Python function of arrays, for many calls. Values are dropped when they have been read for the last
+    time: what comes after them may take their memory."""
+    order = _with_last_reads(fn)
 
     def step(xs: tuple[Any, ...]) -> tuple[Any, ...]:
         env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))
-        for node in order:
+        for node, last in order:
             outs = run(node.op, xp, [env[a] for a in node.args])
             env.update(zip(node.values, outs, strict=True))
+            for value in last:
+                del env[value]
         return tuple([env[r] for r in fn.results])
 
     return step
+
+
+def _with_last_reads(fn: Function) -> list[tuple[Node, list[Value]]]:
+    """The nodes in order, each with the values that nothing after it reads."""
+    read, order = set(fn.results), list[tuple[Node, list[Value]]]()
+    for node in reversed([n for n in fn.nodes if not isinstance(n.op, Param)]):
+        order.append((node, [v for v in dict.fromkeys((*node.args, *node.values)) if v not in read]))
+        read.update(node.args)
+    return order[::-1]
 
 
 def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:

@@ -6,12 +6,12 @@ import ctypes
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from pliant.backends.llvm.jit import symbol
+from pliant.backends.llvm.made_once import made_once
 from pliant.core.ir import Op
 from pliant.core.types import DTYPES, Type
 from pliant.kernel.ir import Affine
@@ -83,7 +83,7 @@ def emit_call(e: Emitter, step: Host) -> None:
     e.end_step()
 
 
-@cache
+@made_once
 def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> tuple[str, Any]:
     """A function of addresses that evaluates a primitive, under the name by which code finds it; it returns whether
     that failed."""

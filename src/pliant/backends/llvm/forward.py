@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from pliant.backends import layout
 from pliant.backends.calls import MISSED
 from pliant.backends.llvm.jit import Code, host_target
 from pliant.backends.llvm.lines import constant
+from pliant.backends.llvm.made_once import made_once
 
 
-@lru_cache
+@made_once
 def forwarding(offset: int, gate: int) -> Code:
     """A vectorcall function `forward`: it asks the callables of a tuple, at an offset in the object's struct, in
     turn, until one does not answer `MISSED`, which the last never does.

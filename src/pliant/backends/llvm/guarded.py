@@ -7,7 +7,6 @@ array that it makes, which takes longer than all that is looked at here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, final
 
 from pliant.backends import layout
@@ -15,6 +14,7 @@ from pliant.backends.calls import Conditions
 from pliant.backends.llvm.capi import MethodDef, builtin, method
 from pliant.backends.llvm.jit import Code
 from pliant.backends.llvm.lines import Lines, constant
+from pliant.backends.llvm.made_once import made_once
 from pliant.frontend.kinds import is_array
 
 TARGET, FORMS, MORE, ITEMS, CELLS, PARTS, OTHERS = [layout.TUPLE + 8 * n for n in range(7)]  # of what `straight` leaves
@@ -56,7 +56,7 @@ def _form(x: Any) -> tuple[type, Any]:
     return x.__class__, x.dtype if is_array(x) else None
 
 
-@lru_cache
+@made_once
 def _entry() -> tuple[MethodDef, Code]:
     """The one function in machine code; all that differs is in `self`."""
     code = Code(_text(), 0, keep=False)

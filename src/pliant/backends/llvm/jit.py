@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,6 +13,7 @@ import llvmlite
 import llvmlite.binding
 
 from pliant.backends.llvm.choices import are_branches, may_have_branches, without_branches
+from pliant.backends.llvm.made_once import lock, made_once
 from pliant.backends.llvm.unlocked import emit_object, run_passes
 from pliant.backends.llvm.workers import available, in_parallel
 from pliant.backends.store import key_of, packed, store, unpacked
@@ -33,9 +32,6 @@ NEXT: Final = "\n; module\n"
 """What lies between the modules of a text, which are compiled at the same time."""
 SECOND: Final = "\n; functions that are written in vectors\n"
 """What lies before the last module of a text, if that is of functions in which LLVM looks for no vectors."""
-_lock: Final = threading.RLock()  # LLVM's global context is not safe from several threads
-if hasattr(os, "register_at_fork"):  # no other thread is in LLVM then, for the child would wait for it forever
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @final
@@ -92,11 +88,10 @@ def vector_math(widths: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     return tuple(zip("bde", widths, strict=False))
 
 
-@lru_cache
+@made_once
 def host_target() -> Target:
     """The target of this process."""
-    with _lock:
-        return Target()
+    return Target()
 
 
 @final
@@ -108,7 +103,7 @@ class Code:
     ) -> None:
         """Code of `text`, which is LLVM IR. keep: look for it on disk, and leave it there. level: 0 for code that
         is made fast, rather than fast. made: the machine code, if it is at hand."""
-        with _lock:
+        with lock:
             target = host_target()
             kept = store() if keep and made is None else None
             self.key = key = key_of(VERSIONS, str(effort), text) if kept else ""
@@ -124,7 +119,7 @@ class Code:
 
     def address(self, name: str) -> int:
         """Where a function lies."""
-        with _lock:
+        with lock:
             return int(self.engine.get_function_address(name))
 
 
@@ -138,8 +133,8 @@ def compiled(text: str, level: int, effort: int) -> list[bytes]:
     with target.workers(min(len(modules), available()), level) as workers:
         if text.count("\n") < LONG:
             return in_parallel(compile, modules, workers)
-        llvm.set_option("pliant", "-disable-lsr=true")
-        try:
+        try:  # an alarm may come between any two lines
+            llvm.set_option("pliant", "-disable-lsr=true")
             return in_parallel(compile, modules, workers)
         finally:
             llvm.set_option("pliant", "-disable-lsr=false")  # for others in this process
@@ -148,7 +143,7 @@ def compiled(text: str, level: int, effort: int) -> list[bytes]:
 def optimised(text: str) -> str:
     """LLVM IR after LLVM's passes."""
     modules = modules_of(text)
-    with _lock, host_target().workers(len(modules)) as workers:
+    with lock, host_target().workers(len(modules)) as workers:
         return "\n".join([str(_module(m, *worker, 2)) for m, worker in zip(modules, workers, strict=True)])
 
 
@@ -184,7 +179,7 @@ def _module(given: Text, machine: Any, context: Any, effort: int) -> Any:
 def symbol(name: str, address: int) -> str:
     """The name under which code finds a function of a library that is loaded; code names no addresses, so
     that another process can use it."""
-    with _lock:
+    with lock:
         llvm.add_symbol(name, address)
     return name
 

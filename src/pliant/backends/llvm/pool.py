@@ -12,10 +12,10 @@ import ctypes
 import os
 import signal
 import sys
-from functools import lru_cache
 from typing import Final, final
 
 from pliant.backends.llvm.jit import Code, host_target, symbol
+from pliant.backends.llvm.made_once import made_once
 from pliant.backends.llvm.workers import MOST, available
 
 YIELDS: Final = 60
@@ -42,7 +42,7 @@ class Pool:
         ctypes.CFUNCTYPE(None)(self.code.address(name))()
 
 
-@lru_cache
+@made_once
 def pool() -> Pool:
     """The workers of this process."""
     return Pool()

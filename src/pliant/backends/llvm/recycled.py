@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from functools import lru_cache
 from typing import Any, Final, final
 
 from pliant.backends.llvm.jit import Code, host_target
+from pliant.backends.llvm.made_once import made_once
 
 LARGE: Final = 1 << 25
 """Bytes from which on the C library always asks the system for new memory."""
@@ -51,7 +51,7 @@ class Recycler:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
-@lru_cache
+@made_once
 def recycler() -> Any:
     """The capsule that NumPy takes for a handler; None where the system clears memory in other ways."""
     return Recycler().capsule if sys.platform.startswith("linux") else None

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from pliant.backends.llvm.jit import Code, host_target
+from pliant.backends.llvm.made_once import made_once
 
 FEW: Final = 256  # pairs that are looked at one by one
 
@@ -37,7 +38,7 @@ def separate() -> int:
     return _code().address("separate")
 
 
-@lru_cache
+@made_once
 def _code() -> Code:
     return Code(TEXT.format(triple=host_target().triple))
 

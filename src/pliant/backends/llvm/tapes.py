@@ -13,10 +13,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, final
 
 from pliant.backends.llvm.jit import Code, host_target, symbol
+from pliant.backends.llvm.made_once import made_once
 from pliant.kernel.site import OUT_OF_MEMORY, Site
 
 STATE: Final = 6
@@ -59,7 +59,7 @@ class Tapes:
         )
 
 
-@lru_cache
+@made_once
 def tapes() -> Tapes:
     """The functions of this process."""
     return Tapes()
