@@ -32,6 +32,20 @@ def test_results_share_no_memory_with_operands_or_each_other():
         assert not any(np.shares_memory(y, other) for other in (x, *ys[:i]))
 
 
+def test_what_is_made_is_not_copied_and_what_is_returned_twice_is():
+    x = np.arange(6.0).reshape(2, 3)
+
+    def both(x):
+        y = x + 1.0
+        return y, y, permute(y, (1, 0)), reshape(y, (6,))
+
+    made = run(both, x)
+    np.testing.assert_array_equal(made[0], x + 1.0)
+    for i, y in enumerate(made):
+        y[...] = i  # no other one changes
+    assert [float(y.min()) for y in made] == [float(y.max()) for y in made] == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_scalars_are_arrays_of_rank_0():
     (y,) = run(lambda x: x + 1.0, np.array(2.0))
     assert isinstance(y, np.ndarray)

@@ -55,6 +55,15 @@ def test_it_runs_inside_compiled_functions_and_batches():
     np.testing.assert_allclose(inner(X, 2.0), wave(X, 2.0))
 
 
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_an_array_that_the_function_keeps_is_not_handed_out(backend: str):
+    kept = np.arange(3.0)
+    inner = DifferentiateWith(lambda x: kept, diff.FiniteDifferences())
+    made = pliant.jit(lambda x: inner(x), backend=backend)(X)
+    made[:] = 7.0
+    np.testing.assert_array_equal(kept, [0.0, 1.0, 2.0])
+
+
 def test_a_function_that_returns_a_container_is_refused():
     with pytest.raises(UnsupportedError, match="returns one array, this one returns list"):
         DifferentiateWith(lambda x: [x], diff.Pliant())(X)

@@ -173,3 +173,18 @@ def test_a_derivative_takes_only_the_operands_that_a_branch_of_it_reads() -> Non
         _, _, (dy,) = linearize(fn, fn.params, (False, True, False, False))
         assert isinstance(dy, Value)
         assert [a.type for a in dy.args] == [BOOL, f64(), f64(3)]
+
+
+def test_branches_that_become_one_take_a_common_operand_once() -> None:
+    op = Cond(trace(lambda x, y: (sin(x) * y,), f64(3), f64(3)), trace(lambda x, y: (x * y,), f64(3), f64(3)))
+
+    def twice(x: Value, c: Value) -> Value:
+        return op(c, x, op(c, x, x * 0.5))
+
+    fn = trace(twice, f64(3), BOOL)
+    fast = optimise(fn)
+    (both,) = [n for n in nodes(fast.results) if isinstance(n.op, Cond)]
+    assert len(set(both.args)) == len(both.args)
+    for condition in (True, False):
+        xs = [RNG.normal(size=3), np.bool_(condition)]
+        np.testing.assert_allclose(run(fast, xs)[0], run(fn, xs)[0])

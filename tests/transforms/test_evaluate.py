@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,24 @@ def test_a_primitive_without_an_array_rule_runs_its_expand() -> None:
     fn = trace(lambda x: Checkpoint(body).apply(x), F3)
     x = np.arange(3.0)
     np.testing.assert_array_equal(evaluate(fn, (x,), np), [np.exp(x), 2 * x])
+
+
+def test_values_are_dropped_when_they_have_been_read_for_the_last_time() -> None:
+    x, many = np.ones(100_000), 30
+
+    def chain(y):
+        for _ in range(many):
+            y = exp(y * -0.5)
+        return y
+
+    fn = trace(chain, f64(100_000))
+    evaluate(fn, (x,), np)
+    tracemalloc.start()
+    try:
+        evaluate(fn, (x,), np)
+        assert tracemalloc.get_traced_memory()[1] < 4 * x.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.jax

@@ -53,8 +53,8 @@ class Op(metaclass=Family):
         """Result type(s) from operand types, or raise `ShapeError` or `DTypeError`."""
 
     def array(self, xp: Namespace, *xs: Any, **no: Any) -> Any:
-        """Result array(s) in namespace `xp`. Override per backend by defining a method named
-        after it: `numpy`, `jax` or `torch`."""
+        """Result array(s) in namespace `xp`: operands, views of them, or new ones that nobody else holds. Override per
+        backend by defining a method named after it: `numpy`, `jax` or `torch`."""
         raise self.missing("array", "expand")
 
     def expand(self, *xs: Any, **no: Any) -> Value | Values:
