@@ -20,6 +20,7 @@ from pliant.core.origin import CodeOrigin, at
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
+from pliant.frontend.control.branch import of_each
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
@@ -37,6 +38,7 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
+from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
@@ -201,6 +203,8 @@ class Reader:
             return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
         if is_of(holder, dict) and is_asked(holder, key):
             return self.item(self.values(holder), place_among(list(holder), key))
+        if is_of(holder, dict) and is_chosen(key):
+            return of_each(key, lambda one: self.item(holder, one))
         if is_of(holder, dict | list | tuple):
             value = item(holder, key)
             if is_of(key, slice | TracedArray) or is_of(holder, tuple):

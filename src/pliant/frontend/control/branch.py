@@ -23,13 +23,14 @@ from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound,
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
 from pliant.frontend.control.sections import are_equal
-from pliant.frontend.control.signals import FELL, Signal, before_the_end
+from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
 from pliant.frontend.needs import needing
+from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_not
@@ -172,6 +173,14 @@ def choose(test: Any, then: Block, otherwise: Block, *, cells: Sequence[Place] =
         return then() if test else otherwise()
     then, cells = _settled(test, then, cells)
     return _one_of(test, then, otherwise, cells, is_signal=False)
+
+
+def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
+    """What is made of an object that is one of two, of each by itself."""
+    if not is_chosen(x):
+        return use(x)
+    condition, one, two = x.choice
+    return choose(with_kind(condition, TRUTH), lambda: of_each(one, use), lambda: of_each(two, use))
 
 
 def _settled(test: Any, then: B, cells: Sequence[Place]) -> tuple[B, Sequence[Place]]:

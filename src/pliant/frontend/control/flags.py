@@ -13,6 +13,7 @@ from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, ma
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.states import State, state_of, words_between
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import is_number, kind_of, with_kind
@@ -52,6 +53,13 @@ def _with_nones(plan: Plan, entry: dict[Place, Any], region: Region) -> dict[Pla
     items = {place: before for place, before in region.effects.items() if place.kind in ("item", "attribute")}
     for place, before in (items | {place: entry[place] for place in plan.plans}).items():
         content = place.get()
+        words = words_between(before, content, is_static=plan.is_static)
+        if words is not None and type(before) is State and before.words == words:
+            place.set(state_of(content, words))
+            continue
+        if words is not None:
+            found[place] = partial(state_of, before, words)
+            continue
         first, last = _aligned(before, content, plan, region)
         if first is not before:
             found[place] = partial(_first, before, content, plan, region)

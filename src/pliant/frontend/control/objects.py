@@ -20,6 +20,7 @@ from pliant.frontend import signature
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import born
+from pliant.frontend.control.states import State, one_of_words
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.tracing import current, thread
 from pliant.frontend.whose import is_plain
@@ -41,6 +42,8 @@ class Parts:
         """An object with these leaves; it is not initialised, as what it is made of was."""
         if self.kind is Unbound:
             return Unbound.local(*unflatten(self.structure, leaves))
+        if self.kind is State:
+            return one_of_words(*unflatten(self.structure, leaves))
         if self.kind is OrNone:
             return OrNone(*unflatten(self.structure, leaves))
         x = object.__new__(self.kind)
@@ -159,6 +162,8 @@ def _names_of(x: Any, opened: Opened | None) -> tuple[str, ...] | None:
         return "name", "flag", "value"
     if type(x) is OrNone:
         return OrNone.__slots__
+    if type(x) is State:
+        return State.__slots__
     if opened is None or not is_plain(cast("Any", type(x))) or not opened(x):
         return None
     return tuple(attributes(x))

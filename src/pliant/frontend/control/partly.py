@@ -24,7 +24,7 @@ from pliant.core.ir import const
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import Place, cells_of, note_missed
 from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, TRUTH, Signal, possible_of
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, marked
 from pliant.frontend.number import with_kind
@@ -36,7 +36,12 @@ _TRUTHS: Final = count(100)  # beyond the ways to leave a block
 
 def is_void(content: Any) -> bool:
     """Whether a name has no value, or only by some ways."""
-    return content is MISSING or type(content) is Unbound
+    return content is MISSING or _is_unbound(content)
+
+
+def _is_unbound(content: Any) -> bool:
+    """Whether something is an `Unbound` that is not one of two objects, which a name may be bound to."""
+    return type(content) is Unbound and not is_chosen(content)
 
 
 def ways_of(contents: Sequence[Any], signals: Sequence[Signal | None]) -> frozenset[int]:
@@ -56,7 +61,7 @@ def _ways(content: Any) -> frozenset[int]:
 
 def value_in(content: Any) -> Any:
     """What a name is bound to, by the ways by which it is, or if its flag holds; MISSING if there is nothing."""
-    return content.value if type(content) is Unbound else content
+    return content.value if _is_unbound(content) else content
 
 
 def are_told(contents: Sequence[Any], signals: Sequence[Signal | None]) -> bool:
@@ -72,12 +77,12 @@ def are_told(contents: Sequence[Any], signals: Sequence[Signal | None]) -> bool:
 
 def may_be_asked(content: Any) -> bool:
     """Whether it can be told if a name has a value, at run time at the latest."""
-    return content is not MISSING and (type(content) is not Unbound or content.flag is not None)
+    return content is not MISSING and (not _is_unbound(content) or content.flag is not None)
 
 
 def flag_of(content: Any, signal: Any) -> Any:
     """Whether a name has a value where a block was left so; None if nothing says that."""
-    if type(content) is not Unbound:
+    if not _is_unbound(content):
         return None if content is MISSING else True
     if content.flag is False and content.ways:
         if signal is None:

@@ -39,7 +39,7 @@ def may_be_objects(node: ast.Compare) -> bool:
 
 
 def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)
 
 
 def is_pure(node: ast.expr) -> bool:

@@ -103,6 +103,11 @@ class Unbound:
         return Text("<unbound>")
 
 
+def is_chosen(x: Any) -> bool:
+    """Whether something is one of two objects, and a condition says which."""
+    return type(x) is Unbound and x.choice is not None
+
+
 setattr(Unbound, "__hash__", _refuse)  # noqa: B010  (as a key of a dict or an element of a set it would be one of its own)
 
 
