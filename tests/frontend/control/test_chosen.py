@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import PliantError, UnboundError
+from pliant.errors import PliantError, UnboundError, UnsupportedError
 
 
 class Mode(Enum):
@@ -115,9 +115,26 @@ def test_it_is_known_which_one_it_is(f: Callable[[Any], Any]) -> None:
     np.testing.assert_array_equal(pliant.vmap(f)(np.stack(XS)), [f(x) for x in XS])
 
 
+def looked_up(x: Any) -> Any:
+    kind = "a" if x[0] > 0 else "b"
+    return {"a": x[1] * x[0], "b": x[2]}[kind]
+
+
+def test_a_dict_is_asked_for_one_of_two_keys() -> None:
+    for x in XS:
+        assert pliant.jit(looked_up)(x) == looked_up(x)
+    np.testing.assert_array_equal(pliant.vmap(looked_up)(np.stack(XS)), [looked_up(x) for x in XS])
+
+
+def test_a_key_that_a_dict_has_not_is_an_error() -> None:
+    f = pliant.jit(lambda x: {"a": x[1]}["a" if x[0] > 0 else "b"])
+    with pytest.raises(UnsupportedError, match="KeyError is raised under a condition .* 'b'"):
+        f(np.array([1.0, 2.0]))
+
+
 def used_otherwise(x: Any) -> Any:
     kind = "a" if x[0] > 0 else "b"
-    return {"a": x[1], "b": x[2]}[kind]
+    return x[1] * len(kind)
 
 
 def asked_after_the_loop(x: Any) -> Any:
