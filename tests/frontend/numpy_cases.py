@@ -219,7 +219,7 @@ CASES: dict[Any, Calls] = {
         [lambda x: np.nanpercentile(x, 30), lambda x: np.nanpercentile(x, [25, 75], 0)],
     ),
     np.nanmedian: (
-        HOLES[:2] + HOLES[3:] + M[-2:] + EMPTY,
+        HOLES + M[-2:] + EMPTY,
         [lambda x: np.nanmedian(x), lambda x: np.nanmedian(x, 0), lambda x: np.nanmedian(x, 1, keepdims=True)],
     ),
     np.histogram: (
@@ -262,12 +262,12 @@ CASES: dict[Any, Calls] = {
     ),
     np.nansum: (HOLES, [lambda x: np.nansum(x), lambda x: np.nansum(x, 0), lambda x: np.nansum(x, 1, keepdims=True)]),
     np.nanprod: (HOLES, [lambda x: np.nanprod(x), lambda x: np.nanprod(x, 0)]),
-    np.nanmax: (HOLES[:2] + HOLES[3:], [lambda x: np.nanmax(x), lambda x: np.nanmax(x, 0), lambda x: np.nanmax(x, 1)]),
+    np.nanmax: (HOLES, [lambda x: np.nanmax(x), lambda x: np.nanmax(x, 0), lambda x: np.nanmax(x, 1)]),
     np.nanmin: (
         HOLES[:2] + HOLES[3:],
         [lambda x: np.nanmin(x), lambda x: np.nanmin(x, 0), lambda x: np.nanmin(x, 1, keepdims=True)],
     ),
-    np.nanargmax: (HOLES[:2], [lambda x: np.nanargmax(x), lambda x: np.nanargmax(x, 0)]),
+    np.nanargmax: (HOLES, [lambda x: np.nanargmax(x), lambda x: np.nanargmax(x, 0)]),
     np.nanargmin: (HOLES[:2], [lambda x: np.nanargmin(x), lambda x: np.nanargmin(x, 0)]),
     np.nanmean: (
         HOLES,

@@ -79,6 +79,45 @@ PROGRAMS: dict[str, Program] = {
     "delete first": lambda x: np.delete(some(x), 0),
     "delete last": lambda x: np.delete(some(x), -1),
     "insert": lambda x: (np.insert(some(x), 0, 5), np.insert(some(x), 0, [1, 2])),
+    "insert in the middle": lambda x: (np.insert(some(x), 1, 5), np.insert(some(x), -1, [1, 2])),
+    "insert where a sum says": lambda x: np.insert(some(x), np.sum(x > 2), 7),
+    "delete in the middle": lambda x: (np.delete(some(x), 1), np.delete(some(x), -2)),
+    "delete rows": lambda x: np.delete(np.outer(x, x)[x > 0], 0, axis=0),
+    "pad several axes": lambda x: np.pad(np.outer(some(x), x), ((1, 0), (0, 2)), constant_values=2),
+    "partition": lambda x: np.partition(some(x), 1)[1],
+    "argpartition": lambda x: some(x)[np.argpartition(some(x), 0)][0],
+    "lexsort": lambda x: np.lexsort((some(x), np.floor(some(x)))),
+    "array_split": lambda x: tuple(np.array_split(some(x), 2)) + tuple(np.array_split(some(x), [1, 3])),
+    "split": lambda x: tuple(np.split(np.concatenate((some(x), some(x))), 2)),
+    "compress": lambda x: (np.compress(some(x) > 1, some(x)), some(x).compress(some(x) > 1)),
+    "extract": lambda x: np.extract(some(x) > 1, some(x)),
+    "moved axes": lambda x: (
+        np.moveaxis(np.outer(some(x), x), 0, 1),
+        np.rot90(np.outer(some(x), x)),
+        np.fliplr(square(x)),
+    ),
+    "select": lambda x: np.select([some(x) > 2, some(x) > 1], [some(x), -some(x)], 0.5),
+    "clip": lambda x: (np.clip(some(x), None, 1), np.clip(some(x), a_min=1, a_max=some(x) * 0.9)),
+    "where=": lambda x: (np.mean(some(x), where=some(x) > 0.6), np.sum(some(x), where=some(x) > 1)),
+    "var with correction": lambda x: (np.var(some(x), correction=1), np.std(some(x), ddof=2)),
+    "nanargmax": lambda x: np.nanargmax(holed(x)),
+    "nancumsum": lambda x: np.nancumsum(holed(x)),
+    "nanmedian": lambda x: (np.nanmedian(holed(x)), np.nanpercentile(holed(x), [20, 70])),
+    "diff with ends": lambda x: np.diff(some(x), prepend=0, append=[1, 2]),
+    "cumulative_sum": lambda x: np.cumulative_sum(some(x), include_initial=True),
+    "sums of all elements in order": lambda x: np.cumsum(np.outer(some(x), x)),
+    "argmax of all elements": lambda x: np.argmax(np.outer(some(x), x)),
+    "stacks with other arrays": lambda x: np.vstack([some(x), np.ones(np.count_nonzero(x > 0))]),
+    "average of small integers": lambda x: np.average(
+        np.array([100, 100], np.int8)[np.array([x[0] > -9, True])], weights=np.array([2, 2], np.int8)
+    ),
+    "array_equal of other lengths": lambda x: (
+        np.array_equal(x[x > -9] * 0 + 1, np.ones(1)),
+        np.array_equal(some(x), x),
+        np.array_equal(x[x > -9], x),
+    ),
+    "histogram edges": lambda x: np.histogram_bin_edges(some(x), 3),
+    "histogram of no columns": lambda x: np.histogram(np.outer(x, x)[:, x > 99], 3),
     "take": lambda x: np.take(some(x), [0, -1]),
     "take columns": lambda x: np.outer(x, x)[x > 0].take([1, 0], axis=1),
     "tile": lambda x: (np.tile(some(x), 3), np.tile(some(x), 0)),
@@ -106,6 +145,8 @@ PROGRAMS: dict[str, Program] = {
     "cholesky": lambda x: np.linalg.cholesky(square(x)),
 }
 FITS: dict[str, Program] = {
+    "polyfit of several": lambda x: np.polyfit(some(x), np.stack([np.sin(some(x)), np.cos(some(x))], 1), 1),
+    "lstsq of few rows": lambda x: tuple(np.linalg.lstsq(np.vander(x[x > 1], 4), x[x > 1], rcond=None)),
     "polyfit": lambda x: np.polyfit(some(x), np.sin(some(x)), 1),
     "polyfit by weights": lambda x: np.polyfit(some(x), np.cos(some(x)), 2, w=some(x)),
     "lstsq": lambda x: np.linalg.lstsq(np.column_stack([some(x), some(x) ** 2]), np.sin(some(x)), rcond=None)[0],
@@ -178,6 +219,15 @@ def test_derivatives_and_batches(name: str) -> None:
     assert_allclose(pliant.vmap(loss)(xs), losses, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ddof", [4, 5, 6])
+@pytest.mark.parametrize("function", [np.var, np.std, np.nanvar, np.nanstd])
+def test_spread_without_degrees_of_freedom(function: Callable[..., Any], ddof: int) -> None:
+    for x in (INPUTS[0], (INPUTS[0] * 2).astype(int)):
+        for f in (lambda x: function(some(x), ddof=ddof), lambda x: function(np.sort(some(x)), ddof=ddof)):
+            assert_allclose(pliant.jit(f)(x), f(x))
+
+
 def test_what_may_be_a_view_in_numpy_is_not_written() -> None:
     def f(x: Any) -> Any:
         line = np.outer(some(x), some(x)).ravel()
@@ -205,18 +255,29 @@ def test_what_does_not_fit_together_is_an_error(f: Program, error: type[Exceptio
 @pytest.mark.parametrize(
     ("f", "text"),
     [
-        (lambda x: np.insert(some(x), 1, 5.0), "np.insert elsewhere than at the beginning"),
-        (lambda x: np.delete(some(x), 1), "np.delete of other elements than the first or the last"),
-        (lambda x: np.tile(some(x), (2, 2)), "np.tile of several axes"),
-        (lambda x: np.repeat(some(x), [1, 2]), "np.repeat of several axes"),
-        (lambda x: np.pad(some(x), 1, mode="edge"), "np.pad"),
+        (lambda x: np.insert(some(x), [1, 2], 5.0), "np.insert at several places"),
+        (lambda x: np.delete(some(x), [1]), "np.delete of several elements"),
+        (lambda x: np.tile(some(x), (2, 2)), "np.tile along more axes than there are"),
+        (lambda x: np.repeat(some(x), [1, 2]), "np.repeat of elements different numbers of times"),
+        (lambda x: np.pad(some(x), 1, mode="edge"), "np.pad with anything but one number"),
         (lambda x: np.vander(some(x)), "np.vander without N="),
         (lambda x: np.polyfit(some(x), some(x), 1, full=True), "np.polyfit with full= or cov="),
         (lambda x: np.gradient(some(x), some(x)), "np.gradient"),
         (lambda x: np.digitize(x, some(x)), "np.digitize among"),
         (lambda x: np.trace(np.outer(some(x), x[x < 1])), "another diagonal than the main one"),
         (lambda x: np.linalg.inv(np.outer(some(x), x[x < 1])), "not known to be square"),
-        (lambda x: np.outer(some(x), some(x)).flatten("F"), "flatten in another order"),
+        (lambda x: np.quantile(x, some(x)), "np.quantile of so many numbers"),
+        (lambda x: np.tril(some(x)), "np.tril of one axis"),
+        (lambda x: np.cov(np.outer(some(x), x)), "np.cov or np.corrcoef of so many variables"),
+        (lambda x: np.squeeze(some(x)), "np.squeeze without axis="),
+        (lambda x: np.squeeze(some(x), 0), "np.squeeze of an axis not known to have one element"),
+        (lambda x: np.unstack(some(x)), "np.unstack along such an axis"),
+        (lambda x: np.roll(np.outer(some(x), x), 1), "np.roll of several axes as one"),
+        (lambda x: np.cumulative_sum(np.outer(some(x), x)), "a scan without axis="),
+        (lambda x: np.array_equiv(some(x), x[:1]), "np.array_equiv of what is broadcast"),
+        (lambda x: np.lexsort((np.outer(some(x), x),)), "np.lexsort"),
+        (lambda x: np.nanmean(some(x), where=some(x) > 1), "these arguments .*where"),
+        (lambda x: some(x).put([0], 1.0, mode="clip"), ".put of"),
     ],
 )
 def test_what_is_left_is_refused_with_the_line(f: Program, text: str) -> None:

@@ -5,6 +5,9 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.dispatch import Tables
 from pliant.frontend.functions import bounded as parts
 from pliant.frontend.functions import (
+    bounded_edit,
+    bounded_equations,
+    bounded_folds,
     bounded_lines,
     bounded_order,
     bounded_products,
@@ -17,13 +20,16 @@ from pliant.frontend.functions.bounded_at import updated_at
 from pliant.frontend.functions.bounded_index import indexed, put
 
 TracedArray.dispatch = Tables()
-TABLES = (parts, bounded_order, bounded_products, bounded_statistics, bounded_lines, bounded_tables, found, distinct)
+TABLES = (
+    parts, bounded_folds, bounded_edit, bounded_order, bounded_products, bounded_statistics, bounded_lines,
+    bounded_tables, bounded_equations, found, distinct,
+)  # fmt: skip
 Bounded.functions = {name: function for table in TABLES for name, function in table.FUNCTIONS.items()}
 Bounded.methods = {"nonzero": found.nonzero}
-for table in (parts, bounded_order, bounded_products, bounded_lines, bounded_tables):
+for table in (parts, bounded_folds, bounded_edit, bounded_order, bounded_products, bounded_lines, bounded_tables):
     Bounded.methods |= table.METHODS
-Bounded.ufuncs, Bounded.reductions = bounded_products.UFUNCS, parts.REDUCTIONS
+Bounded.ufuncs, Bounded.reductions = bounded_products.UFUNCS, bounded_folds.REDUCTIONS
 Bounded.update_at, Bounded.accumulated = staticmethod(updated_at), staticmethod(bounded_lines.accumulate)
-Bounded.indexed, Bounded.put = indexed, put
+Bounded.read_key, Bounded.write_key = indexed, put
 
 __all__ = ["TracedArray"]

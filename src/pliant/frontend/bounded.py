@@ -9,7 +9,8 @@ as Python integers raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
+from inspect import Signature, signature
 from typing import Any, ClassVar, cast, final
 
 import numpy as np
@@ -17,12 +18,13 @@ import numpy as np
 from pliant.core.ir import Value, Values, const
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
-from pliant.errors import DTypeError, ShapeError, TracedValueError, UnsupportedError
+from pliant.errors import DTypeError, PliantError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.blocks import Extent, Part, part_of
 from pliant.frontend.convert import as_traced, broadcast_value, cast_value, result_dtype, value_of
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
+from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
 from pliant.frontend.text import Text
 from pliant.ops.bits import logical_and
@@ -46,8 +48,8 @@ class Bounded:
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
     update_at: ClassVar[Callable[..., None]]
     accumulated: ClassVar[Callable[..., Any]]
-    indexed: Callable[..., Any]
-    put: Callable[..., None]
+    read_key: Callable[..., Any]
+    write_key: Callable[..., None]
 
     def __init__(self, whole: TracedArray, extents: Sequence[Extent]) -> None:
         self.whole, self.extents, self.origin = whole, tuple(extents), here()
@@ -135,12 +137,20 @@ class Bounded:
         found = self.functions.get(func)
         if found is None:
             raise self.refused(f"np.{func.__name__}")
-        return found(*args, **options)
+        return self._called(f"np.{func.__name__}", found, *args, **options)
+
+    def _called(self, name: str, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+        """What a function of a table makes; UnsupportedError if it does not have those arguments."""
+        try:
+            signature_of(function).bind(*args, **options)
+        except TypeError as error:
+            raise self.refused(f"{name} with these arguments ({error})") from None
+        return function(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
         found = self.methods.get(name)
         if found is not None:
-            return partial(found, self)
+            return partial(self._called, f".{name}", found, self)
         if name in ("real", "imag"):
             return Bounded(getattr(self.whole, name), self.extents)
         if name.startswith("__"):
@@ -151,12 +161,12 @@ class Bounded:
 
     def __getitem__(self, key: Any) -> Any:
         if is_array_key(key):
-            return self.indexed(key)
+            return self.read_key(key)
         return made_of(part_of(self.whole, self.extents, key))
 
     def __setitem__(self, key: Any, y: Any) -> None:
         if is_array_key(key):
-            return self.put(key, y)
+            return self.write_key(key, y)
         return put(part_of(self.whole, self.extents, key), y)
 
     # --- what Python would have to know
@@ -167,7 +177,10 @@ class Bounded:
     def __iter__(self) -> Any:
         if self.extents and isinstance(self.extents[0], int):
             return iter([self[n] for n in range(self.extents[0])])
-        raise self._needs("iteration", "loop over range(k) with pliant.fori_loop, or use whole arrays")
+        # Not a TypeError, which NumPy would replace by its own where it wants a sequence.
+        raise self._needs(
+            "iteration", "loop over range(k) with pliant.fori_loop, or use whole arrays", UnsupportedError
+        )
 
     def __bool__(self) -> bool:
         raise self._needs("a bool", "use x.any() or x.all()")
@@ -178,9 +191,9 @@ class Bounded:
     def __hash__(self) -> int:
         return id(self)
 
-    def _needs(self, what: str, hint: str) -> TracedValueError:
+    def _needs(self, what: str, hint: str, kind: type[PliantError] = TracedValueError) -> PliantError:
         message = f"{what} needs to know how many elements there are, which {self.text} has only at run time"
-        error = TracedValueError(message, hint=hint)
+        error = kind(message, hint=hint)
         return error.at(("needed here", here()), ("made here", self.origin)).needing(*self.atoms)
 
     def refused(self, what: str) -> UnsupportedError:
@@ -196,6 +209,12 @@ class Bounded:
             hint="write it into an array of known size, as in y[:k] = ..., and return that; or return a reduction",
         )
         return error.at(("made here", self.origin)).needing(*self.atoms)
+
+
+@cache
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """What arguments a function has."""
+    return signature(function)
 
 
 def is_array_key(key: Any) -> bool:
@@ -257,7 +276,7 @@ def common_extents(name: str, xs: Sequence[Any]) -> tuple[Extent, ...]:
         wide = list(dict.fromkeys([s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1]))
         both: Extent | None = wide[0] if wide else 1
         for n in wide[1:]:
-            both = None if both is None else _agreed(both, n)
+            both = None if both is None else common_extent(both, n)
         if both is None:
             counts = " and ".join(map(str, wide))
             raise ShapeError(
@@ -299,7 +318,7 @@ def elementwise(function: Callable[..., Any], args: Sequence[Any], options: dict
     return results if isinstance(made, tuple) else results[0]
 
 
-def _agreed(a: Extent, b: Extent) -> Size | None:
+def common_extent(a: Extent, b: Extent) -> Size | None:
     """What two extents are both, if they are equal at run time; None if they are known not to be."""
     return agreed(size_of(a), size_of(b)) if isinstance(a, Size) or isinstance(b, Size) else None
 
@@ -362,16 +381,6 @@ def padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> V
     return pad(value, (0,) * len(wanted), tuple(n - m for m, n in zip(value.shape, wanted, strict=True)))
 
 
-def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Bounded, Any], Any]:
-    if is_reflected:
-        return lambda self, other: ufunc(other, self)
-
-    def apply(self: Bounded, other: Any) -> Any:
-        return ufunc(self, other)
-
-    return apply
-
-
 def _inplace(ufunc: np.ufunc) -> Callable[[Bounded, Any], Bounded]:
     def update(self: Bounded, other: Any) -> Bounded:
         assign(self, cast("Any", ufunc)(self, other), casting="same_kind")
@@ -380,27 +389,4 @@ def _inplace(ufunc: np.ufunc) -> Callable[[Bounded, Any], Bounded]:
     return update
 
 
-def _unary(ufunc: np.ufunc) -> Callable[[Bounded], Any]:
-    def apply(self: Bounded) -> Any:
-        return cast("Any", ufunc)(self)
-
-    return apply
-
-
-BINARY = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "lshift": np.left_shift, "rshift": np.right_shift,
-}  # fmt: skip
-COMPARED = {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal
-}  # fmt: skip
-UNARY = {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}
-for _name, _ufunc in {**BINARY, "matmul": np.matmul}.items():
-    setattr(Bounded, f"__{_name}__", _operator(_ufunc))
-    setattr(Bounded, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
-    setattr(Bounded, f"__i{_name}__", _inplace(_ufunc))
-for _name, _ufunc in COMPARED.items():
-    setattr(Bounded, f"__{_name}__", _operator(_ufunc))
-for _name, _ufunc in UNARY.items():
-    setattr(Bounded, f"__{_name}__", _unary(_ufunc))
+install(Bounded, _inplace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
@@ -86,3 +86,39 @@ def power(self: TracedArray, other: Any) -> Any:
     if (is_square or is_root) and not (self.is_scalar or self.is_weak):
         return self.dispatch.operator(np.square if is_square else np.sqrt, self)
     return self.dispatch.operator(np.power, self, other)
+
+
+BINARY: Final = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "lshift": np.left_shift, "rshift": np.right_shift, "matmul": np.matmul,
+}  # fmt: skip
+COMPARED: Final = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal
+}  # fmt: skip
+UNARY: Final = {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "pos": np.positive}
+
+
+def install(kind: type, updating: Callable[[np.ufunc], Callable[[Any, Any], Any]]) -> None:
+    """Give a class Python's operators by its `__array_ufunc__`, but those that it has. updating: makes `x op= y`."""
+    own = vars(kind)
+    made: dict[str, Any] = {f"__{name}__": _applied(ufunc) for name, ufunc in (BINARY | COMPARED).items()}
+    made |= {f"__r{name}__": _applied(ufunc, is_reflected=True) for name, ufunc in BINARY.items()}
+    made |= {f"__i{name}__": updating(ufunc) for name, ufunc in BINARY.items()}
+    made |= {f"__{name}__": _applied_to_one(ufunc) for name, ufunc in UNARY.items()}
+    for name in made.keys() - own.keys():
+        setattr(kind, name, made[name])
+
+
+def _applied(ufunc: Any, *, is_reflected: bool = False) -> Callable[[Any, Any], Any]:
+    def apply(self: Any, other: Any) -> Any:
+        return ufunc(other, self) if is_reflected else ufunc(self, other)
+
+    return apply
+
+
+def _applied_to_one(ufunc: Any) -> Callable[[Any], Any]:
+    def apply(self: Any) -> Any:
+        return ufunc(self)
+
+    return apply

@@ -19,11 +19,12 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import BINARY, COMPARED, UNARY, Bounded, whole_of
+from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.convert import axes_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import listed
+from pliant.frontend.operators import install
 from pliant.frontend.ranks import dealt
 from pliant.frontend.tracing import back_in, current
 from pliant.ops.bits import logical_not
@@ -250,12 +251,6 @@ def spread(shape: tuple[int, ...], rank: int, rest: int) -> tuple[int, ...] | No
     return (*shape[:at], *(1,) * rank, *shape[at + 1 :]) if shape[at] == 1 else None
 
 
-def _operator(ufunc: np.ufunc, *, is_reflected: bool = False) -> Callable[[Selection, Any], Any]:
-    if is_reflected:
-        return lambda self, other: self.__array_ufunc__(ufunc, "__call__", other, self)
-    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
-
-
 def _inplace(ufunc: np.ufunc) -> Callable[[Selection, Any], Any]:
     """`y op= z` of y = x[mask], seen under all names of y; the dtype stays, if the result is of the same kind."""
 
@@ -275,15 +270,4 @@ def _inplace(ufunc: np.ufunc) -> Callable[[Selection, Any], Any]:
     return updated
 
 
-def _unary(ufunc: np.ufunc) -> Callable[[Selection], Any]:
-    return lambda self: self.__array_ufunc__(ufunc, "__call__", self)
-
-
-for _name, _ufunc in BINARY.items():
-    setattr(Selection, f"__{_name}__", _operator(_ufunc))
-    setattr(Selection, f"__r{_name}__", _operator(_ufunc, is_reflected=True))
-    setattr(Selection, f"__i{_name}__", _inplace(_ufunc))
-for _name, _ufunc in COMPARED.items():
-    setattr(Selection, f"__{_name}__", _operator(_ufunc))
-for _name, _ufunc in UNARY.items():
-    setattr(Selection, f"__{_name}__", _unary(_ufunc))
+install(Selection, _inplace)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.core.ir import Number, Value, const
 from pliant.frontend.array import fresh
-from pliant.frontend.bounded import Bounded, common_extents, filled, inside, whole_of
+from pliant.frontend.bounded import Bounded, common_extents, filled, inside, padded, whole_of
 from pliant.frontend.convert import as_traced, broadcast_value
 from pliant.frontend.functions.at import update_at, update_of
 from pliant.frontend.places import put_one_by_one
@@ -30,12 +30,12 @@ EXTREMA: Final[dict[np.ufunc, str]] = {np.maximum: "max", np.minimum: "min"}
 
 def updated_at(ufunc: Any, x: Any, key: Bounded, y: Any) -> None:
     """`ufunc.at(x, key, y)`: beyond the places there are, with what changes nothing; or one after the other."""
-    common_extents(f"np.{ufunc.__name__}.at", (key, y))
+    extents = common_extents(f"np.{ufunc.__name__}.at", (key, y))
     is_line = not isinstance(x, Bounded) and np.ndim(x) == 1
     if key.dtype.kind not in "iu" or key.ndim != 1 or not is_line or not np.shape(x)[0]:
         raise key.refused(f"np.{ufunc.__name__}.at")
     array, shape = as_traced(x), key.whole.shape
-    given = broadcast_value(whole_of(y).value, shape)
+    given = broadcast_value(padded(whole_of(y).value, extents, shape), shape)
     update = update_of(ufunc, array, (fresh(given, is_array=True),))
     mask, idle = inside(key.extents, shape), idle_of(ufunc, update.u.dtype)
     assert mask is not None

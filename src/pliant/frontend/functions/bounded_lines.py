@@ -1,4 +1,4 @@
-"""NumPy's functions of lines whose lengths are known only at run time: their neighbours, and what is put to them."""
+"""NumPy's functions of lines whose lengths are known only at run time: of neighbours, and of all elements as a line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pliant.frontend.array import fresh, view
 from pliant.frontend.bounded import Bounded, bounded, common_extents, extents_of, filled, inside, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
-from pliant.frontend.functions.bounded import concatenate, stored
+from pliant.frontend.functions.bounded import concatenate
+from pliant.frontend.functions.bounded_folds import stored
 from pliant.frontend.functions.common import only, xp
 from pliant.frontend.listed import listed
-from pliant.frontend.ranges import arange
 from pliant.frontend.sizes import larger, size_of, traced
 from pliant.frontend.view import ReadOnlyLens
 from pliant.ops.compare import less
@@ -76,8 +76,8 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """np.ediff1d."""
-    first, last = [() if x is None else (xp.atleast_1d(x),) for x in (to_begin, to_end)]
-    made = xp.diff(ary)
+    made = xp.diff(xp.ravel(ary))
+    first, last = [() if x is None else (xp.ravel(as_traced(x)).astype(made.dtype),) for x in (to_begin, to_end)]
     return concatenate((*first, made, *last)) if first or last else made
 
 
@@ -94,54 +94,6 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return made[m - 1 : n] if mode == "valid" else made[(m - 1) // 2 : (m - 1) // 2 + n]
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0, **options: Any) -> Any:
-    """np.pad of a line with a number."""
-    only("pad", **options)
-    if mode != "constant" or len(extents_of(array)) != 1 or np.ndim(constant_values):
-        raise array.refused("np.pad of several axes, or with more than one number,")
-    before, after = np.broadcast_to(np.asarray(pad_width).ravel(), 2).tolist()
-    ends = [xp.full(n, constant_values).astype(array.dtype) for n in (before, after)]
-    return concatenate((ends[0], array, ends[1]))
-
-
-def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """np.delete of the first or the last element of a line."""
-    if len(extents_of(arr)) != 1 or type(obj) is not int or obj not in (0, -1):
-        raise arr.refused("np.delete of other elements than the first or the last")
-    at_least(arr, 1, IndexError(f"index {obj} is out of bounds for axis 0 with size 0"))
-    return arr[1:] if obj == 0 else arr[:-1]
-
-
-def take(a: Any, indices: Any, axis: Any = None, **options: Any) -> Any:
-    """np.take along an axis."""
-    only("take", **options)
-    if axis is None and len(extents_of(a)) > 1:
-        raise a.refused("np.take without axis=")
-    at = axis_of(axis or 0, len(extents_of(a)))
-    return a[(*(slice(None),) * at, indices)]
-
-
-def tile(A: Any, reps: Any) -> Any:
-    """np.tile of a line, so many times."""
-    if len(extents_of(A)) != 1 or type(reps) is not int:
-        raise A.refused("np.tile of several axes, or along several,")
-    return concatenate([A] * reps) if reps > 0 else A[:0]
-
-
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """np.repeat of a line, each element so many times."""
-    if len(extents_of(a)) != 1 or type(repeats) is not int:
-        raise a.refused("np.repeat of several axes, or of elements different numbers of times,")
-    return a[arange(a.shape[0] * repeats) // max(repeats, 1)]
-
-
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """np.insert before the first element of a line."""
-    if len(extents_of(arr)) != 1 or type(obj) is not int or obj:
-        raise arr.refused("np.insert elsewhere than at the beginning")
-    return concatenate((xp.atleast_1d(xp.asarray(values, arr.dtype)), arr))
-
-
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """ufunc.accumulate: no element depends on those that come after it."""
     at = axis_of(axis, array.ndim)
@@ -151,8 +103,8 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, ou
 
 def flatten(a: Any, order: Any = "C") -> Any:
     """ndarray.flatten."""
-    if order not in ("C", "K", "A"):
-        raise a.refused("flatten in another order")
+    if order == "F":
+        return flatten(a.T)
     mask = inside(extents_of(a), whole_of(a).shape)
     return xp.copy(a) if a.ndim == 1 or mask is None else listed(whole_of(a), fresh(mask, is_array=True))
 
@@ -171,7 +123,6 @@ def _itself(x: Any) -> Any:
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.interp: interp, np.digitize: digitize, np.trapezoid: trapezoid, np.gradient: gradient, np.ediff1d: ediff1d,
-    np.convolve: convolve, np.pad: pad, np.delete: delete, np.insert: insert, np.take: take, np.tile: tile,
-    np.repeat: repeat, np.ravel: ravel,
+    np.convolve: convolve, np.ravel: ravel,
 }  # fmt: skip
-METHODS: Final[dict[str, Callable[..., Any]]] = {f.__name__: f for f in (take, repeat, flatten, ravel)}
+METHODS: Final[dict[str, Callable[..., Any]]] = {f.__name__: f for f in (flatten, ravel)}

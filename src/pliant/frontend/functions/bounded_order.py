@@ -9,9 +9,11 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled, whole_of
-from pliant.frontend.convert import as_traced, axes_of, axis_of
-from pliant.frontend.functions.bounded import any_, astype, remaining
-from pliant.frontend.functions.common import only, unsupported, xp
+from pliant.frontend.convert import as_traced, axes_of
+from pliant.frontend.failures import fail_if
+from pliant.frontend.functions.bounded import astype
+from pliant.frontend.functions.bounded_folds import any_, line_of, remaining, stored
+from pliant.frontend.functions.common import NO_VALUE, no_bools, only, xp
 from pliant.frontend.functions.order import bins
 from pliant.frontend.sizes import Size, traced
 from pliant.ops.folds import start_of
@@ -19,8 +21,7 @@ from pliant.ops.folds import start_of
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     """np.searchsorted, in the elements there are."""
-    if sorter is not None:
-        raise unsupported("np.searchsorted: sorter= beside extents known only at run time", "use a[sorter]")
+    a = a if sorter is None else a[sorter]
     found = xp.searchsorted(filled(a, _last(whole_of(a).type.dtype)), whole_of(v), side)
     count = extents_of(a)[0] if isinstance(a, Bounded) else None
     if isinstance(count, Size):
@@ -28,9 +29,9 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     return bounded(found, extents_of(v))
 
 
-def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
-    """np.sort, along one axis."""
-    return _along("sort", a, axis, **options)
+def sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:
+    """np.sort."""
+    return _along("sort", a, axis, kind=kind, **options)
 
 
 def sort_it(a: Bounded, axis: Any = -1, **options: Any) -> None:
@@ -38,18 +39,41 @@ def sort_it(a: Bounded, axis: Any = -1, **options: Any) -> None:
     assign(a, sort(a, axis, **options))
 
 
-def argsort(a: Any, axis: Any = -1, **options: Any) -> Any:
-    """np.argsort, along one axis; elements that are equal stay in order."""
-    return _along("argsort", a, axis, **(options if "kind" in options else {**options, "stable": True}))
+def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, **options: Any) -> Any:
+    """np.argsort; elements that are equal stay in order."""
+    how = {"stable": True if stable is None else stable} if kind is None else {"kind": kind}
+    return _along("argsort", a, axis, **options, **how)
 
 
 def _along(name: str, a: Any, axis: Any, **options: Any) -> Any:
     """np.sort or np.argsort, where what comes last stands beyond the extents, and zeros in the result."""
-    if axis is None and a.ndim > 1:
-        raise a.refused(f"np.{name} without axis=")
-    at = axis_of(-1 if axis is None else axis, a.ndim)
-    made = getattr(xp, name)(filled(a, _last(a.whole.type.dtype), (at,)), at, **options)
-    return bounded(filled(Bounded(made, a.extents), 0, (at,)), a.extents)
+    line, at = line_of(a, axis)
+    made = getattr(xp, name)(filled(line, _last(a.whole.type.dtype), (at,)), at, **options)
+    return bounded(filled(Bounded(made, line.extents), 0, (at,)), line.extents)
+
+
+def _divided(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """np.partition or np.argpartition: all in order is one of the partitions."""
+
+    def call(a: Any, kth: Any, axis: Any = -1, **options: Any) -> Any:
+        line, at = line_of(a, axis)
+        n = line.shape[at]
+        outside = xp.any(xp.less(kth, -n) | xp.greater_equal(kth, n))
+        fail_if(as_traced(outside).value, ValueError("kth is out of bounds"))
+        return whole(line, at, **options)
+
+    return call
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """np.lexsort of lines: by the last one, then by those before it."""
+    lines = list(keys)
+    if any(x.ndim != 1 for x in lines):
+        raise next(x for x in lines if isinstance(x, Bounded)).refused("np.lexsort of several axes")
+    order = argsort(lines[0], axis)
+    for line in lines[1:]:
+        order = order[argsort(line[order], axis)]
+    return order
 
 
 def in_order(a: Any) -> TracedArray:
@@ -58,22 +82,48 @@ def in_order(a: Any) -> TracedArray:
     return xp.argsort(line, stable=True)
 
 
-def _of_numbers(name: str) -> Callable[..., Any]:
-    """A function by its like that leaves out NaN, which is put beyond the extents; NaN if there is one among them."""
-    function, leaving_out = getattr(np, name), getattr(np, f"nan{name}")
+def _numbers(name: str, a: Any, q: tuple[Any, ...], axis: Any, keepdims: Any, options: dict[str, Any]) -> Any:
+    """A function that leaves out NaN, which is put beyond the extents."""
+    several = next((x for x in (*q, *options.values()) if isinstance(x, Bounded)), None)
+    if several is not None:
+        raise several.refused(f"np.{name} of so many numbers, or of such weights,")
+    if q:
+        no_bools(name, a.whole)
+    line = a if a.whole.type.kind in "fc" else astype(a, np.float64)
+    axes, kept = axes_of(axis, a.ndim), bool(keepdims) and keepdims is not NO_VALUE
+    made = getattr(xp, f"nan{name}")(filled(line, np.nan, axes), *q, axis=axis, keepdims=kept, **options)
+    rest = remaining(a.extents, axes, kept)
+    return bounded(made, (*made.shape[: made.ndim - len(rest)], *rest))
 
-    def call(a: Any, *args: Any, axis: Any = None, **options: Any) -> Any:
-        line = a if a.whole.type.kind in "fc" else astype(a, np.float64)
-        axes = axes_of(axis, a.ndim)
-        made = leaving_out(filled(line, np.nan, axes), *args, axis=axis, **options)
-        rest = remaining(a.extents, axes, bool(options.get("keepdims")))
-        made = bounded(made, (*made.shape[: made.ndim - len(rest)], *rest))
-        return xp.where(
-            any_(xp.isnan(line), axis, keepdims=options.get("keepdims", False)), made.dtype.type(np.nan), made
-        )[()]
 
-    call.__name__ = function.__name__
-    return call
+def _spoiled(a: Any, made: Any, axis: Any, keepdims: Any) -> Any:
+    """The same, but NaN if there is one among the numbers."""
+    if not a.whole.type.is_float:
+        return made
+    return xp.where(any_(xp.isnan(a), axis, keepdims=keepdims), made.dtype.type(np.nan), made)[()]
+
+
+def _median(*, has_nan: bool) -> Callable[..., Any]:
+    """np.median or np.nanmedian."""
+
+    def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
+        made = _numbers("median", a, (), axis, keepdims, {})
+        return stored(made if has_nan else _spoiled(a, made, axis, keepdims), out)
+
+    return median
+
+
+def _quantile(name: str, *, has_nan: bool) -> Callable[..., Any]:
+    """np.quantile or np.percentile, or one of those that leave out NaN."""
+
+    def quantile(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
+        keepdims: Any = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        made = _numbers(name, a, (q,), axis, keepdims, {"method": method, **options})
+        return stored(made if has_nan else _spoiled(a, made, axis, keepdims), out)
+
+    return quantile
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **options: Any) -> Any:
@@ -109,6 +159,9 @@ def _last(dtype: str) -> Any:
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin, np.bincount: bincount,
-    np.median: _of_numbers("median"), np.quantile: _of_numbers("quantile"), np.percentile: _of_numbers("percentile"),
+    np.partition: _divided(sort), np.argpartition: _divided(argsort), np.lexsort: lexsort,
+    np.median: _median(has_nan=False), np.nanmedian: _median(has_nan=True),
+    **{getattr(np, name): _quantile(name, has_nan=False) for name in ("quantile", "percentile")},
+    **{getattr(np, f"nan{name}"): _quantile(name, has_nan=True) for name in ("quantile", "percentile")},
 }  # fmt: skip
 METHODS: Final[dict[str, Callable[..., Any]]] = {"searchsorted": searchsorted, "sort": sort_it, "argsort": argsort}

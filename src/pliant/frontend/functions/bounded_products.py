@@ -11,7 +11,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import Bounded, bounded, common_extents, elementwise, extents_of, filled, whole_of
-from pliant.frontend.functions.bounded import stored, sum_
+from pliant.frontend.functions.bounded_folds import stored, sum_
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.sizes import size_of
 from pliant.ops import einsum as products

@@ -3,51 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, whole_of
+from pliant.frontend.array import fresh
+from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, inside, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
-from pliant.frontend.functions.bounded import concatenate, max_, mean, min_, prod, sum_
+from pliant.frontend.functions.bounded import concatenate
+from pliant.frontend.functions.bounded_folds import argmax, argmin, cumprod, cumsum, max_, mean, min_, prod, sum_
 from pliant.frontend.functions.common import only, unsupported, xp
-from pliant.frontend.sizes import size_of, traced
+from pliant.frontend.functions.statistics import correlations
+from pliant.frontend.sizes import Size, size_of, traced
 from pliant.ops.folds import start_of
 
 
 def _without_nan(fold: Callable[..., Any], start: float, *, has_none: bool = False) -> Callable[..., Any]:
     """A fold of what is not NaN. has_none: it is NaN where nothing is left."""
 
-    def reduce(a: Any, axis: Any = None, **options: Any) -> Any:
+    def without_nan(a: Any, axis: Any = None, **options: Any) -> Any:
         missing = xp.isnan(a)
         made = fold(xp.where(missing, start, a) if whole_of(a).type.is_float else a, axis=axis, **options)
         if not has_none or not whole_of(a).type.is_float:
             return made
         return xp.where(xp.all(missing, axis=axis, keepdims=options.get("keepdims", False)), np.nan, made)[()]
 
-    return reduce
+    return without_nan
 
 
-def _left(a: Any, there: Any, axis: Any, keepdims: Any) -> Any:
+def _without_nan_at(arg: Callable[..., Any], start: float) -> Callable[..., Any]:
+    """Where an extremum of what is not NaN is."""
+
+    def find(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        if not whole_of(a).type.is_float:
+            return arg(a, axis, out, keepdims=keepdims)
+        missing = xp.isnan(a)
+        none = xp.any(xp.all(missing, axis=axis))
+        fail_if(as_traced(none).value, ValueError("All-NaN slice encountered"))
+        return arg(xp.where(missing, start, a), axis, out, keepdims=keepdims)
+
+    return find
+
+
+def _count(a: Any, mask: Any, axis: Any, keepdims: Any) -> Any:
     """How many elements are no NaN, as a number of the dtype that a mean of them has."""
-    count = sum_(there, axis, keepdims=keepdims)
+    count = sum_(mask, axis, keepdims=keepdims)
     return count.astype(np.zeros(0, a.dtype).real.dtype) if whole_of(a).type.kind in "fc" else count
 
 
 def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """np.nanmean."""
-    there = ~xp.isnan(a)
-    return sum_(xp.where(there, a, 0), axis, keepdims=keepdims) / _left(a, there, axis, keepdims)
+    mask = ~xp.isnan(a)
+    return sum_(xp.where(mask, a, 0), axis, keepdims=keepdims) / _count(a, mask, axis, keepdims)
 
 
 def nanvar(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
-    """np.nanvar."""
-    there = ~xp.isnan(a)
-    away = xp.where(there, a - nanmean(a, axis, keepdims=True), 0)
-    left = _left(a, there, axis, keepdims) - ddof
-    total = sum_(xp.real(away * xp.conj(away)), axis, keepdims=keepdims)
-    return xp.where(left > 0, total / left, np.nan)[()]
+    """np.nanvar: NaN where no degrees of freedom are left, but of integers what np.var is."""
+    if not whole_of(a).type.is_float:
+        return xp.var(a, axis, ddof=ddof, keepdims=keepdims)
+    mask = ~xp.isnan(a)
+    distance = xp.where(mask, a - nanmean(a, axis, keepdims=True), 0)
+    free = _count(a, mask, axis, keepdims) - ddof
+    total = sum_(xp.real(distance * xp.conj(distance)), axis, keepdims=keepdims)
+    return xp.where(free > 0, total / free, np.nan)[()]
 
 
 def nanstd(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
@@ -61,15 +81,18 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if weights is None:
         made, count = mean(a, axis, keepdims=keepdims), sum_(xp.ones_like(a), axis, keepdims=keepdims)
         return (made, count * xp.ones_like(made)) if returned else made
-    if len(extents_of(weights)) < rank:
-        if axis is None or len(extents_of(weights)) != 1:
+    w = weights if isinstance(weights, Bounded) else as_traced(weights)
+    dtype = np.result_type(whole_of(a).dtype, w.dtype, *([] if whole_of(a).type.is_float else [np.float64]))
+    if w.ndim < rank:
+        if axis is None or w.ndim != 1:
             raise unsupported("np.average: weights of other axes, some extents known only at run time")
         at = axis_of(axis, rank)
-        weights = weights[(*(None,) * at, slice(None), *(None,) * (rank - 1 - at))] + xp.zeros_like(a)
-    scale = sum_(weights, axis, keepdims=keepdims)
+        w = w[(*(None,) * at, slice(None), *(None,) * (rank - 1 - at))]
+    w = w.astype(dtype) + xp.zeros_like(a, dtype=dtype)
+    scale = sum_(w, axis, keepdims=keepdims)
     none = xp.any(xp.equal(scale, 0))
     fail_if(as_traced(none).value, ZeroDivisionError("Weights sum to zero, can't be normalized"))
-    made = sum_(a * weights, axis, keepdims=keepdims) / scale
+    made = sum_(a * w, axis, keepdims=keepdims) / scale
     return (made, scale) if returned else made
 
 
@@ -78,18 +101,17 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     only("cov", **options)
     rows = [x[None, :] if len(extents_of(x)) == 1 else x if rowvar else x.T for x in (m, y) if x is not None]
     lines = concatenate(rows, 0) if len(rows) > 1 else rows[0]
-    away = lines - xp.mean(lines, axis=1, keepdims=True)
+    if isinstance(extents_of(lines)[0], Size):
+        raise m.refused("np.cov or np.corrcoef of so many variables,")
+    lines = lines.astype(np.result_type(lines.dtype, np.float64))
+    distance = lines - xp.mean(lines, axis=1, keepdims=True)
     count = traced(size_of(extents_of(lines)[1])) - (ddof if ddof is not None else int(not bias))
-    return xp.squeeze(away @ xp.conj(away.T) / xp.maximum(count, 0))
+    return xp.squeeze(distance @ xp.conj(distance.T) / xp.maximum(count, 0))
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, **options: Any) -> Any:
     """np.corrcoef."""
-    made = cov(x, y, rowvar, **options)
-    if not np.ndim(made):
-        return made / made
-    away = xp.sqrt(xp.real(xp.diagonal(made)))
-    return xp.clip(made / away[:, None] / away[None, :], -1, 1)
+    return correlations(as_traced(cov(x, y, rowvar, **options)))
 
 
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
@@ -98,11 +120,34 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """np.array_equal, of what has the same extents."""
-    if len(extents_of(a1)) != len(extents_of(a2)):
+    """np.array_equal: whether the extents are the same, and the elements within them."""
+    first, second = extents_of(a1), extents_of(a2)
+    if len(first) != len(second):
         return np.False_
-    same = xp.equal(a1, a2)
-    return xp.all(same | (xp.isnan(a1) & xp.isnan(a2)) if equal_nan else same)
+    shape = tuple(map(min, whole_of(a1).shape, whole_of(a2).shape))
+    a, b = [whole_of(x)[tuple(map(slice, shape))] for x in (a1, a2)]
+    same = xp.equal(a, b) | (xp.isnan(a) & xp.isnan(b)) if equal_nan else xp.equal(a, b)
+    mask = inside(first, shape)
+    fits = [xp.equal(traced(size_of(m)), traced(size_of(n))) for m, n in zip(first, second, strict=True)]
+    made = xp.all(same if mask is None else xp.where(fresh(mask, is_array=True), same, True))
+    return reduce(xp.logical_and, fits, made)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """np.array_equiv, of arrays of the same extents or of a number."""
+    if not len(extents_of(a1)) or not len(extents_of(a2)):
+        return xp.all(xp.equal(a1, a2))
+    if len(extents_of(a1)) != len(extents_of(a2)) or 1 in (*extents_of(a1), *extents_of(a2)):
+        raise unsupported(
+            "np.array_equiv of what is broadcast, some extents known only at run time", "use (a == b).all()"
+        )
+    return array_equal(a1, a2)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """np.histogram_bin_edges."""
+    ends = _ends(a) if range is None and np.ndim(bins) == 0 else range
+    return xp.histogram_bin_edges(filled(a, 0), bins, ends)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -110,8 +155,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     ends = _ends(a) if range is None and np.ndim(bins) == 0 else range
     if weights is not None:
         common_extents("np.histogram", (a, weights))
-    there = Bounded(as_traced(np.ones(whole_of(a).shape)), extents_of(a))
-    weighing = filled(there if weights is None else weights, 0)
+    weighing = filled(xp.ones_like(a, dtype=float) if weights is None else weights, 0)
     counts, edges = xp.histogram(filled(a, 0), bins, ends, density, weighing)
     return (counts if density or weights is not None else counts.astype(np.int64)), edges
 
@@ -119,7 +163,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 def _ends(a: Any) -> tuple[Any, Any]:
     """The least and the greatest number, or 0 and 1 if there is none."""
     whole = whole_of(a)
-    some, dtype = traced(size_of(extents_of(a)[0])) > 0, whole.type.dtype
+    some, dtype = xp.greater(xp.size(a), 0), whole.type.dtype
     least, greatest = xp.min(filled(a, start_of("min", dtype))), xp.max(filled(a, start_of("max", dtype)))
     return xp.where(some, least, 0), xp.where(some, greatest, 1)
 
@@ -127,6 +171,9 @@ def _ends(a: Any) -> tuple[Any, Any]:
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.nansum: _without_nan(sum_, 0), np.nanprod: _without_nan(prod, 1),
     np.nanmax: _without_nan(max_, -np.inf, has_none=True), np.nanmin: _without_nan(min_, np.inf, has_none=True),
+    np.nancumsum: _without_nan(cumsum, 0), np.nancumprod: _without_nan(cumprod, 1),
+    np.nanargmax: _without_nan_at(argmax, -np.inf), np.nanargmin: _without_nan_at(argmin, np.inf),
     np.nanmean: nanmean, np.nanvar: nanvar, np.nanstd: nanstd, np.average: average, np.cov: cov, np.corrcoef: corrcoef,
-    np.allclose: allclose, np.array_equal: array_equal, np.histogram: histogram,
+    np.allclose: allclose, np.array_equal: array_equal, np.array_equiv: array_equiv, np.histogram: histogram,
+    np.histogram_bin_edges: histogram_bin_edges,
 }  # fmt: skip

@@ -319,7 +319,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """np.nanmedian."""
     x = array_of(solid(a))
-    if x.type.kind != "f" or not x.size:
+    if not x.type.is_float or not x.size:
         return median(x, axis, out, keepdims=keepdims)
     axes = axes_of(axis, x.ndim)
     y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype, _mean)

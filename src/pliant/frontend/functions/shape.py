@@ -117,7 +117,11 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
 
 def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     """np.moveaxis: a view."""
-    rank = as_traced(a).ndim
+    return transpose(a, moved_order(as_traced(a).ndim, source, destination))
+
+
+def moved_order(rank: int, source: Any, destination: Any) -> list[int]:
+    """The order of the axes that np.moveaxis makes."""
     sources, targets = axes_of(source, rank), axes_of(destination, rank)
     if len(sources) != len(targets):
         raise ShapeError("`source` and `destination` arguments must have the same number of elements").at(
@@ -126,16 +130,20 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     order = [a for a in range(rank) if a not in sources]
     for target, origin in sorted(zip(targets, sources, strict=True)):
         order.insert(target, origin)
-    return transpose(a, order)
+    return order
 
 
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
     """np.rollaxis: a view."""
-    rank = as_traced(a).ndim
+    return transpose(a, rolled_order(as_traced(a).ndim, axis, start))
+
+
+def rolled_order(rank: int, axis: Any, start: Any) -> list[int]:
+    """The order of the axes that np.rollaxis makes."""
     at, to = axis_of(axis, rank), axis_of(start, rank + 1, "start") if start != rank else rank
     order = [i for i in range(rank) if i != at]
     order.insert(to - (at < to), at)
-    return transpose(a, order)
+    return order
 
 
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
@@ -235,14 +243,20 @@ def flipud(m: Any) -> TracedArray:
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> TracedArray:
     """np.rot90: a view."""
-    x = array_of(m)
-    first, second = axes_of(tuple(axes), x.ndim)
+    return quarter_turns(array_of(m), k, axes)
+
+
+def quarter_turns(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """np.rot90 of an array of any kind."""
+    first, second = axes_of(tuple(axes), m.ndim)
     turns = k % 4
     if turns == 0:
-        return view(x)
+        return m[...]
     if turns == 2:
-        return flip(x, (first, second))
-    return swapaxes(flip(x, second), first, second) if turns == 1 else flip(swapaxes(x, first, second), second)
+        return xp.flip(m, (first, second))
+    if turns == 1:
+        return xp.swapaxes(xp.flip(m, second), first, second)
+    return xp.flip(xp.swapaxes(m, first, second), second)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TracedArray:

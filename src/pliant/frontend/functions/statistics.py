@@ -59,12 +59,13 @@ def var(
     axes = axes_of(axis, x.type.rank)
     if where is not True:
         x = broadcast_value(x, broadcast_shapes(x.shape, as_traced(where).shape))
-    y = variance(x, axes, _ddof(ddof, correction), where, None if mean is NO_VALUE else mean)
+    y = variance(x, axes, ddof_of(ddof, correction), where, None if mean is NO_VALUE else mean)
     y = y if dtype is None else cast_value(y, short(dtype))
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.var", casting="unsafe")
 
 
-def _ddof(ddof: Any, correction: Any) -> Any:
+def ddof_of(ddof: Any, correction: Any) -> Any:
+    """How many degrees of freedom are lost, by one name or by the other."""
     if correction is NO_VALUE:
         return ddof
     if ddof != 0:
@@ -165,7 +166,7 @@ def nanvar(
 ) -> Any:  # fmt: skip
     """np.nanvar: NaN where no degrees of freedom are left."""
     x, mask = as_traced(a), _and(is_there(a), where)
-    ddof = _ddof(ddof, correction)
+    ddof = ddof_of(ddof, correction)
     y = var(x, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
     full = mask if mask is not True else fresh(broadcast(const(True, "bool"), x.shape, ()), is_array=True)
     enough = xp.greater(xp.sum(xp.broadcast_to(full, x.shape), axis, keepdims=keepdims), ddof)
@@ -243,7 +244,11 @@ def _observations(m: Any, rowvar: bool, dtype: Any) -> TracedArray:
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
     """np.corrcoef."""
-    c = as_traced(cov(x, y, rowvar, dtype=dtype))
+    return correlations(as_traced(cov(x, y, rowvar, dtype=dtype)))
+
+
+def correlations(c: TracedArray) -> Any:
+    """The coefficients of a covariance matrix."""
     if c.ndim == 0:
         return c / c
     size = xp.sqrt(xp.diagonal(c).real)
