@@ -137,6 +137,8 @@ class Reader:
         kind = _kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
+        if is_chosen(holder):
+            return of_each(holder, lambda one: self.attribute(one, name))
         if kind is np.random.Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
         found: Any = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
@@ -184,6 +186,8 @@ class Reader:
             return CALLS["choose"](
                 is_among(holder, key), lambda: self.item(self.values(holder), place_in(holder, key)), lambda: default
             )
+        if is_chosen(key):
+            return of_each(key, lambda one: self.get(holder, one, default))
         if key in holder:
             return self.item(holder, key)
         if id(holder) not in self.own:
@@ -199,6 +203,8 @@ class Reader:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
             return holder[array_of_list(key)]
+        if is_chosen(holder):
+            return of_each(holder, lambda one: self.item(one, key))
         if is_of(holder, list | tuple) and is_table(holder, key):
             return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
         if is_of(holder, dict) and is_asked(holder, key):
@@ -304,10 +310,16 @@ class Reader:
         """A `for` statement."""
         return CALLS["loop"](self.each(elements, is_walked=True), *rest)
 
+    def called(self, fn: Any, /, *args: Any, **options: Any) -> Any:
+        """`fn(...)` of a function that may be one of two."""
+        return of_each(fn, lambda one: self.callee(one)(*args, **options))
+
     def callee(self, fn: Any) -> Any:
         """A function to be called, instrumented."""
         if not is_tracing():
             return fn
+        if is_chosen(fn):
+            return functools.partial(self.called, fn)
         if getattr(fn, "__self__", None) is _COMMON:
             raise drawn_once(f"random.{fn.__name__}")
         if is_of(fn, type) and is_plain(fn):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 
 class Mode(Enum):
@@ -184,6 +188,100 @@ def looked_up(x: Any, n: int) -> Any:
     return a * gain[way]
 
 
+class Step(NamedTuple):
+    way: str
+    size: float
+
+
+@dataclass(frozen=True)
+class Order:
+    kind: str
+    amount: Any
+
+
+def in_a_tuple(x: Any, n: int) -> Any:
+    state = ("a", 1.0)
+    for v in x:
+        if state[0] == "a":
+            state = ("b", v) if v > 1 else ("a", state[1] + 1)
+        else:
+            state = ("a", state[1] * 2)
+    return state[1] * (2.0 if state[0] == "a" else 1.0)
+
+
+def in_a_named_tuple(x: Any, n: int) -> Any:
+    step = Step("up", 1.0)
+    for v in x:
+        if v > 1:
+            step = step._replace(way="down", size=v)
+        elif step.way == "down":
+            step = Step("up", step.size * 0.5)
+    return x * step.size * (2.0 if step.way == "up" else 1.0)
+
+
+def in_a_frozen_object(x: Any, n: int) -> Any:
+    order, total = Order("buy", x[0]), 0.0
+    for v in x[1:]:
+        total += order.amount if order.kind == "buy" else -order.amount
+        order = Order("sell", v) if v > 0.7 else Order("buy", 2 * v)
+    return total
+
+
+def _picked(v: Any) -> Any:
+    if v > 0.5:
+        return "high", v
+    return "low", v * v
+
+
+def returned_by_a_function(x: Any, n: int) -> Any:
+    total = 0.0
+    for v in x:
+        name, size = _picked(v)
+        total += size if name == "high" else -2 * size
+    return total, {"high": 1.0, "low": 2.0}[_picked(x[0])[0]]
+
+
+def a_tuple_is_no_word(x: Any, n: int) -> Any:
+    pair = ("a", 1.0) if x[0] > 0 else ("b", 1.0)
+    return x * (2.0 if pair == "a" else 3.0) + (1.0 if pair[0] == "a" else 4.0)
+
+
+def functions_by_word(x: Any, n: int) -> Any:
+    functions, word, total = {"a": np.sin, "b": np.cos, "c": lambda v: v * v}, "a", 0.0
+    for v in x:
+        total += functions[word](v)
+        word = "b" if v > 1 else "c" if v < 0 else "a"
+    return total
+
+
+def one_of_two_functions(x: Any, n: int) -> Any:
+    activation = np.tanh if x[0] > 0 else np.exp
+    return activation(x).sum() + activation(x[1])
+
+
+def methods_of_words(x: Any, n: int) -> Any:
+    word = "left" if x[0] > 0.5 else "light"
+    return x * (2.0 if word.startswith("le") else 1.0) * {"left": 3.0}.get(word, 0.5)
+
+
+def counted_by_word(x: Any, n: int) -> Any:
+    sums, counts = {"up": 0.0, "down": 0.0}, Counter()
+    for v in x:
+        sums["up" if v > 0.5 else "down"] += v
+        counts["up" if v > 0.5 else "down"] += 1
+    return sums["up"] * counts["up"] - sums["down"] * counts["down"]
+
+
+def words_in_a_list(x: Any, n: int) -> Any:
+    log, total = [], 0.0
+    for v in x:
+        size = v * v
+        log.append(("up" if v > 0.5 else "down", size))
+    for word, v in log:
+        total += v if word == "up" else -2 * v
+    return total
+
+
 STATES = (
     three_states,
     with_a_break,
@@ -197,4 +295,14 @@ STATES = (
     matched,
     none_or_a_word,
     looked_up,
+    in_a_tuple,
+    in_a_named_tuple,
+    in_a_frozen_object,
+    returned_by_a_function,
+    a_tuple_is_no_word,
+    functions_by_word,
+    one_of_two_functions,
+    methods_of_words,
+    counted_by_word,
+    words_in_a_list,
 )

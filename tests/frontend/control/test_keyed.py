@@ -200,10 +200,24 @@ def among_others(x: Any) -> Any:
     return len(found) * x[0]
 
 
-@pytest.mark.parametrize("f", [counted, read_or_else, among_others], ids=lambda f: f.__name__)
-def test_a_key_that_is_one_of_two_texts_is_refused(f: Any) -> None:
+def written(x: Any) -> Any:
+    table, key = {"a": 0.0, "b": 1.0}, "a" if x[0] > 0 else "b"
+    table[key] = x[1]
+    table["b" if x[1] > 0 else "a"] *= x[0]
+    return table["a"] * 2 + table["b"]
+
+
+@pytest.mark.parametrize("f", [counted, read_or_else, written], ids=lambda f: f.__name__)
+def test_a_key_that_is_one_of_two_texts(f: Any) -> None:
+    for x in (np.array([1.0, -2.0, 3.0]), np.array([-1.0, 2.0, 3.0]), np.array([-1.0, -2.0, -3.0])):
+        assert pliant.jit(f)(x) == f(x)
+        wanted = [(f(x + d) - f(x - d)) / 2e-6 for d in np.eye(3) * 1e-6]
+        np.testing.assert_allclose(pliant.grad(f)(x), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_an_element_of_a_set_that_is_one_of_two_texts_is_refused() -> None:
     with pytest.raises(UnboundError, match="after one branch and"):
-        pliant.jit(f)(np.array([1.0, -2.0, 3.0]))
+        pliant.jit(among_others)(np.array([1.0, -2.0, 3.0]))
 
 
 def test_whether_a_dict_has_a_key_that_is_one_of_two_texts_is_known() -> None:

@@ -180,7 +180,8 @@ def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
     if not is_chosen(x):
         return use(x)
     condition, one, two = x.choice
-    return choose(with_kind(condition, TRUTH), lambda: of_each(one, use), lambda: of_each(two, use))
+    test = with_kind(chosen.known_here(x, condition), TRUTH)
+    return choose(test, lambda: of_each(one, use), lambda: of_each(two, use))
 
 
 def _settled(test: Any, then: B, cells: Sequence[Place]) -> tuple[B, Sequence[Place]]:

@@ -113,13 +113,18 @@ def told(x: Any, ask: Callable[[Any], Any]) -> Any:
     choice = choice_of(x)
     if choice is None:
         raise x.refused()
-    condition, one, two = choice
-    answers = ask(one), ask(two)
+    answers = ask(choice[1]), ask(choice[2])
     if answers[0] is answers[1]:
         return answers[0]
+    condition = known_here(x, choice[0])
+    return with_kind(select(condition, *[value_of(answer, "bool") for answer in answers]), TRUTH)
+
+
+def known_here(x: Any, condition: Value) -> Value:
+    """The condition by which something is one of two; an error if it is one of a step or branch that has ended."""
     if condition.node.scope not in scopes_of(current()):
         raise _refused(x)
-    return with_kind(select(condition, *[value_of(answer, "bool") for answer in answers]), TRUTH)
+    return condition
 
 
 def _refused(x: Any) -> Exception:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from pliant.core import ir
 from pliant.frontend.control.objects import flatten, in_region, unflatten
@@ -13,7 +13,7 @@ from pliant.frontend.control.partly import flagged, is_flagged, is_passed_on, ma
 from pliant.frontend.control.plan import NotInductive, Plan
 from pliant.frontend.control.region import Place, Region
 from pliant.frontend.control.signals import MISSING, Signal
-from pliant.frontend.control.states import State, state_of, words_between
+from pliant.frontend.control.states import state_of, words_between
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import is_number, kind_of, with_kind
@@ -53,13 +53,6 @@ def _with_nones(plan: Plan, entry: dict[Place, Any], region: Region) -> dict[Pla
     items = {place: before for place, before in region.effects.items() if place.kind in ("item", "attribute")}
     for place, before in (items | {place: entry[place] for place in plan.plans}).items():
         content = place.get()
-        words = words_between(before, content, is_static=plan.is_static)
-        if words is not None and type(before) is State and before.words == words:
-            place.set(state_of(content, words))
-            continue
-        if words is not None:
-            found[place] = partial(state_of, before, words)
-            continue
         first, last = _aligned(before, content, plan, region)
         if first is not before:
             found[place] = partial(_first, before, content, plan, region)
@@ -74,9 +67,12 @@ def _first(before: Any, content: Any, plan: Plan, region: Region) -> Any:
 
 
 def _aligned(first: Any, last: Any, plan: Plan, region: Region) -> Any:
-    """What a place holds before the loop, and after a step, both with flags if one needs them."""
+    """What a place holds before the loop, and after a step, with flags if one needs them, or numbers of words."""
+    words = words_between(first, last, is_static=plan.is_static)
+    if words is not None:
+        return state_of(first, words), state_of(last, words)
     kinds: list[Any] = [type(first), type(last)]
-    if kinds == [tuple, tuple] and len(first) == len(last):
+    if issubclass(kinds[0], tuple) and kinds[0] is kinds[1] and len(first) == len(last):
         pairs = [_aligned(a, b, plan, region) for a, b in zip(first, last, strict=True)]
         return _changed(first, [a for a, _ in pairs]), _changed(last, [b for _, b in pairs])
     is_bound_later = first is None and last is not None and not (plan.is_static and plan.is_first)
@@ -93,7 +89,9 @@ def _aligned(first: Any, last: Any, plan: Plan, region: Region) -> Any:
 
 def _changed(before: tuple[Any, ...], after: Sequence[Any]) -> tuple[Any, ...]:
     """The same tuple, unless an element is another one."""
-    return before if all([a is b for a, b in zip(before, after, strict=True)]) else tuple(after)
+    if all([a is b for a, b in zip(before, after, strict=True)]):
+        return before
+    return cast("Any", before)._make(after) if hasattr(before, "_fields") else tuple(after)
 
 
 def _nothing_like(content: Any, region: Region) -> Any:

@@ -27,6 +27,7 @@ from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.region import Outcome, Place
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
+from pliant.frontend.control.states import words_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.control.words import text_of
@@ -104,12 +105,13 @@ class Join:
             lists = one_of_two(self, a, b)
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
-        failed = next((m for m in made if type(m) is Unbound), None)
-        if failed is not None:
-            return lambda _: failed
+        failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
+        if failed is not None:  # what has more parts is none of the two that one of them is
+            whole = failed if ones[0] is a else failed.untold()
+            return lambda _: whole
 
         def recipe(results: Values) -> Any:
-            x = unflatten(structure, [cast("Recipe", m)(results) for m in made])
+            x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
             stands_for(x, self.condition, a, b)
             note_choice(x, self.condition, a, b)
             for other in (a, b, x) if is_chosen else ():
@@ -154,6 +156,8 @@ class Join:
 
     def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
         """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""
+        if Unbound in (type(a), type(b)) and words_of(a) is not None and words_of(b) is not None:
+            return one_of_more(self, a, b)
         if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
             return partial(_same, a)
         if isinstance(a, range | Range) and isinstance(b, range | Range):

@@ -42,7 +42,7 @@ def words_between(first: Any, last: Any, *, is_static: bool) -> Words | None:
     number. is_static: the steps may be traced one by one, in each of which it is known."""
     if first is last:
         return None
-    ones, twos = _words_of(first), _words_of(last)
+    ones, twos = words_of(first), words_of(last)
     if ones is None or twos is None:
         return None
     words = tuple(dict.fromkeys((*ones, *twos)))
@@ -50,7 +50,7 @@ def words_between(first: Any, last: Any, *, is_static: bool) -> Words | None:
     return None if len(words) > MOST or len(words) < 2 or (is_static and is_known) else words
 
 
-def _words_of(x: Any) -> Words | None:
+def words_of(x: Any) -> Words | None:
     """The words that something may be; None if it may be something else."""
     if _is_word(x):
         return (x,)
@@ -58,7 +58,7 @@ def _words_of(x: Any) -> Words | None:
         return x.words
     if type(x) is not Unbound or x.choice is None:
         return None
-    one, two = map(_words_of, x.choice[1:])
+    one, two = map(words_of, x.choice[1:])
     return None if one is None or two is None else tuple(dict.fromkeys((*one, *two)))
 
 
@@ -68,8 +68,8 @@ def _is_word(x: Any) -> bool:
 
 def state_of(x: Any, words: Words) -> State:
     """The same as a number of one of some words, which it is one of."""
-    if type(x) is State:  # more words were found, which come after those that it knows
-        return State(x.number, words)
+    if type(x) is State:  # more words may have been found, which come after those that it knows
+        return x if x.words == words else State(x.number, words)
     return State(with_kind(_number_of(x, words), CODE), words)
 
 
