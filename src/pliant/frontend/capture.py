@@ -22,6 +22,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import of_each
 from pliant.frontend.control.builtins import BUILTINS
+from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import changes, changing, taken_back
@@ -38,7 +39,6 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
-from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
@@ -137,7 +137,7 @@ class Reader:
         kind = _kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
-        if is_chosen(holder):
+        if is_one_of_two(holder):
             return of_each(holder, lambda one: self.attribute(one, name))
         if kind is np.random.Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
@@ -186,7 +186,7 @@ class Reader:
             return CALLS["choose"](
                 is_among(holder, key), lambda: self.item(self.values(holder), place_in(holder, key)), lambda: default
             )
-        if is_chosen(key):
+        if is_one_of_two(key):
             return of_each(key, lambda one: self.get(holder, one, default))
         if key in holder:
             return self.item(holder, key)
@@ -203,13 +203,13 @@ class Reader:
         """`holder[key]`."""
         if type(holder) is TracedArray or not is_tracing():
             return holder[array_of_list(key)]
-        if is_chosen(holder):
+        if is_one_of_two(holder):
             return of_each(holder, lambda one: self.item(one, key))
         if is_of(holder, list | tuple) and is_table(holder, key):
             return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
         if is_of(holder, dict) and is_asked(holder, key):
             return self.item(self.values(holder), place_among(list(holder), key))
-        if is_of(holder, dict) and is_chosen(key):
+        if is_of(holder, dict) and is_one_of_two(key):
             return of_each(key, lambda one: self.item(holder, one))
         if is_of(holder, dict | list | tuple):
             value = item(holder, key)
@@ -318,7 +318,7 @@ class Reader:
         """A function to be called, instrumented."""
         if not is_tracing():
             return fn
-        if is_chosen(fn):
+        if is_one_of_two(fn):
             return functools.partial(self.called, fn)
         if getattr(fn, "__self__", None) is _COMMON:
             raise drawn_once(f"random.{fn.__name__}")
@@ -342,6 +342,10 @@ class Reader:
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`."""
+        if is_one_of_two(x):
+            return of_each(x, lambda one: self.binary(name, one, y))
+        if is_one_of_two(y):
+            return of_each(y, lambda one: self.binary(name, x, one))
         made = lists.combined(name, x, y) if name in _JOINING else None
         made = binary(name, x, y) if made is None else made
         if type(made) is str:

@@ -264,6 +264,41 @@ def methods_of_words(x: Any, n: int) -> Any:
     return x * (2.0 if word.startswith("le") else 1.0) * {"left": 3.0}.get(word, 0.5)
 
 
+def joined_words(x: Any, n: int) -> Any:
+    word, total = "a", 0.0
+    for v in x:
+        word = word[0] + ("!" if v > 0.5 else "?")
+        total += v if word == "a!" else -2 * v
+    return total
+
+
+class Rising:
+    def __init__(self, slope: Any) -> None:
+        self.slope = slope
+
+    def at(self, v: Any) -> Any:
+        return self.slope * v
+
+
+class Flat:
+    def at(self, v: Any) -> Any:
+        return 0.25
+
+
+def one_of_two_objects(x: Any, n: int) -> Any:
+    rising, flat = Rising(x[0]), Flat()
+    law = rising if x[1] > 0.5 else flat
+    return law.at(x[2]) + sum([law.at(v) for v in x[3:]])
+
+
+def one_of_two_objects_in_steps(x: Any, n: int) -> Any:
+    laws, total = (Rising(x[0]), Flat()), 0.0
+    for v in x:
+        law = laws[0] if v > 0.5 else laws[1]
+        total += law.at(v)
+    return total
+
+
 def counted_by_word(x: Any, n: int) -> Any:
     sums, counts = {"up": 0.0, "down": 0.0}, Counter()
     for v in x:
@@ -303,6 +338,9 @@ STATES = (
     functions_by_word,
     one_of_two_functions,
     methods_of_words,
+    joined_words,
+    one_of_two_objects,
+    one_of_two_objects_in_steps,
     counted_by_word,
     words_in_a_list,
 )

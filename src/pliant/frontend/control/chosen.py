@@ -13,14 +13,15 @@ from pliant.core import ir
 from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.moved import Recipe
-from pliant.frontend.control.objects import containers
+from pliant.frontend.control.objects import containers, flatten, is_own
 from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.ornone import equal as equal_or_none
 from pliant.frontend.control.region import Outcome
 from pliant.frontend.control.signals import MISSING, TRUTH
-from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import current, is_tracing
@@ -118,6 +119,18 @@ def told(x: Any, ask: Callable[[Any], Any]) -> Any:
         return answers[0]
     condition = known_here(x, choice[0])
     return with_kind(select(condition, *[value_of(answer, "bool") for answer in answers]), TRUTH)
+
+
+def is_one_of_two(x: Any) -> bool:
+    """Whether something is one of two objects, by a condition, and each can be asked here: none is made of arrays of a
+    branch or step that has ended."""
+    if not is_chosen(x):
+        return False
+    scopes, parts = scopes_of(current()), x.choice[1:]
+    leaves = [leaf for part in parts for leaf in flatten(part, is_own)[0]]
+    return all([is_one_of_two(leaf) for leaf in leaves if is_chosen(leaf)]) and all(
+        [leaf.storage.trace.scope.number in scopes for leaf in leaves if type(leaf) is TracedArray]
+    )
 
 
 def known_here(x: Any, condition: Value) -> Value:
