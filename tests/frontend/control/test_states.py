@@ -5,45 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import optree
 import pytest
 
 import pliant
 from pliant.errors import UnboundError
 from tests.frontend.control.flows_states import STATES
-from tests.frontend.control.test_ornone import GIVEN, X, assert_same, name_of, outcome
-
-
-def total(f: Callable[..., Any], x: Any) -> Any:
-    return sum([np.sum(leaf * 1.0) for leaf in optree.tree_leaves(f(x.copy(), 5))])
+from tests.frontend.control.laws import (
+    X,
+    assert_a_batch_is_a_loop,
+    assert_derivatives_are_differences,
+    assert_is_pythons,
+    name_of,
+)
 
 
 @pytest.mark.parametrize("backend", ["reference", "llvm"])
 @pytest.mark.parametrize("f", STATES, ids=name_of)
 def test_words_say_what_is_done_next(f: Callable[..., Any], backend: str) -> None:
-    compiled = pliant.jit(f, backend=backend)
-    for x in GIVEN.values():
-        assert_same(outcome(compiled, x), outcome(f, x))
+    assert_is_pythons(f, backend)
 
 
 @pytest.mark.parametrize("f", STATES, ids=name_of)
 def test_derivatives_are_those_of_what_was_done(f: Callable[..., Any]) -> None:
-    def loss(x: Any) -> Any:
-        return total(f, x)
-
-    way, step = np.sin(np.arange(9.0) + 1), 1e-6
-    for x in GIVEN.values():
-        wanted = (loss(x + step * way) - loss(x - step * way)) / (2 * step)
-        assert pliant.grad(loss)(x) @ way == pytest.approx(wanted, rel=2e-5, abs=1e-6)
-        assert pliant.jvp(loss, (x,), (way,))[1] == pytest.approx(wanted, rel=2e-5, abs=1e-6)
+    assert_derivatives_are_differences(f)
 
 
 @pytest.mark.parametrize("f", STATES, ids=name_of)
 def test_a_batch_is_a_loop(f: Callable[..., Any]) -> None:
-    rows = np.stack([*GIVEN.values()])
-    made = pliant.vmap(lambda x: total(f, x))(rows)
-    np.testing.assert_allclose(made, [total(f, x) for x in rows], rtol=1e-12, atol=1e-12)
+    assert_a_batch_is_a_loop(f)
 
 
 def test_steps_that_words_tell_apart_are_a_loop() -> None:
