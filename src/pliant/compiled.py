@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
 from pliant.errors import ArgumentError
-from pliant.frontend.capture import callee
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
+from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of

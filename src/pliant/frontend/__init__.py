@@ -2,6 +2,7 @@
 
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.capture import readers_of
 from pliant.frontend.dispatch import Tables
 from pliant.frontend.functions import bounded as parts
 from pliant.frontend.functions import (
@@ -18,8 +19,10 @@ from pliant.frontend.functions import (
 )
 from pliant.frontend.functions.bounded_at import updated_at
 from pliant.frontend.functions.bounded_index import indexed, put
+from pliant.frontend.tracing import Trace
 
 TracedArray.dispatch = Tables()
+Trace.readers_of = readers_of
 TABLES = (
     parts, bounded_folds, bounded_edit, bounded_order, bounded_products, bounded_statistics, bounded_lines,
     bounded_tables, bounded_equations, found, distinct,

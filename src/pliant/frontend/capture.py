@@ -16,14 +16,12 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from pliant.core.origin import CodeOrigin, at
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import of_each
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
-from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import changes, changing, taken_back
 from pliant.frontend.control.fronts import array_of_list
@@ -34,77 +32,34 @@ from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
-from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
-from pliant.frontend.control.vectorized import vectorized
-from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by, namespace_of
-from pliant.frontend.definitions import stored_globals
+from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
-from pliant.frontend.functions.scipys import written_anew
-from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
     MISSING,
-    Box,
     Slot,
     entries_of,
     names_of,
     note_class,
     note_members,
-    note_names,
     telling,
 )
+from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
-from pliant.frontend.reference import Ref, traced
-from pliant.frontend.source import READERS, rewritten
+from pliant.frontend.reference import Ref
+from pliant.frontend.source import READERS
 from pliant.frontend.tracing import Trace, is_tracing
 from pliant.frontend.whose import is_librarys, is_plain, is_users
 
-_PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 
 
-def instrument(fn: Any, trace: Trace) -> Any:
-    """`fn` with its outside seen by the trace; anything but a user's Python function unchanged."""
-    if isinstance(fn, types.MethodType):
-        trace.roots[id(fn.__self__), ""] = (Box(fn.__self__), "", fn.__self__)
-        return types.MethodType(instrument(fn.__func__, trace), fn.__self__)
-    if isinstance(fn, functools.partial):
-        keywords = {k: _of_element(v, trace) for k, v in fn.keywords.items()}
-        return functools.partial(instrument(fn.func, trace), *[_of_element(a, trace) for a in fn.args], **keywords)
-    if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
-        return fn
-    top = trace.outermost
-    known = top.instrumented.get(id(fn))
-    if known is None:
-        code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
-        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top))
-        stored = stored_globals(fn.__code__)
-        if stored:  # it must have the real ones
-            names = top.cells[id(fn.__globals__)] = fn.__globals__
-            note_names(top, names, fn.__code__)
-        for name, offset in stored:
-            with at(CodeOrigin(fn.__code__, offset)):
-                note_name(place_of("item", names, name))
-        real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
-        outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | _readers(top)
-        defaults = tuple(_of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
-        top.cells |= {id(cell): cell for cell in outside.values()}
-        made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
-        made.__dict__ = fn.__dict__  # attributes of a function are shared with it
-        made.__kwdefaults__ = fn.__kwdefaults__ and {k: _of_element(d, top) for k, d in fn.__kwdefaults__.items()}
-        known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
-        for n, cell in later.items():
-            cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
-    return known[0]
-
-
-def _readers(trace: Trace) -> dict[str, types.CellType]:
+def readers_of(trace: Trace) -> dict[str, types.CellType]:
     """What rewritten code reads objects with; see `source`."""
     if not trace.readers:
         reader = Reader(trace)
@@ -134,7 +89,7 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        kind = _kind_of(holder)
+        kind = kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         if is_one_of_two(holder):
@@ -215,7 +170,7 @@ class Reader:
             value = item(holder, key)
             if is_of(key, slice | TracedArray) or is_of(holder, tuple):
                 self.counted(holder)
-                made = _of_element(value, self.trace)
+                made = of_element(value, self.trace)
                 return self.born(made) if is_of(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
         method = special(holder, "__getitem__")
@@ -223,7 +178,7 @@ class Reader:
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
-        found: Any = getattr(_kind_of(holder), name, None) if is_tracing() else None
+        found: Any = getattr(kind_of(holder), name, None) if is_tracing() else None
         write = found.fset if is_of(found, property) else None
         if is_of(write, types.FunctionType):
             instrument(write, self.trace)(holder, value)
@@ -240,7 +195,7 @@ class Reader:
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
         if owner is None:
-            return _of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
+            return of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
         return seen(value, owner, name, self.trace)
 
     def each(self, elements: Any, is_walked: bool = False, is_whole: bool = False) -> Any:
@@ -261,17 +216,17 @@ class Reader:
             return changed if any(changed[k] is not v for k, v in elements.items()) else elements
         if is_of(elements, list | tuple):
             self.counted(elements)
-            return _of_element(elements, self.trace)
+            return of_element(elements, self.trace)
         if is_of(elements, _VIEWS):
             holder: Any = elements.mapping
             self.counted(holder)  # the items have guards through `reach`
-            return [_of_element(e, self.trace) for e in elements]
+            return [of_element(e, self.trace) for e in elements]
         if isinstance(elements, np.ndarray):
             return TracedArray(*self.trace.enter(elements))
         if type(elements) is Flat:
             return elements.elements
         if is_of(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
-            return (_of_element(e, self.trace) for e in elements)
+            return (of_element(e, self.trace) for e in elements)
         return elements
 
     def all_of(self, elements: Pushed) -> list[Any]:
@@ -325,7 +280,7 @@ class Reader:
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
-        if type(fn) in _PLAIN:
+        if type(fn) in PLAIN:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
@@ -337,7 +292,7 @@ class Reader:
         made = callee(fn, self.trace)
         if is_of(fn, type):
             return making(fn, made)
-        is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not _dispatches(fn)
+        is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not is_dispatched(fn)
         return making(fn, telling(presenting(lists.knowing(fn)), self.counted)) if is_others and made is fn else made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
@@ -362,77 +317,3 @@ class Reader:
 
 
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")
-
-
-def _kind_of(x: Any) -> Any:
-    return cast("Any", type(x))
-
-
-def _dispatches(fn: Any) -> bool:
-    """Whether a function is one of `functools.singledispatch`."""
-    return hasattr(fn, "dispatch") and hasattr(fn, "registry")
-
-
-def callee(fn: Any, trace: Trace) -> Any:
-    """Anything that can be called, instrumented: objects by their `__call__`."""
-    if isinstance(fn, Maker | UfuncMaker):
-        return fn
-    own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in (*_PLAIN, types.FunctionType) else None)
-    if own is not None:
-        return own
-    if (own := written_anew(fn)) is not None:
-        return own
-    if _dispatches(fn):
-        return functools.partial(dispatched, fn, trace)
-    if isinstance(fn, np.vectorize) and callable(fn.pyfunc):
-        return functools.partial(vectorized, fn, callee(fn.pyfunc, trace))
-    method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
-    if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
-        note_class(trace.outermost, cast("type", type(fn)), "__call__")
-        return types.MethodType(instrument(method, trace), fn)
-    return instrument(fn, trace)
-
-
-def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
-    """A call of a function of single dispatch, by the class of what x stands for."""
-    return callee(fn.dispatch(class_of(x)), trace)(x, *args, **options)
-
-
-def _of_element(value: Any, trace: Trace) -> Any:
-    """An element of a container as the trace sees it; containers of arrays as new ones."""
-    if isinstance(value, np.ndarray):
-        return TracedArray(*trace.enter(value))
-    if _kind_of(value) is Ref and is_of(value.array, np.ndarray):
-        return traced(value, TracedArray(*trace.enter(value.array)))
-    if is_of(value, list | tuple) and type(value) in (list, tuple):
-        parts = [_of_element(v, trace) for v in value]
-        return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
-    return instrument(value, trace)
-
-
-def _holds_function(cell: types.CellType) -> bool:
-    try:
-        return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
-    except ValueError:
-        return False
-
-
-def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
-    """A cell that shows its content as the trace sees it; an empty one unchanged."""
-    try:
-        content = cell.cell_contents
-    except ValueError:
-        return cell
-    shown = seen(content, cell, name, trace)
-    return cell if shown is content else types.CellType(shown)
-
-
-def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
-    """What the traced function gets for a name: its value, or a traced stand-in."""
-    if isinstance(value, np.ndarray):
-        trace.roots[id(owner), name] = (owner, name, value)
-        return TracedArray(*trace.enter(value))
-    trace.roots.setdefault((id(owner), name), (owner, name, value))
-    if (known := namespace_of(value) or made_by(value)) is not None:
-        return known
-    return _of_element(value, trace) if type(value) is Ref else instrument(value, trace)

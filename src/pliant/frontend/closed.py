@@ -12,11 +12,11 @@ from pliant.core.origin import ParameterOrigin, at, here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.capture import callee
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
+from pliant.frontend.instrumented import callee
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
 from pliant.frontend.selection import all_listed

@@ -17,7 +17,6 @@ from pliant.errors import NumberRangeError, PliantError, ReadOnlyError, TracedVa
 from pliant.frontend import kinds
 from pliant.frontend.alias import Group, Shared, groups_of, is_injective
 from pliant.frontend.array import TracedArray, view
-from pliant.frontend.capture import callee
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
@@ -25,6 +24,7 @@ from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.guards import Guards, guards_of
+from pliant.frontend.instrumented import callee
 from pliant.frontend.memory import Memories, Memory, memories_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored

@@ -13,9 +13,9 @@ from pliant.core.ir import Values
 from pliant.core.origin import here
 from pliant.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.capture import instrument
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced, value_of
+from pliant.frontend.instrumented import instrument
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.signature import containers, flatten, unflatten

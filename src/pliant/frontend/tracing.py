@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
@@ -118,8 +118,9 @@ class Trace:
         default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]]
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
-    readers: dict[str, Any] = field(default_factory=dict[str, Any])
-    see: Any = None  # what makes a function of the user one that the trace sees; see `capture`
+    readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
+    readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
+    see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
     heavy: set[Any] = field(default_factory=set[Any])  # bodies of loops that have many operations, by their code

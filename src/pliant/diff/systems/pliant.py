@@ -12,8 +12,8 @@ from pliant import differentiate
 from pliant.api import jit, linearize, vjp, vmap
 from pliant.diff.system import Abilities, Arrays, Bound, Flat, Linear, Mode, Pushed, System, Way
 from pliant.frontend.array import fresh, fresh_concrete
-from pliant.frontend.capture import callee
 from pliant.frontend.convert import as_traced, short
+from pliant.frontend.instrumented import callee
 from pliant.frontend.tracing import current
 from pliant.ops.compare import equal
 from pliant.ops.elementwise import convert

@@ -1,0 +1,146 @@
+"""Functions of the user as a trace sees them: their names, cells and defaults hand out traced arrays for NumPy's.
+
+What they read becomes a guard; see `capture`.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any, Final, cast
+
+import numpy as np
+
+from pliant.core.origin import CodeOrigin, at
+from pliant.frontend.array import TracedArray
+from pliant.frontend.control.builtins import BUILTINS
+from pliant.frontend.control.classes import class_of
+from pliant.frontend.control.region import note_name, place_of
+from pliant.frontend.control.vectorized import vectorized
+from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
+from pliant.frontend.definitions import stored_globals
+from pliant.frontend.functions.scipys import written_anew
+from pliant.frontend.globals import TracedGlobals
+from pliant.frontend.guards import (
+    Box,
+    note_class,
+    note_names,
+)
+from pliant.frontend.kinds import is_of
+from pliant.frontend.reference import Ref, traced
+from pliant.frontend.source import rewritten
+from pliant.frontend.tracing import Trace
+from pliant.frontend.whose import is_users
+
+PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
+
+
+def instrument(fn: Any, trace: Trace) -> Any:
+    """`fn` with its outside seen by the trace; anything but a user's Python function unchanged."""
+    if isinstance(fn, types.MethodType):
+        trace.roots[id(fn.__self__), ""] = (Box(fn.__self__), "", fn.__self__)
+        return types.MethodType(instrument(fn.__func__, trace), fn.__self__)
+    if isinstance(fn, functools.partial):
+        keywords = {k: of_element(v, trace) for k, v in fn.keywords.items()}
+        return functools.partial(instrument(fn.func, trace), *[of_element(a, trace) for a in fn.args], **keywords)
+    if not isinstance(fn, types.FunctionType) or not is_users(fn) or isinstance(fn.__globals__, TracedGlobals):
+        return fn
+    top = trace.outermost
+    known = top.instrumented.get(id(fn))
+    if known is None:
+        code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
+        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top))
+        stored = stored_globals(fn.__code__)
+        if stored:  # it must have the real ones
+            names = top.cells[id(fn.__globals__)] = fn.__globals__
+            note_names(top, names, fn.__code__)
+        for name, offset in stored:
+            with at(CodeOrigin(fn.__code__, offset)):
+                note_name(place_of("item", names, name))
+        real = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        later = {n: types.CellType() for n, c in real.items() if _holds_function(c)}  # they may lead back to fn
+        outside = {n: _seen_cell(c, n, top) for n, c in real.items() if n not in later} | later | Trace.readers_of(top)
+        defaults = tuple(of_element(d, top) for d in fn.__defaults__) if fn.__defaults__ else fn.__defaults__
+        top.cells |= {id(cell): cell for cell in outside.values()}
+        made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
+        made.__dict__ = fn.__dict__  # attributes of a function are shared with it
+        made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, top) for k, d in fn.__kwdefaults__.items()}
+        known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
+        for n, cell in later.items():
+            cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
+    return known[0]
+
+
+def kind_of(x: Any) -> Any:
+    """The class of an object."""
+    return cast("Any", type(x))
+
+
+def is_dispatched(fn: Any) -> bool:
+    """Whether a function is one of `functools.singledispatch`."""
+    return hasattr(fn, "dispatch") and hasattr(fn, "registry")
+
+
+def callee(fn: Any, trace: Trace) -> Any:
+    """Anything that can be called, instrumented: objects by their `__call__`."""
+    if isinstance(fn, Maker | UfuncMaker):
+        return fn
+    own = made_by(fn) or (BUILTINS.get(fn) if type(fn) in (*PLAIN, types.FunctionType) else None)
+    if own is not None:
+        return own
+    if (own := written_anew(fn)) is not None:
+        return own
+    if is_dispatched(fn):
+        return functools.partial(dispatched, fn, trace)
+    if isinstance(fn, np.vectorize) and callable(fn.pyfunc):
+        return functools.partial(vectorized, fn, callee(fn.pyfunc, trace))
+    method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
+    if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
+        note_class(trace.outermost, cast("type", type(fn)), "__call__")
+        return types.MethodType(instrument(method, trace), fn)
+    return instrument(fn, trace)
+
+
+def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
+    """A call of a function of single dispatch, by the class of what x stands for."""
+    return callee(fn.dispatch(class_of(x)), trace)(x, *args, **options)
+
+
+def of_element(value: Any, trace: Trace) -> Any:
+    """An element of a container as the trace sees it; containers of arrays as new ones."""
+    if isinstance(value, np.ndarray):
+        return TracedArray(*trace.enter(value))
+    if kind_of(value) is Ref and is_of(value.array, np.ndarray):
+        return traced(value, TracedArray(*trace.enter(value.array)))
+    if is_of(value, list | tuple) and type(value) in (list, tuple):
+        parts = [of_element(v, trace) for v in value]
+        return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
+    return instrument(value, trace)
+
+
+def _holds_function(cell: types.CellType) -> bool:
+    try:
+        return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
+    except ValueError:
+        return False
+
+
+def _seen_cell(cell: types.CellType, name: str, trace: Trace) -> types.CellType:
+    """A cell that shows its content as the trace sees it; an empty one unchanged."""
+    try:
+        content = cell.cell_contents
+    except ValueError:
+        return cell
+    shown = seen(content, cell, name, trace)
+    return cell if shown is content else types.CellType(shown)
+
+
+def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
+    """What the traced function gets for a name: its value, or a traced stand-in."""
+    if isinstance(value, np.ndarray):
+        trace.roots[id(owner), name] = (owner, name, value)
+        return TracedArray(*trace.enter(value))
+    trace.roots.setdefault((id(owner), name), (owner, name, value))
+    if (known := namespace_of(value) or made_by(value)) is not None:
+        return known
+    return of_element(value, trace) if type(value) is Ref else instrument(value, trace)
