@@ -117,8 +117,8 @@ class Bounded:
         if method == "reduce" and ufunc in self.reductions:
             return self.reductions[ufunc](*args, **{"axis": 0, **options})
         if method == "outer" and len(args) == 2:
-            first = args[0][(..., *(None,) * np.ndim(args[1]))]
-            return elementwise(ufunc, (first, args[1]), options)
+            first, second = map(operand, args)
+            return elementwise(ufunc, (first[(..., *(None,) * second.ndim)], second), options)
         if method == "at" and len(args) == 3 and isinstance(args[1], Bounded):
             return self.update_at(ufunc, *args)
         if method == "accumulate":
@@ -260,6 +260,16 @@ def extents_of(x: Any) -> tuple[Extent, ...]:
 def whole_of(x: Any) -> TracedArray:
     """Anything array-like as an array of its greatest extents."""
     return x.whole if isinstance(x, Bounded) else as_traced(x)
+
+
+def operand(x: Any) -> Any:
+    """Anything array-like as an array, of extents known or not."""
+    return x if isinstance(x, Bounded) else as_traced(x)
+
+
+def refused(what: str, *xs: Any) -> UnsupportedError:
+    """The error for what is not compiled of such arrays, of which some of the operands are."""
+    return next(x for x in xs if isinstance(x, Bounded)).refused(what)
 
 
 def bounded(whole: Any, extents: Sequence[Extent]) -> Any:

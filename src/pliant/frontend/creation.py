@@ -259,8 +259,9 @@ class Maker:
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
             if isinstance(function, _DISPATCHED) and not any(type(a) is TracedArray for a in args):
-                # np.sum([x, y]): NumPy looks into no list
-                above = next((x for a in args if is_sequence(a) for x in a if is_above(cast("Any", type(x)))), None)
+                # np.sum([x, y]): NumPy looks into no list, and not at all keywords
+                given = [part for a in (*args, *options.values()) for part in (a if is_sequence(a) else (a,))]
+                above = next((x for x in given if is_above(cast("Any", type(x)))), None)
                 if above is not None:
                     return above.__array_function__(function, (type(above),), args, options)
                 return TracedArray.dispatch.function(function, args, options)

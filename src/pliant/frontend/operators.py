@@ -104,6 +104,7 @@ def install(kind: type, updating: Callable[[np.ufunc], Callable[[Any, Any], Any]
     own = vars(kind)
     made: dict[str, Any] = {f"__{name}__": _applied(ufunc) for name, ufunc in (BINARY | COMPARED).items()}
     made |= {f"__r{name}__": _applied(ufunc, is_reflected=True) for name, ufunc in BINARY.items()}
+    made |= {"__divmod__": _applied(np.divmod), "__rdivmod__": _applied(np.divmod, is_reflected=True)}
     made |= {f"__i{name}__": updating(ufunc) for name, ufunc in BINARY.items()}
     made |= {f"__{name}__": _applied_to_one(ufunc) for name, ufunc in UNARY.items()}
     for name in made.keys() - own.keys():

@@ -82,7 +82,7 @@ class Selection:
         return self._line is None or whole_of(self._line[0]).storage.value is self._line[1]
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        wholes = None if method != "__call__" or kwargs else [self._whole_of(a) for a in args]
+        wholes = None if method != "__call__" or kwargs or _may_fail(ufunc, args) else [self._whole_of(a) for a in args]
         if wholes is None or any([whole is None for whole in wholes]):
             return getattr(ufunc, method)(*all_listed(args), **all_listed(kwargs))
         made = ufunc(*wholes)
@@ -110,7 +110,7 @@ class Selection:
         return isinstance(other, Selection) and other.mask.value is self.mask.value and other.axis == self.axis
 
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        name = func.__name__.removeprefix("a")
+        name = _NAMES.get(func.__name__, func.__name__)
         if name in REDUCTIONS and args[:1] == (self,) and len(args) <= 2:
             return self._reduction(name, *args[1:], **kwargs)
         return func(*all_listed(args), **all_listed(kwargs))
@@ -152,7 +152,8 @@ class Selection:
         is_beside = self._is_beside(other) and self.is_spread and other.is_spread
         if not is_beside or self.whole.ndim != self.mask.ndim or other.whole.ndim != self.mask.ndim:
             return np.matmul(self.listed, all_listed(other))
-        return cast("Any", self).__mul__(other).sum()
+        made = cast("Any", self).__mul__(other)
+        return made.any() if made.dtype == bool else made.sum(dtype=made.dtype)
 
     def __rmatmul__(self, other: Any) -> Any:
         return np.matmul(all_listed(other), self.listed)
@@ -212,6 +213,14 @@ class Selection:
         )
         places = ("needed here", here()), ("the mask was made here", self.mask.value.origin)
         return error.at(*places).needing(self.mask.value)
+
+
+_NAMES: Final = {"amax": "max", "amin": "min"}
+
+
+def _may_fail(ufunc: np.ufunc, args: tuple[Any, ...]) -> bool:
+    """Whether elements that are not selected could be an error: whole numbers have no negative powers."""
+    return ufunc is np.power and all([whole_of(a).type.kind in "biu" for a in args if not isinstance(a, Selection)])
 
 
 _FAR: Final = 1 << 62  # beyond the end of any axis

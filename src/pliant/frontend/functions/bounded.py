@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.core import ir
 from pliant.core.origin import here
-from pliant.core.types import Type
-from pliant.errors import ShapeError
+from pliant.core.types import DTYPES, Type
+from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.blocks import Extent, flipped
 from pliant.frontend.bounded import (
@@ -22,6 +22,7 @@ from pliant.frontend.bounded import (
     elementwise,
     extents_of,
     made_of,
+    operand,
     whole_of,
 )
 from pliant.frontend.convert import as_traced, axes_of, axis_of, result_dtype, short, value_of
@@ -47,9 +48,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None and a.ndim > 1:
         raise a.refused("np.roll of several axes as one")
     if isinstance(shift, tuple) or isinstance(axis, tuple):
-        for by, at in xp.broadcast(shift, axis):
-            a = roll(a, int(by), int(at))
-        return a
+        made = copy(a)
+        for by, at in xp.broadcast(shift, axis or 0):
+            made = roll(made, int(by), int(at))
+        return made
     at = axis_of(axis or 0, a.ndim)
     if at:
         return swapaxes(roll(swapaxes(a, 0, at), shift, 0), 0, at)
@@ -164,19 +166,22 @@ def _like(name: str) -> Callable[..., Any]:
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     """np.diff."""
     at = axis_of(axis, a.ndim)
+    if n < 0:
+        raise ShapeError(f"order must be non-negative but got {n!r}").at(("here", here()))
     ends = [[] if x is NO_VALUE else [x if np.ndim(x) else repeated(a, at, 1, x)] for x in (prepend, append)]
     if any(ends):
         a = concatenate((*ends[0], a, *ends[1]), at)
     for _ in range(n):
         front = (slice(None),) * at
-        a = a[(*front, slice(1, None))] - a[(*front, slice(None, -1))]
+        pair = a[(*front, slice(1, None))], a[(*front, slice(None, -1))]
+        a = xp.not_equal(*pair) if a.dtype == bool else xp.subtract(*pair)
     return a
 
 
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """np.concatenate: parts written one after the other."""
-    only("concatenate", casting=casting)
-    parts = [x if isinstance(x, Bounded) else as_traced(x) for x in arrays]
+    only("concatenate", casting=None if casting == "same_kind" else casting)
+    parts = [*map(operand, arrays)]
     if axis is None:
         parts, axis = [xp.ravel(x) for x in parts], 0
     to = result_dtype(*map(whole_of, parts)) if dtype is None else short(dtype)
@@ -223,7 +228,7 @@ def _rows(name: str, key: tuple[Any, ...], axis: int) -> Callable[..., Any]:
     """np.vstack or np.column_stack. key: what makes a line one of the parts."""
 
     def call(tup: Any, **options: Any) -> Any:
-        parts = [x if isinstance(x, Bounded) else as_traced(x) for x in tup]
+        parts = [*map(operand, tup)]
         return concatenate([x[key] if x.ndim == 1 else x for x in parts], axis, **options)
 
     call.__name__ = name
@@ -238,7 +243,7 @@ def hstack(tup: Any, **options: Any) -> Any:
 
 def stack(arrays: Any, axis: Any = 0, out: Any = None, **options: Any) -> Any:
     """np.stack."""
-    parts = [x if isinstance(x, Bounded) else as_traced(x) for x in arrays]
+    parts = [*map(operand, arrays)]
     at = axis_of(axis, parts[0].ndim + 1)
     return concatenate([x[(*[slice(None)] * at, None)] for x in parts], at, out, **options)
 
@@ -277,8 +282,14 @@ def clip(
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """np.select."""
-    made = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+    conditions, choices = [*map(operand, condlist)], [*map(operand, [*choicelist, default])]
+    if any(c.dtype != bool for c in conditions):
+        raise DTypeError("np.select: conditions must be arrays of bools", hint="compare, as in x != 0").at(
+            ("here", here())
+        )
+    to = DTYPES[result_dtype(*map(whole_of, choices))]
+    *choices, made = [x.astype(to) for x in choices]
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         made = xp.where(condition, choice, made)
     return made
 

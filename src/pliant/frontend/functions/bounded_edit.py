@@ -9,8 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.core.ir import const
+from pliant.core.origin import here
+from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, extents_of
+from pliant.frontend.bounded import Bounded, extents_of, operand, refused
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
@@ -19,7 +21,6 @@ from pliant.frontend.functions.common import is_sequence, only, xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.ranges import arange
 from pliant.frontend.sizes import size_of, traced
-from pliant.ops.bits import logical_or
 from pliant.ops.compare import less
 
 
@@ -32,7 +33,7 @@ def take(a: Any, indices: Any, axis: Any = None, **options: Any) -> Any:
 
 def compress(condition: Any, a: Any, axis: Any = None) -> Any:
     """np.compress."""
-    return take(a, xp.nonzero(condition)[0], axis)
+    return take(operand(a), xp.nonzero(operand(condition))[0], axis)
 
 
 def _compressed(a: Any, condition: Any, axis: Any = None) -> Any:
@@ -42,7 +43,7 @@ def _compressed(a: Any, condition: Any, axis: Any = None) -> Any:
 
 def extract(condition: Any, arr: Any) -> Any:
     """np.extract."""
-    return xp.ravel(arr)[xp.ravel(condition)]
+    return compress(xp.ravel(operand(condition)), xp.ravel(operand(arr)), 0)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0, **options: Any) -> Any:
@@ -50,27 +51,29 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any
     only("pad", **options)
     if mode != "constant" or np.ndim(constant_values) or isinstance(pad_width, dict | TracedArray):
         raise array.refused("np.pad with anything but one number")
+    made = xp.copy(array)
     for axis, (before, after) in enumerate(np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()):
         ends = [repeated(array, axis, n, constant_values).astype(array.dtype) for n in (before, after)]
-        array = concatenate((ends[0], array, ends[1]), axis) if before or after else array
-    return array
+        if before or after:
+            made = concatenate((ends[0], made, ends[1]), axis)
+            array = made
+    return made
 
 
 def _place(a: Any, at: int, obj: Any, *, may_be_end: bool) -> Any:
     """A place along an axis, counted from its start; IndexError if there is none."""
     n = traced(size_of(extents_of(a)[at]))
-    place = xp.where(xp.less(obj, 0), obj + n, obj)
-    end = n if may_be_end else n - 1
-    outside = logical_or(xp.less(place, 0).value, xp.greater(place, end).value)
-    fail_if(outside, IndexError(f"an index is out of bounds for axis {at}"))
+    place = as_traced(xp.where(xp.less(obj, 0), obj + n, obj))
+    outside = xp.less(place, 0) | xp.greater(place, n if may_be_end else n - 1)
+    fail_if(as_traced(outside).value, IndexError(f"an index is out of bounds for axis {at}"))
     return place
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     """np.delete of one element, or of one along an axis."""
     if not _is_place(obj):
-        raise arr.refused("np.delete of several elements")
-    line, at = line_of(arr, axis)
+        raise refused("np.delete of several elements", arr, obj)
+    line, at = line_of(operand(arr), axis)
     place = _place(line, at, obj, may_be_end=False)
     places = arange(line.shape[at] - 1)
     return take(line, places + xp.greater_equal(places, place), at)
@@ -78,11 +81,12 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """np.insert of one or several numbers before an element of a line."""
+    arr = operand(arr)
     if not _is_place(obj) or (axis is not None and arr.ndim > 1):
-        raise arr.refused("np.insert at several places, or along one of several axes,")
+        raise refused("np.insert at several places, or along one of several axes,", arr, obj, values)
     line, _ = line_of(arr, axis)
     place = _place(line, 0, obj, may_be_end=True)
-    row = xp.ravel(values if isinstance(values, Bounded) else as_traced(values)).astype(line.dtype)
+    row = xp.ravel(operand(values)).astype(line.dtype)
     return concatenate((line[:place], row, line[place:]))
 
 
@@ -93,8 +97,8 @@ def _is_place(obj: Any) -> bool:
 
 def tile(A: Any, reps: Any) -> Any:
     """np.tile, so many times along each axis."""
-    counts, made = as_tuple(reps), A
-    if len(counts) > A.ndim or any(type(n) is not int for n in counts):
+    counts, made = as_tuple(reps), xp.copy(A)
+    if len(counts) > A.ndim or any(type(n) is not int or n < 0 for n in counts):
         raise A.refused("np.tile along more axes than there are, or a number of times known only at run time,")
     for axis, n in enumerate(counts, A.ndim - len(counts)):
         made = concatenate([made] * n, axis) if n > 0 else made[(*(slice(None),) * axis, slice(0))]
@@ -103,9 +107,10 @@ def tile(A: Any, reps: Any) -> Any:
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """np.repeat, each element so many times."""
-    if type(repeats) is not int or repeats < 0:
+    if isinstance(repeats, TracedArray | Bounded) or np.ndim(repeats) or repeats < 0:
         raise a.refused("np.repeat of elements different numbers of times")
     line, at = line_of(a, axis)
+    repeats = int(repeats)
     return take(line, arange(line.shape[at] * repeats) // max(repeats, 1), at)
 
 
@@ -119,6 +124,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     if is_sequence(indices_or_sections) or np.ndim(indices_or_sections):
         ends = [0, *indices_or_sections, n]
     else:
+        if indices_or_sections < 1:
+            raise ShapeError("number sections must be larger than 0.").at(("here", here()))
         count, longer = n // indices_or_sections, n % indices_or_sections
         ends = [count * i + xp.minimum(longer, i) for i in range(indices_or_sections + 1)]
     return [ary[(*(slice(None),) * at, slice(*pair))] for pair in pairwise(ends)]
@@ -134,12 +141,12 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(ary, indices_or_sections, axis)
 
 
-def _split_along(axis: int) -> Callable[..., Any]:
-    """np.vsplit or np.dsplit."""
+def _split_along(axis: int, least: int) -> Callable[..., Any]:
+    """np.vsplit or np.dsplit. least: how many axes an array must have."""
 
     def call(ary: Any, indices_or_sections: Any) -> list[Any]:
-        if ary.ndim <= axis:
-            raise ValueError(f"expected an array of {axis + 1} or more dimensions")
+        if ary.ndim < least:
+            raise ShapeError(f"expected an array of {least} or more axes, got {ary.text}").at(("here", here()))
         return split(ary, indices_or_sections, axis)
 
     return call
@@ -162,6 +169,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.take: take, np.compress: compress, np.extract: extract, np.pad: pad, np.delete: delete, np.insert: insert,
     np.tile: tile, np.repeat: repeat, np.array_split: array_split, np.split: split, np.hsplit: hsplit,
-    np.vsplit: _split_along(0), np.dsplit: _split_along(2), np.unstack: unstack,
+    np.vsplit: _split_along(0, 2), np.dsplit: _split_along(2, 3), np.unstack: unstack,
 }  # fmt: skip
 METHODS: Final[dict[str, Callable[..., Any]]] = {"take": take, "repeat": repeat, "compress": _compressed}

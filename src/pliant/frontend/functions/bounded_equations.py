@@ -10,7 +10,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
-from pliant.frontend.bounded import bounded, common_extents, extents_of, filled, inside, whole_of
+from pliant.frontend.bounded import bounded, common_extents, extents_of, filled, inside, operand, refused, whole_of
 from pliant.frontend.functions.bounded_lines import at_least
 from pliant.frontend.functions.bounded_tables import vander
 from pliant.frontend.functions.common import xp
@@ -44,7 +44,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
     """np.polyfit: the coefficients alone; `rcond` is by default that of the greatest number of points."""
     if full or cov:
-        raise x.refused("np.polyfit with full= or cov=")
+        raise refused("np.polyfit with full= or cov=", x, y)
+    x, y = operand(x), operand(y)
     at_least(x, 1, TypeError("expected non-empty vector for x"))
     is_line = len(extents_of(y)) == 1
     columns, values = vander(x + 0.0, deg + 1), y[:, None] if is_line else y

@@ -16,7 +16,7 @@ from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled, whole_of
-from pliant.frontend.convert import axes_of, axis_of
+from pliant.frontend.convert import as_traced, axes_of, axis_of, broadcast_value, value_of
 from pliant.frontend.failures import fail_if, nothing_to_fold
 from pliant.frontend.functions.common import NO_VALUE, only, xp
 from pliant.frontend.functions.reduce import is_given
@@ -47,7 +47,8 @@ def not_empty(extents: Sequence[Extent], axes: Sequence[int], error: ValueError)
             fail_if(equal(size.value, ir.const(0, "i64")), error)
 
 
-def _is_kept(keepdims: Any) -> bool:
+def is_kept(keepdims: Any) -> bool:
+    """Whether an optional `keepdims=` is true."""
     return bool(keepdims) and keepdims is not NO_VALUE
 
 
@@ -71,8 +72,10 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
             not_empty(extents_of(a), axes, nothing_to_fold(of))
         given = ({} if dtype is None else {"dtype": dtype}) | ({"initial": first} if is_given(first) else {})
         if where is not True and where is not NO_VALUE:
-            given["where"] = whole_of(_mask(a, where))
-        kept = _is_kept(keepdims)
+            mask = _mask(a, where)
+            a = xp.where(mask, a, a)  # of the extents of both
+            given["where"] = whole_of(mask)
+        kept = is_kept(keepdims)
         whole = filled(a, fill(whole_of(a).type.dtype), axes)
         made = getattr(xp, name)(whole, axis=tuple(axes), keepdims=kept, **given)
         return stored(bounded(made, remaining(extents_of(a), axes, kept)), out)
@@ -104,7 +107,7 @@ any_, all_ = _fold("any", lambda dtype: 0), _fold("all", lambda dtype: 1)
 count_nonzero = _fold("count_nonzero", lambda dtype: 0)
 
 
-def _count(a: Any, dtype: Any, axis: Any, keepdims: Any, where: Any) -> Any:
+def count_of(a: Any, dtype: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements a reduction takes together, as a number that leaves a dtype as it is."""
     if where is not True and where is not NO_VALUE:
         return sum_(_mask(a, where), axis, np.zeros(0, dtype).real.dtype, keepdims=keepdims)
@@ -121,8 +124,9 @@ def mean(
     kind = whole_of(a).type.dtype
     wide = dtype or (np.float32 if kind == "f16" else None if kind[0] in "fc" else float)
     total = sum_(a, axis, wide, keepdims=keepdims, where=where)
-    made = total / _count(a, total.dtype, axis, keepdims, where)
-    return stored(made if dtype is not None or kind != "f16" else made.astype(np.float16), out)
+    made = total / count_of(a, total.dtype, axis, keepdims, where)
+    to = dtype or (np.float16 if kind == "f16" else None)
+    return stored(made if to is None else made.astype(to), out)
 
 
 def var(
@@ -133,7 +137,7 @@ def var(
     center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is NO_VALUE else mean
     distance = abs(a - center)
     total = sum_(distance * distance, axis, dtype, keepdims=keepdims, where=where)
-    free = _count(a, total.dtype, axis, keepdims, where) - ddof_of(ddof, correction)
+    free = count_of(a, total.dtype, axis, keepdims, where) - ddof_of(ddof, correction)
     return stored(total / xp.maximum(free, 0).astype(total.dtype), out)
 
 
@@ -159,19 +163,21 @@ def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
     def arg(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         line, at = line_of(a, axis)
         not_empty(line.extents, (at,), ValueError(f"attempt to get {name} of an empty sequence"))
-        made = getattr(xp, name)(filled(line, fill(a.whole.type.dtype), (at,)), axis=at, keepdims=_is_kept(keepdims))
+        made = getattr(xp, name)(filled(line, fill(a.whole.type.dtype), (at,)), axis=at, keepdims=is_kept(keepdims))
         if axis is None:
-            return stored(xp.reshape(made, (1,) * a.ndim) if _is_kept(keepdims) else made, out)
-        return stored(bounded(made, remaining(a.extents, (at,), _is_kept(keepdims))), out)
+            return stored(xp.reshape(made, (1,) * a.ndim) if is_kept(keepdims) else made, out)
+        return stored(bounded(made, remaining(a.extents, (at,), is_kept(keepdims))), out)
 
     arg.__name__ = name
     return arg
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """np.linalg.norm of vectors; of all elements without `ord`."""
-    if ord not in (None, 1, 2, np.inf) or (ord is not None and axis is None and x.ndim > 1):
+    """np.linalg.norm of vectors; of all elements, or several axes, without `ord`."""
+    axes = axes_of(axis, x.ndim)
+    if ord not in (None, 1, 2, np.inf) or (ord is not None and len(axes) > 1):
         raise x.refused(f"np.linalg.norm with ord={ord}")
+    x = x if whole_of(x).type.is_float else x.astype(np.float64)
     if ord == 1:
         return sum_(abs(x), axis, keepdims=keepdims)
     if ord == np.inf:
@@ -214,7 +220,7 @@ def repeated(a: Any, axis: int, count: int, number: Any) -> Any:
     """An array as long as another one along all axes but one, and so long along that, of one number."""
     shape, extents = list(whole_of(a).shape), list(extents_of(a))
     shape[axis] = extents[axis] = count
-    return bounded(xp.full(tuple(shape), number), extents)
+    return bounded(fresh(broadcast_value(value_of(as_traced(number)), tuple(shape)), is_array=True), extents)
 
 
 argmax, argmin = _arg("argmax", least), _arg("argmin", greatest)

@@ -10,11 +10,12 @@ from pliant.errors import NOWHERE
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, whole_of
 from pliant.frontend.convert import as_traced
+from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.common import xp
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import listed
 from pliant.frontend.selection import all_listed
-from pliant.frontend.sizes import Size, traced
+from pliant.frontend.sizes import Size, size_of, traced
 
 
 def indexed(x: Bounded, key: Any) -> Any:
@@ -54,6 +55,10 @@ def _masked(x: Bounded, key: Any) -> tuple[TracedArray, TracedArray]:
     """The view of the whole that a mask is of, and the mask, which holds nowhere beyond the extents."""
     rank = len(extents_of(key))
     there = Bounded(xp.ones(x.whole.shape[:rank], bool), x.extents[:rank])
+    for m, n in zip(extents_of(key), x.extents, strict=False):
+        if m == 1 != n:  # it would be broadcast
+            other = as_traced(xp.not_equal(traced(size_of(n)), 1))
+            fail_if(other.value, IndexError("boolean index did not match indexed array: it has one element"))
     mask = filled(np.logical_and(key, there), False)
     return x.whole[tuple(slice(n) for n in mask.shape)], mask
 

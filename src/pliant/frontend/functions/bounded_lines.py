@@ -8,8 +8,20 @@ from typing import Any, Final, cast
 import numpy as np
 
 from pliant.core.ir import const
+from pliant.core.origin import here
+from pliant.errors import DomainError, DTypeError
 from pliant.frontend.array import fresh, view
-from pliant.frontend.bounded import Bounded, bounded, common_extents, extents_of, filled, inside, whole_of
+from pliant.frontend.bounded import (
+    Bounded,
+    bounded,
+    common_extents,
+    extents_of,
+    filled,
+    inside,
+    operand,
+    refused,
+    whole_of,
+)
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
@@ -53,6 +65,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     """np.trapezoid."""
+    y, x = operand(y), x if x is None else operand(x)
     at = axis_of(axis, len(extents_of(y)))
     before = (slice(None),) * at
     step = dx if x is None else xp.diff(x, axis=at if len(extents_of(x)) > 1 else 0)
@@ -63,8 +76,11 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """np.gradient of a line, at equal distances."""
-    if len(extents_of(f)) != 1 or edge_order != 1 or len(spacing) > 1 or (spacing and np.ndim(spacing[0])):
-        raise f.refused("np.gradient of several axes, at other distances than one, or of higher order at the ends")
+    is_line = len(extents_of(f)) == 1 and axis in (None, 0, -1)
+    if not is_line or edge_order != 1 or len(spacing) > 1 or (spacing and np.ndim(spacing[0])):
+        raise refused(
+            "np.gradient of several axes, at other distances than one, or of higher order at the ends,", f, *spacing
+        )
     at_least(f, 2, ValueError("Shape of array too small to calculate a numerical gradient"))
     step, whole = spacing[0] if spacing else 1.0, whole_of(f)
     whole = whole if whole.type.is_float else whole.astype(np.float64)
@@ -76,13 +92,19 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """np.ediff1d."""
-    made = xp.diff(xp.ravel(ary))
-    first, last = [() if x is None else (xp.ravel(as_traced(x)).astype(made.dtype),) for x in (to_begin, to_end)]
+    made = xp.diff(xp.ravel(operand(ary)))
+    ends = [operand(x) for x in (to_begin, to_end) if x is not None]
+    if not all(np.can_cast(x.dtype, made.dtype, "same_kind") for x in ends):
+        raise DTypeError("dtype of `to_begin` and `to_end` must be compatible with input `ary`").at(("here", here()))
+    first, last = [() if x is None else (xp.ravel(operand(x)).astype(made.dtype),) for x in (to_begin, to_end)]
     return concatenate((*first, made, *last)) if first or last else made
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """np.convolve."""
+    if mode not in ("full", "same", "valid"):
+        raise DomainError(f"np.convolve: mode must be 'full', 'same' or 'valid', got {mode!r}").at(("here", here()))
+    a, v = operand(a), operand(v)
     for x, name in ((a, "a"), (v, "v")):
         if isinstance(x, Bounded):
             at_least(x, 1, ValueError(f"{name} cannot be empty"))

@@ -12,11 +12,10 @@ from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled
 from pliant.frontend.convert import as_traced, axes_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import astype
-from pliant.frontend.functions.bounded_folds import any_, line_of, remaining, stored
-from pliant.frontend.functions.common import NO_VALUE, no_bools, only, xp
+from pliant.frontend.functions.bounded_folds import any_, greatest, is_kept, line_of, remaining, stored
+from pliant.frontend.functions.common import no_bools, only, xp
 from pliant.frontend.functions.order import bins
 from pliant.frontend.sizes import Size, traced
-from pliant.ops.folds import start_of
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
@@ -52,15 +51,15 @@ def _along(name: str, a: Any, axis: Any, **options: Any) -> Any:
     return bounded(filled(Bounded(made, line.extents), 0, (at,)), line.extents)
 
 
-def _divided(whole: Callable[..., Any]) -> Callable[..., Any]:
-    """np.partition or np.argpartition: all in order is one of the partitions."""
+def _partition(in_order: Callable[..., Any]) -> Callable[..., Any]:
+    """np.partition or np.argpartition: all in order is one of the partitions. in_order: np.sort or np.argsort."""
 
     def call(a: Any, kth: Any, axis: Any = -1, **options: Any) -> Any:
         line, at = line_of(a, axis)
         n = line.shape[at]
-        outside = xp.any(xp.less(kth, -n) | xp.greater_equal(kth, n))
+        outside = xp.any(xp.less(kth, -n) | xp.greater_equal(kth, n)) & xp.greater(n, 0)
         fail_if(as_traced(outside).value, ValueError("kth is out of bounds"))
-        return whole(line, at, **options)
+        return in_order(line, at, **options)
 
     return call
 
@@ -82,7 +81,11 @@ def in_order(a: Any) -> TracedArray:
     return xp.argsort(line, stable=True)
 
 
-def _numbers(name: str, a: Any, q: tuple[Any, ...], axis: Any, keepdims: Any, options: dict[str, Any]) -> Any:
+DISCRETE: Final = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+"""Methods whose quantiles are elements."""
+
+
+def _without_nan(name: str, a: Any, q: tuple[Any, ...], axis: Any, keepdims: Any, options: dict[str, Any]) -> Any:
     """A function that leaves out NaN, which is put beyond the extents."""
     several = next((x for x in (*q, *options.values()) if isinstance(x, Bounded)), None)
     if several is not None:
@@ -90,8 +93,9 @@ def _numbers(name: str, a: Any, q: tuple[Any, ...], axis: Any, keepdims: Any, op
     if q:
         no_bools(name, a.whole)
     line = a if a.whole.type.kind in "fc" else astype(a, np.float64)
-    axes, kept = axes_of(axis, a.ndim), bool(keepdims) and keepdims is not NO_VALUE
+    axes, kept = axes_of(axis, a.ndim), is_kept(keepdims)
     made = getattr(xp, f"nan{name}")(filled(line, np.nan, axes), *q, axis=axis, keepdims=kept, **options)
+    made = made.astype(a.dtype) if options.get("method") in DISCRETE else made
     rest = remaining(a.extents, axes, kept)
     return bounded(made, (*made.shape[: made.ndim - len(rest)], *rest))
 
@@ -107,7 +111,7 @@ def _median(*, has_nan: bool) -> Callable[..., Any]:
     """np.median or np.nanmedian."""
 
     def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
-        made = _numbers("median", a, (), axis, keepdims, {})
+        made = _without_nan("median", a, (), axis, keepdims, {})
         return stored(made if has_nan else _spoiled(a, made, axis, keepdims), out)
 
     return median
@@ -120,7 +124,7 @@ def _quantile(name: str, *, has_nan: bool) -> Callable[..., Any]:
         a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
         keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
-        made = _numbers(name, a, (q,), axis, keepdims, {"method": method, **options})
+        made = _without_nan(name, a, (q,), axis, keepdims, {"method": method, **options})
         return stored(made if has_nan else _spoiled(a, made, axis, keepdims), out)
 
     return quantile
@@ -145,6 +149,8 @@ def _taken(line: TracedArray, places: Any) -> Any:
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     """np.bincount, with as many bins as `minlength` says."""
+    if whole_of(x).type.kind == "i":
+        fail_if(as_traced(xp.any(xp.less(x, 0))).value, ValueError("'list' argument must have no negative elements"))
     total = bins(minlength, np.int64 if weights is None else np.float64)
     xp.add.at(total, x, 1 if weights is None else weights)
     return total
@@ -152,14 +158,12 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
 
 def _last(dtype: str) -> Any:
     """What comes after all numbers in NumPy's order."""
-    if dtype == "bool":
-        return True
-    return start_of("min", dtype) if dtype[0] in "iu" else np.nan
+    return greatest(dtype) if dtype[0] in "biu" else complex(np.nan, np.nan) if dtype[0] == "c" else np.nan
 
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.searchsorted: searchsorted, np.sort: sort, np.argsort: argsort, np.isin: isin, np.bincount: bincount,
-    np.partition: _divided(sort), np.argpartition: _divided(argsort), np.lexsort: lexsort,
+    np.partition: _partition(sort), np.argpartition: _partition(argsort), np.lexsort: lexsort,
     np.median: _median(has_nan=False), np.nanmedian: _median(has_nan=True),
     **{getattr(np, name): _quantile(name, has_nan=False) for name in ("quantile", "percentile")},
     **{getattr(np, f"nan{name}"): _quantile(name, has_nan=True) for name in ("quantile", "percentile")},

@@ -10,35 +10,52 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.blocks import Extent
-from pliant.frontend.bounded import Bounded, bounded, common_extents, elementwise, extents_of, filled, whole_of
-from pliant.frontend.functions.bounded_folds import stored, sum_
-from pliant.frontend.functions.common import unsupported, xp
+from pliant.frontend.bounded import (
+    Bounded,
+    bounded,
+    common_extents,
+    elementwise,
+    extents_of,
+    filled,
+    operand,
+    refused,
+    whole_of,
+)
+from pliant.frontend.functions.bounded_folds import any_, stored, sum_
+from pliant.frontend.functions.common import solid, unsupported, xp
 from pliant.frontend.sizes import size_of
 from pliant.ops import einsum as products
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """np.dot of up to two axes each."""
-    if not len(extents_of(a)) or not len(extents_of(b)):
+    """np.dot, of a second operand of up to two axes."""
+    a, b = [x if isinstance(x, Bounded) else solid(x) for x in (a, b)]
+    if b.ndim > 2:
+        raise refused("np.dot with more axes of the second operand", a, b)
+    if not a.ndim or not b.ndim:
         return stored(elementwise(np.multiply, (a, b), {}), out)
     return matmul(a, b, out)
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
     """np.matmul. Products with a vector are sums of the elements there are."""
-    first, second = len(extents_of(a)), len(extents_of(b))
+    a, b = map(operand, (a, b))
+    first, second = a.ndim, b.ndim
     if not first or not second:
         raise ShapeError("matmul: operands need at least one axis").at(("here", here()))
-    if first == second == 1:
-        return stored(sum_(elementwise(np.multiply, (a, b), {})), out)
     if second == 1:
-        return stored(sum_(elementwise(np.multiply, (a, b), {}), axis=-1), out)
+        return stored(_added(elementwise(np.multiply, (a, b), {}), -1), out)
     if first == 1:
-        return stored(sum_(elementwise(np.multiply, (a[:, None], b), {}), axis=-2), out)
+        return stored(_added(elementwise(np.multiply, (a[:, None], b), {}), -2), out)
     common_extents("matmul", (_axis(a, -1), _axis(b, -2)))
     lead = common_extents("matmul", (_lead(a), _lead(b)))
     extents = (*lead, extents_of(a)[-2], extents_of(b)[-1])
     return stored(_masked_product(xp.matmul, (a, b), extents), out)
+
+
+def _added(x: Any, axis: int) -> Any:
+    """The sum along an axis, of the dtype of the elements."""
+    return any_(x, axis) if x.dtype == bool else sum_(x, axis, x.dtype)
 
 
 def _axis(x: Any, axis: int) -> Any:
@@ -59,8 +76,8 @@ def _masked_product(function: Callable[..., Any], xs: Sequence[Any], extents: Se
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """np.vdot of vectors."""
-    return dot(xp.conj(a), b)
+    """np.vdot: of all elements one after the other."""
+    return dot(xp.conj(xp.ravel(operand(a))), xp.ravel(operand(b)))
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -72,7 +89,8 @@ def inner(a: Any, b: Any) -> Any:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """np.outer of vectors."""
-    if len(extents_of(a)) != 1 or len(extents_of(b)) != 1:
+    a, b = map(operand, (a, b))
+    if a.ndim != 1 or b.ndim != 1:
         raise unsupported("np.outer of other arrays than vectors, some extents known only at run time")
     return stored(elementwise(np.multiply, (a[:, None], b[None, :]), {}), out)
 

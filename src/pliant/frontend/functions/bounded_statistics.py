@@ -9,26 +9,43 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.array import fresh
-from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, inside, whole_of
+from pliant.frontend.bounded import Bounded, common_extents, extents_of, filled, inside, operand, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
-from pliant.frontend.functions.bounded_folds import argmax, argmin, cumprod, cumsum, max_, mean, min_, prod, sum_
+from pliant.frontend.functions.bounded_folds import (
+    argmax,
+    argmin,
+    count_of,
+    cumprod,
+    cumsum,
+    greatest,
+    least,
+    max_,
+    mean,
+    min_,
+    prod,
+    stored,
+    sum_,
+)
 from pliant.frontend.functions.common import only, unsupported, xp
+from pliant.frontend.functions.reduce import is_given
 from pliant.frontend.functions.statistics import correlations
 from pliant.frontend.sizes import Size, size_of, traced
-from pliant.ops.folds import start_of
 
 
 def _without_nan(fold: Callable[..., Any], start: float, *, has_none: bool = False) -> Callable[..., Any]:
     """A fold of what is not NaN. has_none: it is NaN where nothing is left."""
 
-    def without_nan(a: Any, axis: Any = None, **options: Any) -> Any:
+    def without_nan(a: Any, axis: Any = None, *, out: Any = None, **options: Any) -> Any:
+        if not whole_of(a).type.is_float:
+            return fold(a, axis=axis, out=out, **options)
         missing = xp.isnan(a)
-        made = fold(xp.where(missing, start, a) if whole_of(a).type.is_float else a, axis=axis, **options)
-        if not has_none or not whole_of(a).type.is_float:
-            return made
-        return xp.where(xp.all(missing, axis=axis, keepdims=options.get("keepdims", False)), np.nan, made)[()]
+        made = fold(xp.where(missing, start, a), axis=axis, **options)
+        if has_none and not is_given(options.get("initial")):
+            spoiled = {name: options[name] for name in ("keepdims", "where") if name in options}
+            made = xp.where(xp.all(missing, axis=axis, **spoiled), np.nan, made)[()]
+        return stored(made, out)
 
     return without_nan
 
@@ -47,16 +64,12 @@ def _without_nan_at(arg: Callable[..., Any], start: float) -> Callable[..., Any]
     return find
 
 
-def _count(a: Any, mask: Any, axis: Any, keepdims: Any) -> Any:
-    """How many elements are no NaN, as a number of the dtype that a mean of them has."""
-    count = sum_(mask, axis, keepdims=keepdims)
-    return count.astype(np.zeros(0, a.dtype).real.dtype) if whole_of(a).type.kind in "fc" else count
-
-
 def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """np.nanmean."""
+    if not whole_of(a).type.is_float:
+        return mean(a, axis, keepdims=keepdims)
     mask = ~xp.isnan(a)
-    return sum_(xp.where(mask, a, 0), axis, keepdims=keepdims) / _count(a, mask, axis, keepdims)
+    return sum_(xp.where(mask, a, 0), axis, keepdims=keepdims) / count_of(a, a.dtype, axis, keepdims, mask)
 
 
 def nanvar(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Any:
@@ -65,7 +78,7 @@ def nanvar(a: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False) ->
         return xp.var(a, axis, ddof=ddof, keepdims=keepdims)
     mask = ~xp.isnan(a)
     distance = xp.where(mask, a - nanmean(a, axis, keepdims=True), 0)
-    free = _count(a, mask, axis, keepdims) - ddof
+    free = count_of(a, a.dtype, axis, keepdims, mask) - ddof
     total = sum_(xp.real(distance * xp.conj(distance)), axis, keepdims=keepdims)
     return xp.where(free > 0, total / free, np.nan)[()]
 
@@ -81,7 +94,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if weights is None:
         made, count = mean(a, axis, keepdims=keepdims), sum_(xp.ones_like(a), axis, keepdims=keepdims)
         return (made, count * xp.ones_like(made)) if returned else made
-    w = weights if isinstance(weights, Bounded) else as_traced(weights)
+    w = operand(weights)
     dtype = np.result_type(whole_of(a).dtype, w.dtype, *([] if whole_of(a).type.is_float else [np.float64]))
     if w.ndim < rank:
         if axis is None or w.ndim != 1:
@@ -99,10 +112,11 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, **options: Any) -> Any:
     """np.cov, of observations that all weigh the same."""
     only("cov", **options)
+    m, y = operand(m), y if y is None else operand(y)
     rows = [x[None, :] if len(extents_of(x)) == 1 else x if rowvar else x.T for x in (m, y) if x is not None]
     lines = concatenate(rows, 0) if len(rows) > 1 else rows[0]
     if isinstance(extents_of(lines)[0], Size):
-        raise m.refused("np.cov or np.corrcoef of so many variables,")
+        raise lines.refused("np.cov or np.corrcoef of so many variables,")
     lines = lines.astype(np.result_type(lines.dtype, np.float64))
     distance = lines - xp.mean(lines, axis=1, keepdims=True)
     count = traced(size_of(extents_of(lines)[1])) - (ddof if ddof is not None else int(not bias))
@@ -146,13 +160,13 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """np.histogram_bin_edges."""
-    ends = _ends(a) if range is None and np.ndim(bins) == 0 else range
+    ends = _ends(a, bins) if range is None else range
     return xp.histogram_bin_edges(filled(a, 0), bins, ends)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """np.histogram: what stands beyond the extents weighs nothing."""
-    ends = _ends(a) if range is None and np.ndim(bins) == 0 else range
+    ends = _ends(a, bins) if range is None else range
     if weights is not None:
         common_extents("np.histogram", (a, weights))
     weighing = filled(xp.ones_like(a, dtype=float) if weights is None else weights, 0)
@@ -160,12 +174,14 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     return (counts if density or weights is not None else counts.astype(np.int64)), edges
 
 
-def _ends(a: Any) -> tuple[Any, Any]:
-    """The least and the greatest number, or 0 and 1 if there is none."""
-    whole = whole_of(a)
-    some, dtype = xp.greater(xp.size(a), 0), whole.type.dtype
-    least, greatest = xp.min(filled(a, start_of("min", dtype))), xp.max(filled(a, start_of("max", dtype)))
-    return xp.where(some, least, 0), xp.where(some, greatest, 1)
+def _ends(a: Any, bins: Any) -> tuple[Any, Any] | None:
+    """The least and the greatest number, or 0 and 1 if there is none; None where bins have edges."""
+    if isinstance(bins, Bounded):
+        raise bins.refused("np.histogram with so many edges,")
+    if np.ndim(bins):
+        return None
+    some, dtype = xp.greater(xp.size(a), 0), whole_of(a).type.dtype
+    return xp.where(some, xp.min(filled(a, greatest(dtype))), 0), xp.where(some, xp.max(filled(a, least(dtype))), 1)
 
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {

@@ -33,8 +33,9 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """np.vander of a known number of columns."""
     if N is None:
         raise x.refused("np.vander without N=")
-    made = bounded(xp.vander(filled(x, 0), N, increasing), (*extents_of(x), N))
-    return Bounded(filled(made, 0), made.extents)
+    extents = (*extents_of(x), N)
+    made = bounded(xp.vander(filled(x, 0), N, increasing), extents)
+    return bounded(filled(made, 0), extents)
 
 
 def _triangle(name: str) -> Callable[..., Any]:

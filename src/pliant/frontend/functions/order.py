@@ -170,8 +170,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     below, above = compare.less(u, first), compare.greater(u, last)
     y = _between(u, grid, f, n) if n > 1 else broadcast_value(f, u.shape)
     y = select(below, low, select(above, high, y))
-    nan = const(float("nan"), dtype)
-    return fresh(select(compare.isnan(u), nan, y))
+    if n == 1:  # there is nothing between samples that NaN could be
+        return fresh(y)
+    return fresh(select(compare.isnan(u), const(float("nan"), dtype), y))
 
 
 def gather_at(x: Value, i: int) -> Value:
