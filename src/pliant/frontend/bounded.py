@@ -264,6 +264,7 @@ def whole_of(x: Any) -> TracedArray:
 
 def operand(x: Any) -> Any:
     """Anything array-like as an array, of extents known or not."""
+    x = x.listed if hasattr(x.__class__, "listed") else x  # a selection
     return x if isinstance(x, Bounded) else as_traced(x)
 
 

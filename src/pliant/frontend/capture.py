@@ -89,6 +89,8 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
+        if is_one_of_two(name):  # of getattr
+            return of_each(name, lambda one: self.attribute(holder, one))
         kind = kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
@@ -250,6 +252,10 @@ class Reader:
         """`first < a < b`; guards on what `first in container` depends on."""
         if kinds[0] in ("In", "NotIn") and is_tracing():
             container = others[0]()
+            if is_one_of_two(container):
+                return of_each(container, lambda one: self.compare(kinds, first, lambda: one, *others[1:]))
+            if is_of(container, str | bytes) and is_one_of_two(first):
+                return of_each(first, lambda one: self.compare(kinds, one, lambda: container, *others[1:]))
             note_members(self.trace, container, first, is_open=type(first) is TracedArray)
             others = (lambda: container, *others[1:])
         return CALLS["compare"](kinds, first, *others)
@@ -284,7 +290,9 @@ class Reader:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
-            return telling(known or making(fn, lists.knowing(fn)), self.counted, getattr(fn, "__self__", None))
+            made = known or making(fn, lists.knowing(fn))
+            run = telling(made, self.counted, getattr(fn, "__self__", None))
+            return run if fn is print else functools.partial(spread, run)
         if type(fn) is Maker:
             return telling(fn, self.counted)
         if is_of(fn, types.FunctionType) and fn in BUILTINS:
@@ -314,6 +322,14 @@ class Reader:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made
         return made.source if type(made) is Ref and made.source is not None else made
+
+
+def spread(run: Any, /, *args: Any, **options: Any) -> Any:
+    """A call of a function of Python's or NumPy's, of an argument that may be one of two: of each."""
+    n = next((n for n, x in enumerate(args) if is_one_of_two(x)), None)
+    if n is None:
+        return run(*args, **options)
+    return of_each(args[n], lambda one: spread(run, *args[:n], one, *args[n + 1 :], **options))
 
 
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")

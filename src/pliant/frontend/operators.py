@@ -100,7 +100,8 @@ UNARY: Final = {"neg": np.negative, "abs": np.absolute, "invert": np.invert, "po
 
 
 def install(kind: type, updating: Callable[[np.ufunc], Callable[[Any, Any], Any]]) -> None:
-    """Give a class Python's operators by its `__array_ufunc__`, but those that it has. updating: makes `x op= y`."""
+    """Give a class Python's operators, and divmod, by its `__array_ufunc__`, but those that it has. updating: makes
+    `x op= y`."""
     own = vars(kind)
     made: dict[str, Any] = {f"__{name}__": _applied(ufunc) for name, ufunc in (BINARY | COMPARED).items()}
     made |= {f"__r{name}__": _applied(ufunc, is_reflected=True) for name, ufunc in BINARY.items()}

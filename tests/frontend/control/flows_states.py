@@ -299,6 +299,12 @@ def one_of_two_objects_in_steps(x: Any, n: int) -> Any:
     return total
 
 
+def given_to_pythons_functions(x: Any, n: int) -> Any:
+    word, name = ("a", "sin") if x[0] > 0.5 else ("bb", "cos")
+    total = x * len(word) * (2.0 if word in "alpha" else 3.0) * (1.0 if "b" in word else 4.0)
+    return total + getattr(np, name)(x) + "abb".index(word)
+
+
 def counted_by_word(x: Any, n: int) -> Any:
     sums, counts = {"up": 0.0, "down": 0.0}, Counter()
     for v in x:
@@ -341,6 +347,7 @@ STATES = (
     joined_words,
     one_of_two_objects,
     one_of_two_objects_in_steps,
+    given_to_pythons_functions,
     counted_by_word,
     words_in_a_list,
 )

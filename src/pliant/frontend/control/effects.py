@@ -12,6 +12,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import slots_of
 from pliant.frontend.control import lists
 from pliant.frontend.control.branch import choose, of_each
+from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.copies import Same, seen_too
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
@@ -21,7 +22,6 @@ from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
-from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
@@ -64,7 +64,7 @@ def store(value: Any, holder: Any, key: Any) -> None:
     if is_table and is_asked(holder, key):
         _put(holder, key, value)
         return
-    if is_table and is_chosen(key):
+    if is_table and is_one_of_two(key):
         of_each(key, lambda one: store(value, holder, one))
         return
     if is_table:

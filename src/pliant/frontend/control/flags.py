@@ -1,4 +1,5 @@
-"""Names that have a value only if some step of a loop has bound them: the steps carry a flag beside the value."""
+"""What the steps of a loop carry beside a value: a flag, if only some step has bound the name, or bound it to something
+else than None; for what is one of a few words, a number."""
 
 from __future__ import annotations
 

@@ -94,8 +94,8 @@ class Join:
         (ones, structure), (twos, other) = (
             flattened(side, x, in_region(side.region.born)) for side, x in zip(self.sides, (a, b), strict=True)
         )
-        is_chosen = structure != other or any([x is not y and is_own(x) for x, y in zip(ones, twos, strict=True)])
-        if is_chosen:  # objects that were there before: what stands for them is a copy
+        are_copied = structure != other or any([x is not y and is_own(x) for x, y in zip(ones, twos, strict=True)])
+        if are_copied:  # objects that were there before: what stands for them is a copy
             (ones, structure), (twos, other) = (
                 flattened(side, x, is_own) for side, x in zip(self.sides, (a, b), strict=True)
             )
@@ -106,15 +106,16 @@ class Join:
             return self.differs(a, b, what) if lists is None else self.noted(lists, a, b)
         made = [self.leaf(x, y, what) for x, y in zip(ones, twos, strict=True)]
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
-        if failed is not None:  # what has more parts is none of the two that one of them is
-            whole = failed if ones[0] is a else failed.untold()
+        if failed is not None:
+            is_leaf = ones[0] is a  # else it has other parts, and is none of the two objects that this part is
+            whole = failed if is_leaf else failed.untold()
             return lambda _: whole
 
         def recipe(results: Values) -> Any:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
             stands_for(x, self.condition, a, b)
             note_choice(x, self.condition, a, b)
-            for other in (a, b, x) if is_chosen else ():
+            for other in (a, b, x) if are_copied else ():
                 keep(other)
             return x
 
@@ -155,7 +156,7 @@ class Join:
         return lambda _: made
 
     def leaf(self, a: Any, b: Any, what: str) -> Recipe | Unbound:
-        """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made."""
+        """How to make a leaf that is `a` or `b`; an `Unbound` if it cannot be made, or is one of two words."""
         if Unbound in (type(a), type(b)) and words_of(a) is not None and words_of(b) is not None:
             return one_of_more(self, a, b)
         if a is b or (type(a) is type(b) and isinstance(a, PLAIN) and not is_number(a) and a == b):
