@@ -29,8 +29,8 @@ TABLES = (
 )  # fmt: skip
 Bounded.functions = {name: function for table in TABLES for name, function in table.FUNCTIONS.items()}
 Bounded.methods = {"nonzero": found.nonzero}
-for table in (parts, bounded_folds, bounded_edit, bounded_order, bounded_products, bounded_lines, bounded_tables):
-    Bounded.methods |= table.METHODS
+for table in TABLES:
+    Bounded.methods |= getattr(table, "METHODS", {})
 Bounded.ufuncs, Bounded.reductions = bounded_products.UFUNCS, bounded_folds.REDUCTIONS
 Bounded.update_at, Bounded.accumulated = staticmethod(updated_at), staticmethod(bounded_lines.accumulate)
 Bounded.read_key, Bounded.write_key = indexed, put

@@ -11,7 +11,7 @@ from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.bounded import bounded, common_extents, extents_of, filled, inside, operand, refused, whole_of
-from pliant.frontend.functions.bounded_lines import at_least
+from pliant.frontend.functions.bounded_folds import at_least
 from pliant.frontend.functions.bounded_tables import vander
 from pliant.frontend.functions.common import xp
 from pliant.frontend.sizes import size_of, traced
@@ -46,7 +46,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
     if full or cov:
         raise refused("np.polyfit with full= or cov=", x, y)
     x, y = operand(x), operand(y)
-    at_least(x, 1, TypeError("expected non-empty vector for x"))
+    at_least(extents_of(x)[0], 1, TypeError("expected non-empty vector for x"))
     is_line = len(extents_of(y)) == 1
     columns, values = vander(x + 0.0, deg + 1), y[:, None] if is_line else y
     if w is not None:
@@ -64,18 +64,18 @@ def _square(name: str, *, is_array: bool) -> Callable[..., Any]:
     """A function of np.linalg of a square matrix, beyond whose extents stands the identity. is_array: its result has
     the extents of its last argument; else it is a number, or several."""
 
-    def call(*args: Any) -> Any:
-        a, *others = args
+    def call(a: Any, b: Any = None) -> Any:
+        others = () if b is None else (b,)
         extents = extents_of(a)
         if len(extents) != 2 or extents[0] != extents[1]:
-            raise a.refused(f"np.linalg.{name} of what is not known to be square, as")
-        for b in others:
-            _check_rows(f"np.linalg.{name}", a, b)
+            raise refused(f"np.linalg.{name} of what is not known to be square, as", a, b)
+        for right in others:
+            _check_rows(f"np.linalg.{name}", a, right)
         mask, whole = inside(extents, whole_of(a).shape), whole_of(a)
         if mask is not None:
             whole = xp.where(fresh(mask, is_array=True), whole, xp.eye(whole.shape[0]).astype(whole.dtype))
-        made = getattr(xp.linalg, name)(whole, *[filled(b, 0) for b in others])
-        return bounded(made, extents_of(args[-1])) if is_array else made
+        made = getattr(xp.linalg, name)(whole, *[filled(right, 0) for right in others])
+        return bounded(made, extents_of(a if b is None else b)) if is_array else made
 
     return call
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.core import ir
-from pliant.core.origin import here
-from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import Bounded, assign, bounded, extents_of, filled, whole_of
@@ -22,8 +20,8 @@ from pliant.frontend.functions.common import NO_VALUE, only, xp
 from pliant.frontend.functions.reduce import is_given
 from pliant.frontend.functions.statistics import ddof_of
 from pliant.frontend.kinds import as_tuple
-from pliant.frontend.sizes import Size, size_of, traced
-from pliant.ops.compare import equal
+from pliant.frontend.sizes import size_of, traced
+from pliant.ops.compare import less
 from pliant.ops.folds import start_of
 from pliant.ops.length import length
 
@@ -38,13 +36,11 @@ def greatest(dtype: str) -> Any:
     return True if dtype == "bool" else start_of("min", dtype)
 
 
-def not_empty(extents: Sequence[Extent], axes: Sequence[int], error: ValueError) -> None:
-    """Note the error of a fold that starts from an element where an axis has none."""
-    for size in [extents[a] for a in axes]:
-        if size == 0:
-            raise ShapeError(str(error)).at(("here", here()))
-        if isinstance(size, Size) and not size.is_at_least(1):
-            fail_if(equal(size.value, ir.const(0, "i64")), error)
+def at_least(extent: Extent, count: int, error: Exception) -> None:
+    """Note the error of an axis that has too few elements."""
+    size = size_of(extent)
+    if not size.is_at_least(count):
+        fail_if(less(size.value, ir.const(count, "i64")), error)
 
 
 def is_kept(keepdims: Any) -> bool:
@@ -69,7 +65,8 @@ def _fold(name: str, fill: Callable[[str], Any], of: str = "") -> Callable[..., 
         only(name, **options)
         axes = axes_of(axis, len(extents_of(a)))
         if of and not is_given(first):
-            not_empty(extents_of(a), axes, nothing_to_fold(of))
+            for folded in axes:
+                at_least(extents_of(a)[folded], 1, nothing_to_fold(of))
         given = ({} if dtype is None else {"dtype": dtype}) | ({"initial": first} if is_given(first) else {})
         if where is not True and where is not NO_VALUE:
             mask = _mask(a, where)
@@ -162,7 +159,7 @@ def _arg(name: str, fill: Callable[[str], Any]) -> Callable[..., Any]:
 
     def arg(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         line, at = line_of(a, axis)
-        not_empty(line.extents, (at,), ValueError(f"attempt to get {name} of an empty sequence"))
+        at_least(line.extents[at], 1, ValueError(f"attempt to get {name} of an empty sequence"))
         made = getattr(xp, name)(filled(line, fill(a.whole.type.dtype), (at,)), axis=at, keepdims=is_kept(keepdims))
         if axis is None:
             return stored(xp.reshape(made, (1,) * a.ndim) if is_kept(keepdims) else made, out)

@@ -7,7 +7,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.core.ir import const
 from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError
 from pliant.frontend.array import fresh, view
@@ -23,21 +22,12 @@ from pliant.frontend.bounded import (
     whole_of,
 )
 from pliant.frontend.convert import as_traced, axis_of
-from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
-from pliant.frontend.functions.bounded_folds import stored
+from pliant.frontend.functions.bounded_folds import at_least, stored
 from pliant.frontend.functions.common import only, xp
 from pliant.frontend.listed import listed
 from pliant.frontend.sizes import larger, size_of, traced
 from pliant.frontend.view import ReadOnlyLens
-from pliant.ops.compare import less
-
-
-def at_least(a: Any, count: int, error: Exception) -> None:
-    """Note the error of a line that has too few elements."""
-    size = size_of(extents_of(a)[0])
-    if not size.is_at_least(count):
-        fail_if(less(size.value, const(count, "i64")), error)
 
 
 def _held(a: Any) -> Any:
@@ -49,7 +39,7 @@ def _held(a: Any) -> Any:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """np.interp."""
     if isinstance(xp, Bounded):
-        at_least(xp, 1, ValueError("array of sample points is empty"))
+        at_least(extents_of(xp)[0], 1, ValueError("array of sample points is empty"))
         size = common_extents("np.interp", (xp, fp))
         xp, fp = [_held(bounded(whole_of(line), size)) for line in (xp, fp)]
     only("interp", period=period)
@@ -81,7 +71,7 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
         raise refused(
             "np.gradient of several axes, at other distances than one, or of higher order at the ends,", f, *spacing
         )
-    at_least(f, 2, ValueError("Shape of array too small to calculate a numerical gradient"))
+    at_least(extents_of(f)[0], 2, ValueError("Shape of array too small to calculate a numerical gradient"))
     step, whole = spacing[0] if spacing else 1.0, whole_of(f)
     whole = whole if whole.type.is_float else whole.astype(np.float64)
     n, places = traced(size_of(f.extents[0])), as_traced(np.arange(whole.shape[0]))
@@ -107,7 +97,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     a, v = operand(a), operand(v)
     for x, name in ((a, "a"), (v, "v")):
         if isinstance(x, Bounded):
-            at_least(x, 1, ValueError(f"{name} cannot be empty"))
+            at_least(extents_of(x)[0], 1, ValueError(f"{name} cannot be empty"))
     sizes = [size_of(extents_of(x)[0]) for x in (a, v)]
     made = bounded(xp.convolve(filled(a, 0), filled(v, 0)), (sizes[0] + sizes[1] - 1,))
     if mode == "full":
