@@ -17,7 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
-from pliant.frontend.text import Text
+from pliant.frontend.text import text
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
@@ -144,7 +144,7 @@ class TracedArray:
     def __repr__(self) -> str:
         if self.is_weak and is_tracing():
             asked(self.value)
-        return Text(f"<traced {self.type}>")
+        return text(f"<traced {self.type}>")
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:

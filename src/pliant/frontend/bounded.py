@@ -26,7 +26,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
-from pliant.frontend.text import Text
+from pliant.frontend.text import text
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
 from pliant.ops.select import select
@@ -91,7 +91,7 @@ class Bounded:
         return np.transpose(cast("Any", self))
 
     def __repr__(self) -> str:
-        return Text(f"<traced {self.text}>")
+        return text(f"<traced {self.text}>")
 
     @property
     def text(self) -> str:

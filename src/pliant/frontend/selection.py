@@ -220,7 +220,10 @@ _NAMES: Final = {"amax": "max", "amin": "min"}
 
 def _may_fail(ufunc: np.ufunc, args: tuple[Any, ...]) -> bool:
     """Whether elements that are not selected could be an error: whole numbers have no negative powers."""
-    return ufunc is np.power and all([whole_of(a).type.kind in "biu" for a in args if not isinstance(a, Selection)])
+    if ufunc is not np.power:
+        return False
+    operands = [a.whole if isinstance(a, Selection) else whole_of(a) for a in args]
+    return all([x.type.kind in "biu" for x in operands])
 
 
 _FAR: Final = 1 << 62  # beyond the end of any axis

@@ -34,13 +34,13 @@ class Text(str):
         return True
 
     def __str__(self) -> str:
-        return self
+        return self if is_tracing() else str.__str__(self)
 
     def __repr__(self) -> str:
         return str(str.__repr__(self))
 
     def __format__(self, spec: str) -> str:
-        return Text(str.__format__(self, spec))
+        return text(str.__format__(self, spec))
 
     def __add__(self, other: Any) -> Text:
         return Text(str.__add__(self, other))
@@ -69,8 +69,8 @@ for _name in (*dir(str), "__int__", "__float__"):
 
 
 def text(made: str) -> str:
-    """Text that may hold the type of a number: a `Text` then."""
-    return Text(made) if is_unknown(made) else made
+    """Text that may hold the type of a number: a `Text` then, as long as there is a trace that could ask it."""
+    return Text(made) if is_unknown(made) and is_tracing() else made
 
 
 def shown(x: Any) -> Any:

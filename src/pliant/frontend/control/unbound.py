@@ -12,7 +12,7 @@ from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.control.signals import MISSING
-from pliant.frontend.text import Text
+from pliant.frontend.text import text
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ class Unbound:
         return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
     def __repr__(self) -> str:
-        return Text("<unbound>")
+        return text("<unbound>")
 
 
 def is_chosen(x: Any) -> bool:
