@@ -218,3 +218,82 @@ def test_a_default_that_is_changed_in_place_is_read_again() -> None:
         numbers[0] += 1.0
         for _ in range(3):
             np.testing.assert_array_equal(compiled(x), f(x))
+
+
+class Model:
+    """An object to which attributes are added later."""
+
+    base = 1.0
+
+
+class Narrow:
+    """An object with places for its attributes."""
+
+    __slots__ = ("scale",)
+
+
+MODELS: dict[str, Any] = {}
+
+
+def _has(x: Any) -> Any:
+    return x * (2.0 if hasattr(MODELS["m"], "scale") else 3.0)
+
+
+def _by_default(x: Any) -> Any:
+    return x * getattr(MODELS["m"], "scale", 5.0)
+
+
+def _tried(x: Any) -> Any:
+    try:
+        return x * MODELS["m"].scale
+    except AttributeError:
+        return x
+
+
+def _of_its_dict(x: Any) -> Any:
+    return x * (MODELS["m"].__dict__.get("scale", 3.0) if isinstance(MODELS["m"], Model) else 1.0)
+
+
+def _in_its_variables(x: Any) -> Any:
+    return x * (1.0 if "scale" in vars(MODELS["m"]) else 2.0) if isinstance(MODELS["m"], Model) else x
+
+
+@pytest.mark.parametrize("f", [_has, _by_default, _tried, _of_its_dict, _in_its_variables])
+@pytest.mark.parametrize("kind", [Model, Narrow])
+def test_an_attribute_that_is_not_there_is_looked_for_again(f: Any, kind: type) -> None:
+    compiled, x = pliant.jit(f), np.array([1.0, 2.0])
+    m: Any = kind()
+    MODELS["m"] = m
+    for value in (None, 7.0, 8.0, None):
+        if value is not None:
+            m.scale = value
+        elif hasattr(m, "scale"):
+            del m.scale
+        np.testing.assert_array_equal(compiled(x), f(x))
+    MODELS.clear()
+
+
+def test_an_attribute_of_a_class_that_is_not_there_is_looked_for_again() -> None:
+    def f(x: Any) -> Any:
+        return x * getattr(Model, "added", 2.0) * getattr(Model(), "added", 3.0)
+
+    compiled, x = pliant.jit(f), np.array([1.0, 2.0])
+    np.testing.assert_array_equal(compiled(x), f(x))
+    Model.added = 5.0  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(compiled(x), f(x))
+    del Model.added  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(compiled(x), f(x))
+
+
+def test_what_the_first_call_adds_is_there_at_the_second() -> None:
+    class Counter:
+        def step(self, x: Any) -> Any:
+            if not hasattr(self, "n"):
+                self.n = 0
+            self.n += 1
+            return x * self.n
+
+    ours, plain, x = Counter(), Counter(), np.ones(2)
+    step = pliant.jit(ours.step)
+    for _ in range(3):
+        np.testing.assert_array_equal(step(x), plain.step(x))

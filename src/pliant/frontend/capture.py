@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import random
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast, final
 
@@ -36,6 +37,7 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
+from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
@@ -69,6 +71,9 @@ def readers_of(trace: Trace) -> dict[str, types.CellType]:
     return trace.readers
 
 
+_SHOWING: Final = frozenset((print, warnings.warn))
+"""Functions that show what they are given as it is; `warn` looks at who calls it."""
+
 _COMMON: Final = random.random.__self__  # the generator whose methods are the functions of the module
 
 
@@ -89,8 +94,6 @@ class Reader:
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        if is_one_of_two(name):  # of getattr
-            return of_each(name, lambda one: self.attribute(holder, one))
         kind = kind_of(holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
@@ -103,12 +106,13 @@ class Reader:
             note_class(self.trace, kind, name)
             return instrument(found.fget, self.trace)(holder)
         if is_of(found, types.MemberDescriptorType):
-            return self.known(getattr(holder, name), None if id(holder) in self.own else Slot(holder), name)
+            return self.known(self.held(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
             return telling(method, self.counted, holder) if name in methods.ASKING else method
         if kind is str and name in text.MAKING:
-            return text.method(holder, name)
+            made = text.method(holder, name)
+            return functools.partial(_joined, made) if name == "join" else made
         if name == "get" and is_of(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and is_of(holder, list):
@@ -120,7 +124,7 @@ class Reader:
             if held is not None and id(holder) not in self.own:
                 self.trace.roots.setdefault((id(held), name), (held, name, MISSING))
             return self.known(read(name), None, name)
-        value = getattr(holder, name)
+        value = self.held(holder, name)
         if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
             return self.known(value, None, name)
         if is_of(holder, types.ModuleType) and is_librarys(holder):
@@ -136,6 +140,28 @@ class Reader:
             if content is not MISSING:
                 break
         return self.known(value, None, name)
+
+    def held(self, holder: Any, name: str) -> Any:
+        """The attribute of an object as Python finds it; a guard on that it has none."""
+        try:
+            return getattr(holder, name)
+        except AttributeError:
+            if id(holder) not in self.own:
+                self.trace.roots.setdefault((id(holder), name), (Slot(holder), name, MISSING))
+            raise
+
+    def getattr(self, holder: Any, name: str, *default: Any) -> Any:
+        """`getattr(holder, name, default)`."""
+        try:
+            return self.attribute(holder, name)
+        except AttributeError:
+            if not default:
+                raise
+            return default[0]
+
+    def hasattr(self, holder: Any, name: str) -> bool:
+        """`hasattr(holder, name)`."""
+        return self.getattr(holder, name, MISSING) is not MISSING
 
     def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
         """`holder.get(key, default)`."""
@@ -286,13 +312,15 @@ class Reader:
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
+        if fn is getattr or fn is hasattr:
+            return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
         if type(fn) in PLAIN:
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
             made = known or making(fn, lists.knowing(fn))
             run = telling(made, self.counted, getattr(fn, "__self__", None))
-            return run if fn is print else functools.partial(spread, run)
+            return run if fn in _SHOWING else functools.partial(spread, run)
         if type(fn) is Maker:
             return telling(fn, self.counted)
         if is_of(fn, types.FunctionType) and fn in BUILTINS:
@@ -330,6 +358,15 @@ def spread(run: Any, /, *args: Any, **options: Any) -> Any:
     if n is None:
         return run(*args, **options)
     return of_each(args[n], lambda one: spread(run, *args[:n], one, *args[n + 1 :], **options))
+
+
+def _joined(join: Callable[[list[Any]], str], items: Any) -> str:
+    """`"".join(items)`; an error if one of them is one of two words."""
+    given = list(items)
+    for part in given:
+        if is_chosen(part):
+            raise part.refused()
+    return join(given)
 
 
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")

@@ -45,7 +45,8 @@ _OVER_ELEMENTS: Final = {
 _WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted"))  # which take all before they return
 _MAKERS: Final = frozenset(("list", "dict", "sorted"))
 _TRACED: Final = frozenset((
-    "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type setattr delattr"
+    "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type "
+    "hasattr getattr setattr delattr"
 ).split())  # fmt: skip
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {
@@ -181,8 +182,6 @@ class _Rewriter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name.startswith("__pliant_"):
             return node
-        if name == "getattr" and len(node.args) == 2 and not node.keywords:
-            return calling("attribute", node, *node.args)
         one = name in ("max", "min") and len(node.args) == 1
         if name in _OVER_ELEMENTS or one:
             whole = [placed(ast.Constant(True), node)] * 2 if one or name in _WHOLE else []

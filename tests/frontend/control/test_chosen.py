@@ -100,9 +100,13 @@ def compared_with_an_array(x: Any) -> Any:
     return np.sum(y == x)
 
 
+def an_attribute(x: Any) -> Any:
+    return x[1] if hasattr(x, "size" if x[0] > 0 else "sizes") else x[2]
+
+
 PROGRAMS = (
     members, texts, nothing_or_a_member, of_a_function, objects_of_one_class, objects_of_two_classes, lists,
-    compared_with_an_array,
+    compared_with_an_array, an_attribute,
 )  # fmt: skip
 XS = [np.array(x) for x in ([0.5, -1.5, 2.0], [-0.5, 0.7, 2.5], [3.0, 2.0, -0.1])]
 
@@ -134,7 +138,13 @@ def test_a_key_that_a_dict_has_not_is_an_error() -> None:
 
 def used_otherwise(x: Any) -> Any:
     kind = "a" if x[0] > 0 else "b"
-    return x[1] * len(kind)
+    return x[1] * int("".join([kind, "1"]) == "a1")
+
+
+def shown(x: Any) -> Any:
+    kind = "a" if x[0] > 0 else "b" if x[1] > 0 else Mode.UP
+    print(kind)
+    return x[0]
 
 
 def asked_after_the_loop(x: Any) -> Any:
@@ -147,6 +157,11 @@ def asked_after_the_loop(x: Any) -> Any:
 def test_other_uses_are_errors(f: Callable[[Any], Any]) -> None:
     with pytest.raises(UnboundError, match="after one branch and"):
         pliant.jit(f)(XS[0])
+
+
+def test_both_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    pliant.jit(shown)(XS[0])
+    assert capsys.readouterr().out == "<traced 'a' or 'b' or Mode.UP: 0>\n"
 
 
 def test_what_is_asked_of_an_ended_step_is_right_or_an_error() -> None:

@@ -31,7 +31,7 @@ from pliant.ops.compare import less
 T = TypeVar("T")
 
 ASKING: Final = frozenset((
-    id, isinstance, type, callable, hasattr, getattr, super, locals, globals, vars, dir, eval, exec,
+    id, isinstance, type, callable, super, locals, globals, vars, dir, eval, exec,
 ))  # fmt: skip
 """Functions that do not look at the elements of a list, or look at who calls them."""
 

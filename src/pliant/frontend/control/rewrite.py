@@ -12,7 +12,8 @@ follows a statement that may be left that way becomes a block too. Line numbers 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
@@ -48,6 +49,7 @@ BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
 _ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
+_OF_OBJECTS: Final = ("vars", "dir")  # which look at the names of a function only if nothing is given to them
 
 
 def controlled(node: Function) -> Function:
@@ -69,7 +71,7 @@ class _Statements:
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
         self.loads = names.loads(body)
         self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
-        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or bool(_BLIND & self.loads.keys())
+        self.is_plain = isinstance(node, ast.AsyncFunctionDef) or _looks_at_names(body, self.loads)
         self.unsure: set[str] = set()  # names that may be read without a value
         if isinstance(node, ast.FunctionDef) and not self.is_generator and not self.is_plain:
             self.unsure = unsure(node)
@@ -316,6 +318,13 @@ class _Inner(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return self.outer.inside(node)
+
+
+def _looks_at_names(body: Sequence[ast.AST], loads: Mapping[str, int]) -> bool:
+    """Whether a body may look at the names of its function other than by writing them."""
+    calls = [n for part in body for n in ast.walk(part) if isinstance(n, ast.Call) and n.args]
+    safe = Counter([n.func.id for n in calls if isinstance(n.func, ast.Name) and n.func.id in _OF_OBJECTS])
+    return any([loads.get(name, 0) > safe[name] for name in _BLIND])
 
 
 def _is_arithmetic(handler: ast.ExceptHandler) -> bool:

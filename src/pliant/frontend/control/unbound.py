@@ -12,7 +12,7 @@ from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.control.signals import MISSING
-from pliant.frontend.text import text
+from pliant.frontend.text import shown, text
 
 T = TypeVar("T")
 
@@ -100,7 +100,15 @@ class Unbound:
         return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
     def __repr__(self) -> str:
-        return text("<unbound>")
+        if self.choice is None:
+            return text("<unbound>")
+        _, one, two = self.choice
+        return text(f"<traced {_within(one)} or {_within(two)}>")
+
+
+def _within(x: Any) -> str:
+    """What one of two is, inside of the brackets around both."""
+    return shown(repr(x)).removeprefix("<traced ").translate({ord("<"): None, ord(">"): None})
 
 
 def is_chosen(x: Any) -> bool:
