@@ -20,13 +20,14 @@ import numpy as np
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import lists, methods
-from pliant.frontend.control.branch import of_each
+from pliant.frontend.control.branch import in_order, of_each
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import changes, changing, taken_back
-from pliant.frontend.control.fronts import array_of_list
+from pliant.frontend.control.fronts import array_of_list, first_front
 from pliant.frontend.control.grids import item
+from pliant.frontend.control.heaps import HEAPS
 from pliant.frontend.control.iterators import is_known, plain
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.ordering import sort_in_place
@@ -315,6 +316,8 @@ class Reader:
         if fn is getattr or fn is hasattr:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
         if type(fn) in PLAIN:
+            if fn in HEAPS:
+                return functools.partial(_on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
@@ -338,7 +341,8 @@ class Reader:
         if is_one_of_two(y):
             return of_each(y, lambda one: self.binary(name, x, one))
         made = lists.combined(name, x, y) if name in _JOINING else None
-        made = binary(name, x, y) if made is None else made
+        if made is None:
+            made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
         if type(made) is str:
             return text.text(made)
         return self.born(made) if name in _JOINING else made  # of lists, dicts and sets, a new one
@@ -360,6 +364,11 @@ def spread(run: Any, /, *args: Any, **options: Any) -> Any:
     return of_each(args[n], lambda one: spread(run, *args[:n], one, *args[n + 1 :], **options))
 
 
+def _on_heap(plain: Callable[..., Any], traced: Callable[..., Any], /, *args: Any) -> Any:
+    """A call of a function of `heapq`."""
+    return (traced if lists.is_open(*args) or first_front(*args) is not None else plain)(*args)
+
+
 def _joined(join: Callable[[list[Any]], str], items: Any) -> str:
     """`"".join(items)`; an error if one of them is one of two words."""
     given = list(items)
@@ -369,4 +378,5 @@ def _joined(join: Callable[[list[Any]], str], items: Any) -> str:
     return join(given)
 
 
+_ORDERING: Final = ("lt", "le", "gt", "ge")
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")

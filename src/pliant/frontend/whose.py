@@ -24,8 +24,10 @@ def is_users(fn: types.FunctionType) -> bool:
 
 
 def is_followed(fn: Any) -> bool:
-    """Whether a library's function is looked into as the user's are: it makes arrays, and asks what is one."""
-    return (getattr(fn, "__module__", None) or "").startswith("numpy.polynomial.")
+    """Whether a library's function is looked into as the user's are: it makes arrays, and asks what is one, or is
+    written for that."""
+    module = getattr(fn, "__module__", None) or ""
+    return module.startswith("numpy.polynomial.") or module == "pliant.frontend.control.heaps"
 
 
 def is_librarys(module: types.ModuleType) -> bool:

@@ -100,13 +100,28 @@ def compared_with_an_array(x: Any) -> Any:
     return np.sum(y == x)
 
 
+def tuples(x: Any) -> Any:
+    first, second = (x[0], 1.0), (x[1], 2.0)
+    pair = first if x[0] > 0 else second
+    return pair[0] * pair[1] + (10.0 if pair is first else 20.0) + (pair is second)
+
+
+def tuples_by_steps(x: Any) -> Any:
+    up, down = ("up", 1.0), ("down", 2.0)
+    now = up
+    for v in x:
+        now = up if v > 0 else down
+    return now[1] if now is up else 3.0
+
+
 def an_attribute(x: Any) -> Any:
     return x[1] if hasattr(x, "size" if x[0] > 0 else "sizes") else x[2]
 
 
 PROGRAMS = (
     members, texts, nothing_or_a_member, of_a_function, objects_of_one_class, objects_of_two_classes, lists,
-    compared_with_an_array, an_attribute,
+    compared_with_an_array, an_attribute, tuples,
+    tuples_by_steps,
 )  # fmt: skip
 XS = [np.array(x) for x in ([0.5, -1.5, 2.0], [-0.5, 0.7, 2.5], [3.0, 2.0, -0.1])]
 

@@ -17,6 +17,7 @@ from tests.frontend.control import (
     flows_classes,
     flows_ends,
     flows_fronts,
+    flows_heaps,
     flows_lists,
     flows_names,
     flows_rebound,
@@ -36,8 +37,8 @@ from tests.frontend.control.flows_walrus import WALRUSES
 
 STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
-    *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_rebound.REBOUND, *flows_rebound.READ, *flows_ends.ENDS,
-    *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
+    *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_heaps.HEAPS, *flows_rebound.REBOUND, *flows_rebound.READ,
+    *flows_ends.ENDS, *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
     *flows_choices.CHOICES, *flows_unsized.UNSIZED,
 ]  # fmt: skip
 UNROLLED = (

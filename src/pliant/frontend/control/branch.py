@@ -321,8 +321,27 @@ def _differs(x: Any, y: Any) -> Any:
     return negated(_same(x, y)) if is_asked or {Unbound, OrNone} & {kind, type(y)} else binary("ne", x, y)
 
 
+def in_order(name: str, x: Any, y: Any) -> Any:
+    """`x < y` and the like, by the name of the method: lists and tuples by the first elements that differ."""
+    kind = cast("Any", type(x))
+    if kind not in (list, tuple) or type(y) is not kind or not is_tracing():
+        return binary(name, x, y)
+    one, two = cast("tuple[Any, ...]", x), cast("tuple[Any, ...]", y)
+    front = first_front(one, two)
+    if front is not None:
+        raise front.refused("a comparison")
+
+    def following(n: int) -> Any:
+        if n == min(len(one), len(two)):
+            return binary(name, len(one), len(two))
+        a, b = one[n], two[n]
+        return choose(a is b or _same(a, b), lambda: following(n + 1), lambda: in_order(name, a, b))
+
+    return following(0)
+
+
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    **{kind: partial(binary, name) for kind, name in COMPARISONS.items()},
+    **{kind: partial(in_order, name) for kind, name in COMPARISONS.items()},
     "Eq": _same, "NotEq": _differs, "Is": chosen.same, "IsNot": lambda a, b: negated(chosen.same(a, b)),
     "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
 }  # fmt: skip

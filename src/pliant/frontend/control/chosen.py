@@ -29,9 +29,10 @@ from pliant.ops.select import select
 
 
 def note_choice(copy: Any, condition: Value, one: Any, two: Any) -> None:
-    """Remember which lists, dicts and objects those of a copy stand for."""
+    """Remember which lists, tuples, dicts and objects those of a copy stand for."""
     known = current().outermost.choices
-    for made, a, b in zip(*map(containers, (copy, one, two)), strict=False):
+    trees = [containers(tree, tuples=True) for tree in (copy, one, two)]
+    for made, a, b in zip(*trees, strict=False):
         if made is not a:
             known[id(made)] = made, (condition, a, b)
 

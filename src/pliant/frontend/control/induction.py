@@ -145,8 +145,12 @@ class Round:
         plan = self.plan
         before = dict(plan.plans), list(plan.storages), self.lists.known(), set(plan.copied), set(plan.apart)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
-        for place, content in self.region.effects.items():
+        effects = self.region.effects
+        lists = {p.number: n for n, p in enumerate(effects) if p.kind == "whole" and type(p.holder) is list}
+        for n, (place, content) in enumerate(effects.items()):
             if place in plan.plans or place in plan.bound:
+                continue
+            if place.kind == "item" and lists.get(place.number, n) < n:  # of a list that the step has changed before
                 continue
             if self.lists.are_told(place, content):
                 continue

@@ -25,7 +25,7 @@ from pliant.frontend.control.objects import containers, flatten, in_region, is_o
 from pliant.frontend.control.ornone import is_aside, none_or_other
 from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
-from pliant.frontend.control.region import Outcome, Place
+from pliant.frontend.control.region import Outcome, Place, distinct
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
 from pliant.frontend.control.states import words_of
 from pliant.frontend.control.unbound import Unbound
@@ -298,7 +298,7 @@ class Join:
         self.truth = truth
         written = list(dict.fromkeys([*one.written, *two.written]))
         stores = [self.slot(one.written.get(s) or s.value, two.written.get(s) or s.value) for s in written]
-        places = list(dict.fromkeys([*one.contents, *two.contents]))
+        places = distinct([*one.contents, *two.contents])
         if all(map(is_over, (one, two))):  # what is returned comes first: hardly anybody looks at the names
             final = self.signal(one.result, two.result)
             recipes = [self.left(p) for p in places]
@@ -327,7 +327,7 @@ class Join:
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return name_of_two(self, contents, place)
-        if place.kind in ("whole", "rows") and all([isinstance(c, list) for c in contents]):
+        if place.is_whole and all([isinstance(c, list) for c in contents]):
             is_filled = len(contents[0]) != len(contents[1]) or any(map(has_front, contents))
             made = filled(self, contents) if is_filled else listed(self, contents, place)
             if made is not None:

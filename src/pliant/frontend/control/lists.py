@@ -25,7 +25,6 @@ from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
 from pliant.frontend.selection import Selection
 from pliant.frontend.sizes import Size, size_of, traced
-from pliant.frontend.tracing import is_tracing
 from pliant.ops.compare import less
 
 T = TypeVar("T")
@@ -223,23 +222,11 @@ def knowing(function: Callable[..., Any]) -> Callable[..., Any]:
     if function in ASKING:
         return function
 
-    is_heaps = getattr(function, "__module__", None) == "_heapq"
-
     def run(*args: Any, **options: Any) -> Any:
         for x in (*args, *options.values()):
             front = front_of(x)
             if front is not None:
                 raise front.refused(cast("Any", function).__name__)
-        if is_heaps and is_tracing() and is_open(*args):
-            raise _heap_refused(function)
         return function(*args, **options)
 
     return run
-
-
-def _heap_refused(function: Any) -> UnsupportedError:
-    """The error of a function of `heapq` that would have to compare numbers that are known only at run time."""
-    return UnsupportedError(
-        f"heapq.{function.__name__} of numbers that are known only at run time is not supported",
-        hint="keep a sorted list: bisect.insort(queue, x) puts an element in, queue.pop(0) takes the least",
-    ).at(("here", here()))

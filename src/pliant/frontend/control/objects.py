@@ -112,21 +112,21 @@ def in_region(made: dict[int, Any]) -> Opened:
     return lambda x: made.get(id(x)) is x
 
 
-def containers(tree: Any) -> Iterator[Any]:
-    """The lists, dicts and objects of a tree that can be changed."""
+def containers(tree: Any, *, tuples: bool = False) -> Iterator[Any]:
+    """The lists, dicts and objects of a tree that can be changed, and the tuples."""
     kind = cast("Any", type(tree))
     if kind is OrNone:
-        yield from containers(tree.pliant_value)
+        yield from containers(tree.pliant_value, tuples=tuples)
     elif kind in (list, tuple, dict, OrderedDict, defaultdict):
-        if kind is not tuple:
+        if tuples or kind is not tuple:
             yield tree
         parts: list[Any] = [*(tree if kind in (list, tuple) else tree.values())]
         for part in parts:
-            yield from containers(part)
+            yield from containers(part, tuples=tuples)
     elif is_plain(kind) and is_own(tree):
         yield tree
         for part in attributes(tree).values():
-            yield from containers(part)
+            yield from containers(part, tuples=tuples)
 
 
 def keep(tree: Any) -> None:

@@ -38,7 +38,10 @@ def is_over(side: Outcome) -> bool:
 
 def content(side: Outcome, place: Place) -> Any:
     """What is at a place after a block."""
-    return side.contents[place] if place in side.contents else place.get()
+    if place in side.contents or not place.is_whole:
+        return side.contents[place] if place in side.contents else place.get()
+    with side.shown():  # with its items as they were left
+        return place.get()
 
 
 def put(place: Place, made: Any) -> None:

@@ -71,6 +71,11 @@ class Place:
             self.holder[self.key] = content
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a container."""
+        return self.kind in ("whole", "rows")
+
+    @property
     def text(self) -> str:
         """The place as the user wrote it."""
         if self.kind == "item":
@@ -78,13 +83,21 @@ class Place:
         return {"name": str(self.key), "attribute": f".{self.key}"}.get(self.kind, f"the {type(self.holder).__name__}")
 
 
-def _drop_item(holder: dict[Any, Any], key: Any) -> None:
-    holder.pop(key, None)
+def _drop_item(holder: Any, key: Any) -> None:
+    if not isinstance(holder, list):  # a list's length is what it was before as a whole
+        holder.pop(key, None)
 
 
 def place_of(kind: str, holder: Any, key: Any = None) -> Place:
     """A place, for comparison by the holder's identity."""
     return Place(kind, holder, key, id(holder))
+
+
+def distinct(places: Iterable[Place]) -> list[Place]:
+    """The places, each once, without the items of containers that are among them as a whole."""
+    found = dict.fromkeys(places)
+    whole = {p.number for p in found if p.is_whole}
+    return [p for p in found if p.kind != "item" or p.number not in whole]
 
 
 def cells_of(names: Iterable[str], *blocks: Callable[..., Any] | None) -> list[Place]:
@@ -240,9 +253,7 @@ class Outcome:
     @contextmanager
     def shown(self) -> Generator[None]:
         """With items, attributes and containers as the block left them."""
-        changed = [p for p in self.contents if p.kind != "name"]
-        whole = {p.number for p in changed if p.kind in ("whole", "rows")}  # whose items are among their contents
-        changed = [p for p in changed if p.kind != "item" or p.number not in whole]
+        changed = distinct([p for p in self.contents if p.kind != "name"])
         before = [(p, p.get()) for p in changed]
         try:
             for place in changed:
