@@ -39,6 +39,7 @@ from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.unbound import is_chosen
+from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
@@ -232,6 +233,7 @@ class Reader:
         to its end, before anything else happens."""
         if not is_tracing() or isinstance(elements, TracedArray | str | range):
             return elements
+        going_on(elements)
         if is_whole and type(elements) is Pushed and elements.running is None:
             return self.all_of(elements)
         made = special(elements, "__iter__") if is_walked and not is_whole else None
@@ -255,7 +257,7 @@ class Reader:
         if type(elements) is Flat:
             return elements.elements
         if is_of(elements, (zip, map, enumerate, reversed, filter, types.GeneratorType)):
-            return (of_element(e, self.trace) for e in elements)
+            return Walked(elements, functools.partial(of_element, trace=self.trace))
         return elements
 
     def all_of(self, elements: Pushed) -> list[Any]:

@@ -117,3 +117,89 @@ def test_pop_and_max_of_an_empty_list_are_errors() -> None:
         assert pliant.jit(f)(x) == 3.0
         with pytest.raises(kind):
             pliant.jit(f)(-abs(x))
+
+
+SOURCES: dict[str, Any] = {
+    "a mask": lambda x: list(x[x > 0]),
+    "a comprehension": lambda x: [v for v in x if v > 0],
+    "sorted": lambda x: sorted(x[x > 0]),
+    "reversed": lambda x: list(x[x > 0])[::-1],
+    "places": lambda x: list(np.flatnonzero(x > 0) * 1.5),
+}
+
+
+def _changed(out: Any, change: str) -> Any:
+    """A list after one more change."""
+    if change == "pop":
+        out.append(out.pop() + 0.5)
+    elif change == "pop first":
+        out.append(out.pop(0) * 0.5)
+    elif change == "only pop":
+        out.pop()
+    elif change == "only pop first":
+        out.pop(0)
+    elif change == "only pop second":
+        out.pop(1)
+    elif change == "del":
+        del out[0]
+    elif change == "del last":
+        del out[-1]
+    elif change == "insert":
+        out.insert(1, 7.5)
+    elif change == "turn":
+        out.insert(0, out.pop())
+    elif change == "sort":
+        out.sort()
+    elif change == "reverse":
+        out.reverse()
+    elif change == "remove":
+        out.remove(out[len(out) // 2])
+    elif change == "tail":
+        out = out[1:]
+    elif change == "put a tail":
+        out[1:] = [2.5, 3.5]
+    elif change == "anew":
+        out = [q * 2 for q in out]
+    elif change == "more":
+        out = [*out, 3.25]
+    else:
+        out.extend(out[:1])
+    return out
+
+
+CHANGES = (
+    "pop", "pop first", "only pop", "only pop first", "only pop second", "del", "del last", "insert", "turn", "sort",
+    "reverse", "remove", "tail", "put a tail", "anew", "more", "its first",
+)  # fmt: skip
+
+
+def changed(x: Any, source: str, changes: Any, times: int) -> Any:
+    out = SOURCES[source](x)
+    for _ in range(times):
+        for change in changes:
+            out = _changed(out, change)
+    total = 0.0
+    for k, w in enumerate(out):
+        total += w * (k + 1)
+    return len(out), total
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(SOURCES)),
+    st.lists(st.sampled_from(CHANGES), min_size=1, max_size=4),
+    st.lists(st.integers(-3, 3), min_size=5, max_size=5),
+    st.integers(1, 2),
+)
+def test_random_changes_of_a_list_do_what_python_does(
+    source: str, changes: list[str], numbers: list[int], times: int
+) -> None:
+    x = np.array(numbers) * 0.75 + 0.1
+    f = pliant.jit(changed, static=("source", "changes", "times"))
+    try:
+        expected = changed(x, source, tuple(changes), times)
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error)):
+            f(x, source, tuple(changes), times)
+        return
+    np.testing.assert_allclose(f(x, source, tuple(changes), times), expected, rtol=1e-12)

@@ -151,7 +151,7 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
             return Raised(error)
         raise
     except Exception as error:
-        if is_raised(error):
+        if is_raised(error) or (isinstance(error, LookupError) and is_unhandled()):
             return Raised(error)
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from pliant.frontend.control.comprehension import (
     FOLDS,
     VALUE,
     Clause,
+    Scope,
     accumulated,
     best,
     every_one,
@@ -52,7 +53,7 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import largest, ordered, smallest
-from pliant.frontend.control.region import born
+from pliant.frontend.control.region import born, changes
 from pliant.frontend.control.specials import binary, operator_of, special, unary
 from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
@@ -108,8 +109,19 @@ def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[A
     return (chosen if is_own_key else choose(test, lambda: found[0], lambda: best[0])), chosen
 
 
+def _unchanging(items: Any, function: Any) -> None:
+    """An error if to make the elements of `map` changes something, which is not done for those after the decision."""
+    is_map = isinstance(items, Mapped) and is_tracing() and not hasattr(items.elements, "__next__")
+    if is_map and changes(lambda: over(items)(lambda _: None)):
+        raise UnsupportedError(
+            f"{function.__name__}(map(f, xs)) of a function that changes something",
+            hint=f"write {function.__name__}(f(x) for x in xs), or a for loop with a break",
+        ).at(("here", here()))
+
+
 def some(items: Iterable[Any]) -> Any:
     """`any`."""
+    _unchanging(items, any)
     if is_long(items):
         return folded(any, over(items))
     found: Any = False
@@ -123,6 +135,7 @@ def some(items: Iterable[Any]) -> Any:
 
 def every(items: Iterable[Any]) -> Any:
     """`all`."""
+    _unchanging(items, all)
     if is_long(items):
         return folded(all, over(items))
     found: Any = True
@@ -167,16 +180,46 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
     return made
 
 
-def searched(function: Any, depth: int, elements: Any, clause: Clause, is_binding: bool) -> Any:
-    """`any(generator)` or `all(generator)`. is_binding: elements bind names: none is made after the one that decides;
-    else they may be made, but nothing of that is seen."""
+def _found(elements: Iterable[Any], clause: Clause, *, is_any: bool) -> Any:
+    """`any` or `all` of a generator over a few elements."""
+    scope, found = Scope.of(clause), cast("Any", not is_any)
+
+    def holding(holds: Any, made: Callable[[], Any]) -> Any:
+        """What an element adds whose condition is known only at run time."""
+        test = holds if is_any else negated(holds)
+        return (both if is_any else either)(test, lambda: truth(made()))
+
+    with failing_while(lambda: negated(found) if is_any else found):
+        for item in elements:
+            holds, made = scope.entered(item)
+            if not is_open(holds) and not holds:
+                continue
+            x = None if is_open(holds) else made()
+            rest = partial(holding, holds, made) if is_open(holds) else partial(truth, x)
+            found = (either if is_any else both)(found, rest)
+            if found is is_any:
+                break
+    return found
+
+
+def searched(function: Any, depth: int, elements: Any, clause: Clause, is_lazy: bool | None) -> Any:
+    """`any(generator)` or `all(generator)`. is_lazy: no element is made after the one that decides, as they bind names;
+    else they may be made, but nothing of that is seen. None: unless to make them changes something."""
     is_any = function is any
     if function not in (any, all):
         return reduced(function, depth, elements, clause)
-    if not is_binding and is_long(elements):
-        return folded(function, partial(walk, depth, elements, clause))
-    if not is_binding:
+
+    def eager() -> Any:
+        if is_long(elements):
+            return folded(function, partial(walk, depth, elements, clause))
+        if depth == 1 and is_tracing():
+            return _found(elements, clause, is_any=is_any)
         return BUILTINS[function](generated(depth, elements, clause))
+
+    if is_lazy is None:
+        is_lazy = is_tracing() and not hasattr(elements, "__next__") and changes(eager)
+    if not is_lazy:
+        return eager()
     state = born({VALUE: not is_any})
 
     def look(holds: Any, made: Callable[[], Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Set
 from typing import Final
 
@@ -15,6 +16,7 @@ _ITERATORS: Final = frozenset((
     "pairwise", "islice", "combinations_with_replacement", "chain", "from_iterable", "arange", "ndindex",
     "ndenumerate",
 ))  # fmt: skip
+_UNCHANGING: Final = {"np", "numpy", "math", *dir(builtins)} - {"next", "setattr", "delattr", "map"}
 _OF_MODULES: Final = _ITERATORS - {"range", "enumerate", "zip", "reversed", "map", "filter"}
 
 
@@ -32,6 +34,13 @@ def goes_over(node: ast.Call, local: Set[str]) -> bool:
     """Whether a call is one of Python's functions of an iterator that it makes."""
     is_known = isinstance(node.func, ast.Name) and node.func.id in FOLDS - local
     return is_known and len(node.args) == 1 and makes_iterator(node.args[0], local) and may_wait(node)
+
+
+def may_change(node: ast.expr) -> bool:
+    """Whether an expression calls a function that may change something."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    names = {n.id for call in calls for n in ast.walk(call.func) if isinstance(n, ast.Name)}
+    return any([not name.startswith("__pliant_") and name not in _UNCHANGING for name in names])
 
 
 def is_fold(node: ast.Call, local: Set[str]) -> bool:

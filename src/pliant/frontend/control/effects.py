@@ -22,6 +22,7 @@ from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
+from pliant.frontend.control.walked import going_on
 from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
@@ -178,6 +179,7 @@ def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def advanced(iterator: Iterator[Any], *default: Any) -> Any:
     """`next`: what an iterator has given cannot be taken back."""
+    going_on(iterator)
     if in_loop():
         raise only_once("an iterator is advanced")
     if on_trial():

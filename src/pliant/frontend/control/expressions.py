@@ -10,7 +10,7 @@ import ast
 from collections.abc import Set
 from typing import Any, Final, Protocol, cast, final
 
-from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator
+from pliant.frontend.control.calls import goes_over, is_fold, makes_iterator, may_change
 from pliant.frontend.control.names import Function
 from pliant.frontend.control.syntax import asking, calling, may_be_objects, may_wait, placed, strings, thunk
 from pliant.frontend.control.walrus import binds
@@ -102,10 +102,11 @@ class Expressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         if is_fold(node, self.scope.locals):
             generator, *more = node.args
+            lazy = True if binds(generator) else None if may_change(generator) else False
             parts = self.clauses(cast("Any", generator))
             is_lone = isinstance(generator, ast.GeneratorExp) and not more and not node.keywords
             if is_lone and cast("Any", node.func).id in ("any", "all"):
-                return calling("searched", node, node.func, *parts, placed(ast.Constant(binds(generator)), node))
+                return calling("searched", node, node.func, *parts, placed(ast.Constant(lazy), node))
             made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
             made.keywords = self.keywords(node)
             return made

@@ -103,8 +103,7 @@ class Front:
 
     def without_last(self) -> Front:
         """All elements but the last one, which there must be."""
-        low, high = [end - 1 if end.is_at_least(1) else Size(0) for end in (self.form.low, self.form.high)]
-        return replace(self.form, low=low, high=high).front([*self.columns, add(self.count, const(-1, "i64"))])
+        return self.form.with_one_less().front([*self.columns, add(self.count, const(-1, "i64"))])
 
     def returned(self) -> UnsupportedError:
         """The error of a result."""
@@ -164,6 +163,11 @@ class Form:
         element = self.element if other is None else merged(self.element, other.element)
         is_void = other is None and bool(elements)
         return None if is_void or element is None else replace(self, element=element)
+
+    def with_one_less(self) -> Form:
+        """The form after one element has gone, which there must be."""
+        low = self.low - 1 if self.low.is_at_least(1) else Size(0)
+        return replace(self, low=low, high=self.high if self.high.known == 0 else self.high - 1)
 
     def values(self, elements: Sequence[Any]) -> list[Value]:
         """A list of this form as values: the parts of its elements, and how many there are."""

@@ -27,6 +27,7 @@ from pliant.frontend.control.report import Report, failed_before, report
 from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of
 from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
 from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
+from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import value_of
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
@@ -113,6 +114,8 @@ def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Sig
         signal = site.step(item)
         done += 1
         if signal is not None:
+            if not signal.is_known:
+                left_early(elements)
             return site.left(signal, partial(_plain, site, elements, what, done))
     if done > FEW and is_tracing():
         report(site.code, Report(site.where, "unrolled", done, f"it goes over a Python {what}"), depth())

@@ -76,6 +76,8 @@ def _of_ends(holder: list[Any], growth: Growth, name: str, *args: Any) -> Any:
 def _pop(holder: list[Any], key: Any = -1) -> Any:
     """`holder.pop(key)`."""
     front = front_of(holder)
+    if front is not None and not front.form.room:
+        raise IndexError("pop from empty list")
     if front is not None and isinstance(key, int) and key == -1:
         if not front.form.low.is_at_least(1):
             fail_if(equal(front.count, const(0, "i64")), IndexError("pop from empty list"))

@@ -11,9 +11,10 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.ornone import flag_of, object_of, present
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.pushed import Pushed
-from pliant.frontend.control.region import born, note, note_name, place_of
+from pliant.frontend.control.region import born, note, note_name, on_trial, place_of
 from pliant.frontend.control.signals import BREAK, FELL, MISSING, RETURN, Signal, possible_of
 from pliant.frontend.control.site import Site
+from pliant.frontend.control.walked import left_early
 from pliant.frontend.failures import marked
 from pliant.frontend.tracing import is_tracing
 
@@ -35,6 +36,8 @@ def pushed_through(site: Site, elements: Pushed) -> Signal | None:
         return left.noted(signal)
 
     (elements.push_until if site.ends else elements.push)(emit)
+    if not on_trial():  # what else is done on trial may be done again
+        left_early(elements)
     return site.finished(left.signal())
 
 

@@ -264,6 +264,13 @@ class Outcome:
                 place.set(content)
 
 
+def changes(block: Callable[[], Any]) -> bool:
+    """Whether a block changes anything that was there before, of which it is run on trial."""
+    with region() as made:
+        block()
+        return bool(made.effects or made.written)
+
+
 def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool = False) -> Outcome:
     """Run a block on trial, and take back what it did."""
     before = [cell.get() for cell in cells]

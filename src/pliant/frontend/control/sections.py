@@ -85,8 +85,8 @@ def without(elements: Sequence[Any], key: Any, error: IndexError) -> list[Any] |
         order = places_of(form.room - 1)
         order = order + (order >= traced(i))
         made = [NP.take(fresh(column, is_array=True), order, axis=0).value for column in columns]
-    low, high = [end - 1 if end.is_at_least(1) else Size(0) for end in (form.low, form.high)]
-    return _listed(form, made, n - 1, low, high)
+    form = form.with_one_less()
+    return _listed(form, made, n - 1, form.low, form.high)
 
 
 def with_new(elements: Sequence[Any], key: Any, x: Any) -> list[Any] | None:
