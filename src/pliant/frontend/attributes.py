@@ -17,14 +17,16 @@ def slots_of(kind: Any) -> frozenset[str]:
 
 def attributes(x: Any) -> dict[str, Any]:
     """The attributes of an object; what is written to this dict may not reach it."""
-    held: dict[str, Any] = getattr(x, "__dict__", {})
+    held: dict[str, Any] = dict(x.__dict__) if isinstance(x, type) else getattr(x, "__dict__", {})
     names = slots_of(cast("Any", type(x)))
     return {n: getattr(x, n) for n in sorted(names) if hasattr(x, n)} | held if names else held
 
 
 def put_attribute(x: Any, name: str, content: Any) -> None:
     """Set an attribute, whatever the class says to that."""
-    if name in slots_of(cast("Any", type(x))):
+    if isinstance(x, type):
+        type.__setattr__(x, name, content)
+    elif name in slots_of(cast("Any", type(x))):
         object.__setattr__(x, name, content)
     else:
         x.__dict__[name] = content
@@ -32,7 +34,10 @@ def put_attribute(x: Any, name: str, content: Any) -> None:
 
 def drop_attribute(x: Any, name: str) -> None:
     """Take an attribute away, if there is one."""
-    if name not in slots_of(cast("Any", type(x))):
+    if isinstance(x, type):
+        if name in x.__dict__:
+            type.__delattr__(x, name)
+    elif name not in slots_of(cast("Any", type(x))):
         x.__dict__.pop(name, None)
     elif hasattr(x, name):
         object.__delattr__(x, name)

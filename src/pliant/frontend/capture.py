@@ -23,8 +23,9 @@ from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order, of_each
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
+from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
-from pliant.frontend.control.effects import changes, changing, taken_back
+from pliant.frontend.control.effects import changes, changing, only_for_sure, taken_back
 from pliant.frontend.control.fronts import array_of_list, first_front
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.heaps import HEAPS
@@ -43,6 +44,7 @@ from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
+from pliant.frontend.functions.of_numbers import has
 from pliant.frontend.guards import (
     MISSING,
     Slot,
@@ -58,7 +60,7 @@ from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
 from pliant.frontend.tracing import Trace, is_tracing
-from pliant.frontend.whose import is_librarys, is_plain, is_users
+from pliant.frontend.whose import is_librarys, is_plain, is_stateful, is_users
 
 _VIEWS: Final[Any] = (type({0: 0}.values()), type({0: 0}.items()))
 
@@ -97,12 +99,19 @@ class Reader:
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
         kind = kind_of(holder)
+        if name == "__class__" and is_tracing():
+            return class_of(holder)
+        if kind is TracedArray and is_tracing() and not has(holder, name):
+            kind = class_of(holder).__name__
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=holder)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.attribute(one, name))
         if kind is np.random.Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
+        if is_stateful(kind):
+            only_for_sure(f".{name} of {kind.__name__}")
         found: Any = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
         if is_of(found, property) and is_of(found.fget, types.FunctionType):
             note_class(self.trace, kind, name)

@@ -30,7 +30,7 @@ from pliant.frontend.kinds import is_of
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
-from pliant.frontend.whose import is_users
+from pliant.frontend.whose import is_stateful, is_users
 
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 
@@ -141,6 +141,8 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(owner), name] = (owner, name, value)
         return TracedArray(*trace.enter(value))
     trace.roots.setdefault((id(owner), name), (owner, name, value))
+    if is_stateful(kind_of(value)):
+        trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value)) is not None:
         return known
     return of_element(value, trace) if type(value) is Ref else instrument(value, trace)

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, weak_kind
 
 
 def is_of(x: Any, kind: Any) -> bool:
@@ -32,6 +32,11 @@ def is_array(x: Any) -> TypeGuard[np.ndarray[Any, Any]]:
 def is_traced(x: Any) -> TypeGuard[TracedArray]:
     """Whether x is an array of the program being traced."""
     return type(x) is TracedArray
+
+
+def stood_for(x: TracedArray) -> type:
+    """The class of what a traced value stands for."""
+    return weak_kind(x) if x.is_weak else x.dtype.type if x.is_scalar else np.ndarray
 
 
 def as_tuple(x: Any) -> tuple[Any, ...]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import io
 import os
+import random
 import sys
 import types
 from functools import cache
 from typing import Any, Final
 
 _STANDARD: Final = os.path.dirname(os.__file__)
+_STATEFUL: Final[Any] = (random.Random, io.IOBase, bytearray, array.array, collections.ChainMap)
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _PLACES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in LIBRARIES)
 
@@ -49,3 +54,9 @@ def is_plain(kind: Any) -> bool:
     if not is_plain or any([c.__module__ == "builtins" for c in above]):
         return False
     return bool(above) and not _is_of_library(kind.__module__)
+
+
+@cache
+def is_stateful(kind: Any) -> bool:
+    """Whether objects of a class have a state that changes as they are used and nobody is told of: iterators, files."""
+    return (hasattr(kind, "__next__") or issubclass(kind, _STATEFUL)) and not is_plain(kind)

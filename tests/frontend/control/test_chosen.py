@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import PliantError, UnboundError, UnsupportedError
+from pliant.errors import PliantError, UnboundError
 
 
 class Mode(Enum):

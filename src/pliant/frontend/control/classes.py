@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.array import TracedArray, weak_kind
+from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.chosen import told
 from pliant.frontend.control.deques import is_deque
 from pliant.frontend.control.ornone import OrNone, either, is_none, present, truth
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.kinds import is_traced
+from pliant.frontend.kinds import is_traced, stood_for
 from pliant.frontend.selection import Selection
 
 _OWN: Final = (TracedArray, Bounded, Selection)
@@ -33,7 +33,7 @@ def class_of(*args: Any) -> Any:
         return builtins.type(*args)
     if not is_traced(x):
         return np.ndarray
-    return weak_kind(x) if x.is_weak else x.dtype.type if x.is_scalar else np.ndarray
+    return stood_for(x)
 
 
 def is_instance(x: Any, kinds: Any) -> Any:

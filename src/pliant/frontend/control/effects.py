@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, cast
 
 from pliant.core.origin import here
@@ -81,6 +81,8 @@ def store(value: Any, holder: Any, key: Any) -> None:
             note(_item(holder, key))
         elif isinstance(holder, CONTAINERS):
             note(place_of("whole", holder))
+        elif isinstance(holder, MutableMapping | MutableSequence):
+            only_for_sure(f"item {key!r} of {kind.__name__}")
     cast("Any", holder)[key] = value
     for other in others:
         _store_if(other, key, value)
@@ -204,6 +206,16 @@ def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:
     """A function is run that binds names of the function around it; they are free in `function`."""
     for place in cells_of(names, function):
         note_name(place)
+
+
+def only_for_sure(what: str) -> None:
+    """An error if something is done that cannot be taken back where it may have to be."""
+    if in_loop():
+        raise only_once(f"{what} is used")
+    if on_trial():
+        raise UnsupportedError(
+            f"{what} is used under a condition that is known only at run time", hint="use it before the if"
+        ).at(("here", here()))
 
 
 def only_once(what: str) -> UnsupportedError:

@@ -1,5 +1,4 @@
-"""`match` statements as `if` statements, where the patterns are values, alternatives, names, and sequences and
-objects of these.
+"""`match` statements as `if` statements.
 
 match k % 3:                     subject = k % 3
     case 0 | 1: a                if subject == 0 or subject == 1: a
@@ -12,26 +11,24 @@ match k % 3:                     subject = k % 3
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
 from pliant.frontend.control.syntax import calling, placed, runtime
 
 SUBJECT: Final = "__pliant_subject_"
-_ARE_THERE: Final = (runtime("fits"), runtime("is_of"))
+_ARE_THERE: Final = (runtime("fits"), runtime("is_of"), runtime("has_keys"))
 
 
 @final
 class Matches(ast.NodeTransformer):
-    """Rewrites the statements that hold simple patterns only; others stay as they are."""
+    """Rewrites the statements."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def visit_Match(self, node: ast.Match) -> Any:
         self.generic_visit(node)
-        if not all([is_simple(case.pattern) for case in node.cases]):
-            return node
         self.count += 1
         name = f"{SUBJECT}{self.count}__"
         chain = self.chain(node.cases, name)
@@ -56,25 +53,22 @@ class Matches(ast.NodeTransformer):
         return [*bound, placed(ast.If(first.guard, first.body, rest), first.pattern)]
 
 
-def is_simple(pattern: ast.pattern, *, binds: bool = True) -> bool:
-    """Whether a pattern is made of values, sequences of known length, objects, what fits all, and alternatives that
-    bind no names."""
-    match pattern:
-        case ast.MatchOr(patterns):
-            return all([is_simple(p, binds=False) for p in patterns])
-        case ast.MatchAs(inner, name):
-            return (binds or name is None) and (inner is None or is_simple(inner, binds=binds))
-        case ast.MatchSequence(patterns):
-            return all([is_simple(p, binds=binds) for p in patterns])
-        case ast.MatchClass(_, patterns, _, named):
-            return all([is_simple(p, binds=binds) for p in (*patterns, *named)])
-        case _:
-            return isinstance(pattern, ast.MatchValue | ast.MatchSingleton)
+def fits(subject: Any, count: int, *, is_open: bool) -> bool:
+    """Whether something is a sequence of so many elements, as `match` sees it, or of more."""
+    if not isinstance(subject, Sequence) or isinstance(subject, str | bytes | bytearray):
+        return False
+    found = len(cast("Any", subject))
+    return found >= count if is_open else found == count
 
 
-def fits(subject: Any, count: int) -> bool:
-    """Whether something is a sequence of so many elements, as `match` sees it."""
-    return isinstance(subject, Sequence) and not isinstance(subject, str | bytes) and len(cast("Any", subject)) == count
+def has_keys(subject: Any, *keys: Any) -> bool:
+    """Whether something is a mapping with these keys."""
+    return isinstance(subject, Mapping) and all([key in subject for key in keys])
+
+
+def others_of(subject: Mapping[Any, Any], *keys: Any) -> dict[Any, Any]:
+    """What a mapping has beside these keys."""
+    return {key: x for key, x in subject.items() if key not in keys}
 
 
 def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
@@ -94,9 +88,23 @@ def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
                 bound = [placed(ast.Tuple([bind], ast.Load()), pattern)]  # which is true
             return [*bound, *(_tests(inner, subject) if inner is not None else [])]
         case ast.MatchSequence(patterns):
-            elements = [_element(subject, n, p) for n, p in enumerate(patterns)]
-            fits = calling("fits", pattern, subject, _constant(len(patterns), pattern))
+            star = next((n for n, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+            fits = calling("fits", pattern, subject, _constant(len(patterns) - (star is not None), pattern))
+            fits.keywords = [ast.keyword("is_open", _constant(star is not None, pattern))]
+            after = 0 if star is None else len(patterns) - star - 1
+            places = [n if star is None or n < star else n - len(patterns) for n in range(len(patterns))]
+            elements = [
+                _between(subject, n, after, p) if n == star else _element(subject, _constant(place, p), p)
+                for n, (place, p) in enumerate(zip(places, patterns, strict=True))
+            ]
             return [fits, *_of_parts(patterns, elements)]
+        case ast.MatchStar(name):
+            return _tests(placed(ast.MatchAs(None, name), pattern), subject)
+        case ast.MatchMapping(keys, patterns, rest):
+            elements = [_element(subject, key, p) for key, p in zip(keys, patterns, strict=True)]
+            other: list[ast.pattern] = [] if rest is None else [placed(ast.MatchAs(None, rest), pattern)]
+            others = [calling("others_of", pattern, subject, *keys) for _ in other]
+            return [calling("has_keys", pattern, subject, *keys), *_of_parts([*patterns, *other], [*elements, *others])]
         case ast.MatchClass(kind, patterns, names, named):
             places = [_constant(place, pattern) for place in (*range(len(patterns)), *names)]
             parts = [calling("part", pattern, subject, kind, place) for place in places]
@@ -125,8 +133,15 @@ def _turn(test: ast.expr) -> int:
             return 1 if isinstance(test, ast.Tuple) else 2
 
 
-def _element(subject: ast.expr, n: int, at: ast.AST) -> ast.expr:
-    return placed(ast.Subscript(subject, placed(ast.Constant(n), at), ast.Load()), at)
+def _element(subject: ast.expr, key: ast.expr, at: ast.AST) -> ast.expr:
+    return placed(ast.Subscript(subject, key, ast.Load()), at)
+
+
+def _between(subject: ast.expr, start: int, after: int, at: ast.AST) -> ast.expr:
+    """The list of the elements from one on, but for the last ones."""
+    stop = _constant(-after, at) if after else None
+    part = _element(subject, placed(ast.Slice(_constant(start, at), stop), at), at)
+    return placed(ast.List([placed(ast.Starred(part, ast.Load()), at)], ast.Load()), at)
 
 
 def _all(tests: list[ast.expr], at: ast.AST) -> ast.expr:

@@ -43,7 +43,8 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
 
 def _check(trace: Trace, outside: set[int]) -> None:
     for place, (_, origin) in trace.left.items():
-        if id(place.holder) not in outside or id(place.holder) in trace.own:
+        is_outside = isinstance(place.holder, type) or id(place.holder) in outside
+        if not is_outside or id(place.holder) in trace.own:
             continue
         leaves, structure = flatten(place.get())
         traced = [x for x in leaves if type(x) is TracedArray]

@@ -39,7 +39,8 @@ from pliant.frontend.control.unsure import ask, unset, unsure
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
-    "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "is_of", "part", "rebinds",
+    "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
+    "part", "rebinds",
     "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted", "first_of",
     "text",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from pliant.frontend.control.effects import assign, augmented, deleted, rebinds,
 from pliant.frontend.control.handlers import attempted, caught, handled
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
-from pliant.frontend.control.matching import fits
+from pliant.frontend.control.matching import fits, has_keys, others_of
 from pliant.frontend.control.ornone import result
 from pliant.frontend.control.partly import bound
 from pliant.frontend.control.pushed import Pushed, emitted
@@ -30,7 +30,8 @@ CALLS: Final[dict[str, Any]] = {
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
     "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
-    "fits": fits, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
+    "fits": fits, "has_keys": has_keys,
+    "others_of": others_of, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
     "unset": Unbound.local, "bound": bound, "pushed": Pushed, "emitted": emitted, "first_of": first_of,
     "text": text,

@@ -1,0 +1,56 @@
+"""Attributes that Python's numbers and NumPy's scalars have and arrays have not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.core.types import Type
+from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import value_of
+from pliant.frontend.kinds import stood_for
+from pliant.frontend.number import Kind, with_kind
+
+NP: Final[Any] = np
+_INT: Final = Kind(Type("i64"), is_scalar=True, is_weak=True)
+
+
+def _is_integer(x: TracedArray) -> Any:
+    """Whether a real number is a whole one."""
+    return True if x.type.kind in "iub" else NP.isfinite(x) & (NP.floor(x) == x)
+
+
+def _bit_count(x: TracedArray) -> Any:
+    """How many bits of the absolute value are set."""
+    return with_kind(value_of(NP.bitwise_count(x), "i64"), _INT)
+
+
+def _bit_length(x: TracedArray) -> Any:
+    """How many bits the absolute value takes."""
+    filled = NP.abs(x).astype("uint64")
+    for shift in (1, 2, 4, 8, 16, 32):
+        filled = filled | (filled >> np.uint64(shift))
+    return _bit_count(filled)
+
+
+def _called(method: Callable[[TracedArray], Any], x: TracedArray) -> Callable[[], Any]:
+    return partial(method, x)
+
+
+ATTRIBUTES: Final[dict[str, Callable[[TracedArray], Any]]] = {
+    "is_integer": partial(_called, _is_integer),
+    "bit_count": partial(_called, _bit_count),
+    "bit_length": partial(_called, _bit_length),
+    "numerator": lambda x: x,
+    "denominator": lambda _: 1,
+}
+"""Name → the function that answers for it; see `has` for which numbers have which."""
+
+
+def has(x: TracedArray, name: str) -> bool:
+    """Whether what a traced value stands for has an attribute; `at` is Pliant's own."""
+    kind = stood_for(x)
+    return name == "at" or (hasattr(kind, name) if kind is not np.ndarray else name not in ATTRIBUTES)
