@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 from pliant.core.ir import Const, Namespace, Number, Op, Operand, Pattern, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
 from pliant.errors import ArgumentError, DTypeError, ShapeError
 from pliant.transforms.jvp import instantiate
+
+Safe: TypeAlias = int | Callable[[Type], Value]
+"""An operand for which there always is a result: a number, or what makes it for a type; see `guarded`."""
 
 KINDS = {"b": "bool", "i": "int", "u": "unsigned int", "f": "float", "c": "complex"}
 

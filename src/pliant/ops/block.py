@@ -17,7 +17,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, beyond, failed
-from pliant.ops.base import Elementwise, Linear
+from pliant.ops.base import Elementwise, Linear, Safe
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import broadcast, lift, move_axis
 
@@ -46,7 +46,7 @@ class Block(Linear):
             if b != wanted:
                 raise ShapeError(f"{self.name}: a bound is {b}, expected {wanted}")
 
-    def somewhere(self, *types: Type) -> dict[int, int]:
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
         """The operands that must be in range, and for each a number that always is."""
         ends, first = self.longest(*types), len(types) - 2 * len(self.step)
         return {
@@ -251,7 +251,7 @@ class Agree(Elementwise):
     domain = "i"
     failure = "extents"
 
-    def somewhere(self, *types: Type) -> dict[int, int]:
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
         """Both numbers, and one that they may have in common."""
         return {0: 0, 1: 0}
 

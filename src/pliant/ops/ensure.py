@@ -8,7 +8,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, failed
-from pliant.ops.base import Elementwise, common_shape, fit
+from pliant.ops.base import Elementwise, Safe, common_shape, fit
 from pliant.ops.select import Find
 from pliant.rewrite.rule import rewrite
 
@@ -29,7 +29,7 @@ class Ensure(Elementwise):
             raise DTypeError(f"ensure: a code is {code}, expected i64")
         return Type(x.dtype, common_shape(self.name, (x, code)))
 
-    def somewhere(self, *types: Type) -> dict[int, int]:
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
         """The code, and the one at which there is no error."""
         return {1: 0}
 

@@ -14,7 +14,7 @@ from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Value, Values, const
 from pliant.core.protocols import implements
 from pliant.core.types import Type
-from pliant.ops.one_by_one import has_parts
+from pliant.ops.base import Safe
 from pliant.ops.region import reached
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -25,8 +25,8 @@ from pliant.transforms.replace import replaced
 class Partial(Protocol):
     """A primitive that has no result for some operands."""
 
-    def somewhere(self, *types: Type) -> dict[int, int]:
-        """The operands that must be in range, and for each a number that always is."""
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
+        """The operands that must be in range, and for each what always is."""
         ...
 
 
@@ -36,7 +36,7 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
     order = fn.nodes
     given = {node: node.op.somewhere(*(a.type for a in node.args)) for node in order if implements(node.op, Partial)}
     held = {node: functions_of(node.op).values() for node in order if hasattr(node.op, "under")}
-    holders = {node for node, functions in held.items() if any([has_parts(f, 0) for f in functions])}
+    holders = {node for node, functions in held.items() if any(map(_is_partial, functions))}
     named = dict.fromkeys([node.args[n] for node, places in given.items() for n in places])
     named.update(dict.fromkeys([a for node in holders for a in node.args]))
     apart = reached(Function(fn.name, fn.params, tuple(named)), batched)
@@ -51,7 +51,7 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
                 return None
             return node.op.apply(
                 *(
-                    select(broadcast(condition, x.shape, ()), x, const(places[n], x.dtype))
+                    select(broadcast(condition, x.shape, ()), x, _safe(places[n], x.type))
                     if n in places and node.args[n] in moving
                     else x
                     for n, x in enumerate(xs)
@@ -61,3 +61,14 @@ def guarded(fn: Function, batched: Sequence[bool]) -> Function:
         return replaced(fn, rule)(*args)
 
     return trace(step, Type("bool"), *(p.type for p in fn.params), names=["condition", *map(hint_of, fn.params)])
+
+
+def _is_partial(fn: Function) -> bool:
+    """Whether there may be no result for some operands."""
+    ops = [node.op for node in fn.nodes]
+    return any([implements(op, Partial) or any(map(_is_partial, functions_of(op).values())) for op in ops])
+
+
+def _safe(found: Safe, type: Type) -> Value:
+    """An operand that is in range."""
+    return const(found, type.dtype) if isinstance(found, int) else found(type)

@@ -15,7 +15,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, out_of_range
-from pliant.ops.base import Linear
+from pliant.ops.base import Linear, Safe
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
 from pliant.ops.select import Find, select
@@ -46,7 +46,7 @@ class Indexed(Linear):
             raise ShapeError(f"{self.name}: {len(indices)} indices {indices[0]} do not fit {x}")
         return x.with_shape(shape + x.shape[end:])
 
-    def somewhere(self, *types: Type) -> dict[int, int]:
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
         """The operands that must be in range, and for each a number that always is."""
         return dict.fromkeys(range(1, len(types) - self.updates), 0)
 

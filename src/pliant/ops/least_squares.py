@@ -11,7 +11,7 @@ from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.base import fit, sum_of
 from pliant.ops.compare import less
-from pliant.ops.matrix import Matrices, adjoint, products, quotient, scale_rows
+from pliant.ops.matrix import Factored, adjoint, products, quotient, scale_rows
 from pliant.ops.reduce import reduce_max
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
@@ -20,7 +20,7 @@ from pliant.ops.spectral import svd
 
 @final
 @frozen
-class Lstsq(Matrices):
+class Lstsq(Factored):
     """The shortest x that minimises |a·x - b|: `t[…, m, n], t[…, m, k] → t[…, n, k]`; of aᴴ if `adjoint`. Linear in b.
 
     Singular values up to `cutoff` times the largest count as 0. The derivative holds the rank fixed.
@@ -63,7 +63,7 @@ class Lstsq(Matrices):
 
 @final
 @frozen
-class Pinv(Matrices):
+class Pinv(Factored):
     """The Moore-Penrose inverse of each matrix: `t[…, m, n] → t[…, n, m]`.
 
     Singular values up to `cutoff` times the largest count as 0; the derivative holds the rank fixed.

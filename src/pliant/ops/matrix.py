@@ -7,7 +7,7 @@ from typing import Any
 from pliant.core.ir import Op, Value, const
 from pliant.core.types import Type, real_dtype
 from pliant.errors import DTypeError, ShapeError
-from pliant.ops.base import KINDS
+from pliant.ops.base import KINDS, Safe
 from pliant.ops.compare import equal, less_equal
 from pliant.ops.complex import conj
 from pliant.ops.einsum import diagonal, matmul
@@ -39,7 +39,15 @@ class Matrices(Op):
         return self.apply(*(x if b else lift(x, n) for x, b in zip(xs, batched, strict=True)))
 
 
-class Solver(Matrices):
+class Factored(Matrices):
+    """Of matrices that may have no such factors, inverse or values, which raises LinAlgError."""
+
+    def somewhere(self, *types: Type) -> dict[int, Safe]:
+        """The matrices, and those that have all of these."""
+        return {0: identities}
+
+
+class Solver(Factored):
     """Solves a·x = b for the columns of b: `t[…, n, n], t[…, n, k] → t[…, n, k]`. Linear in b."""
 
     def infer(self, a: Type, b: Type) -> Type:
@@ -143,6 +151,11 @@ def on_diagonal(shape: tuple[int, ...]) -> Value:
 def eye(n: int, dtype: str, lead: tuple[int, ...] = ()) -> Value:
     """Identity matrices: `t[lead, n, n]`."""
     return convert(on_diagonal((*lead, n, n)), dtype)
+
+
+def identities(type: Type) -> Value:
+    """Identity matrices, or those with ones on the diagonal and more rows or columns."""
+    return convert(on_diagonal(type.shape), type.dtype)
 
 
 def diagonal_matrix(x: Value) -> Value:

@@ -15,6 +15,7 @@ from pliant.ops.complex import conj
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.matrix import (
+    Factored,
     Matrices,
     Solver,
     adjoint,
@@ -113,7 +114,7 @@ class Solve(Solver):
 
 
 @final
-class Inv(Matrices):
+class Inv(Factored):
     """The inverse of each matrix: `t[…, n, n] → t[…, n, n]`. Raises LinAlgError if one is singular."""
 
     def infer(self, a: Type) -> Type:

@@ -22,6 +22,7 @@ from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.compare import equal, less_equal
 from pliant.ops.elementwise import absolute, convert
 from pliant.ops.matrix import (
+    Factored,
     Matrices,
     adjoint,
     diagonal_matrix,
@@ -45,7 +46,7 @@ EPSILON: Final = {"f32": 2.0**-23, "f64": 2.0**-52}
 
 
 @final
-class Eigh(Matrices):
+class Eigh(Factored):
     """Real eigenvalues, ascending, and orthonormal eigenvectors, the columns of v: `a·v = v·diag(w)`.
 
     `t[…, n, n] → real t[…, n], t[…, n, n]`. Reads the lower triangle of a Hermitian a; as for
@@ -75,7 +76,7 @@ class Eigh(Matrices):
 
 
 @final
-class Eigvalsh(Matrices):
+class Eigvalsh(Factored):
     """The eigenvalues of `Eigh` alone: `t[…, n, n] → real t[…, n]`."""
 
     failure: ClassVar[str] = "Eigenvalues did not converge"
@@ -92,7 +93,7 @@ class Eigvalsh(Matrices):
 
 
 @final
-class Eig(Matrices):
+class Eig(Factored):
     """Complex eigenvalues, in no order, and eigenvectors of length 1, the columns of v.
 
     `t[…, n, n] → complex t[…, n], complex t[…, n, n]`. The derivative needs distinct eigenvalues.
@@ -126,7 +127,7 @@ class Eig(Matrices):
 
 
 @final
-class Eigvals(Matrices):
+class Eigvals(Factored):
     """The eigenvalues of `Eig` alone: `t[…, n, n] → complex t[…, n]`."""
 
     failure: ClassVar[str] = "Eigenvalues did not converge"
@@ -158,7 +159,7 @@ class Eigvals(Matrices):
 
 @final
 @frozen
-class Svd(Matrices):
+class Svd(Factored):
     """Singular values, descending, and vectors: `a = u·diag(s)·vh`.
 
     `t[…, m, n] → t[…, m, k], real t[…, k], t[…, k, n]`, k = min(m, n); u and vh are square if `full`,
@@ -226,7 +227,7 @@ def _over(x: Value, s: Value) -> Value:
 
 
 @final
-class SingularValues(Matrices):
+class SingularValues(Factored):
     """The singular values of `Svd` alone: `t[…, m, n] → real t[…, min(m, n)]`."""
 
     failure: ClassVar[str] = "SVD did not converge"

@@ -13,6 +13,7 @@ from pliant.ops.base import sum_of
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
 from pliant.ops.matrix import (
+    Factored,
     Matrices,
     Solver,
     adjoint,
@@ -94,7 +95,7 @@ def _adjoint_array(xp: Namespace, a: Any) -> Any:
 
 
 @final
-class Cholesky(Matrices):
+class Cholesky(Factored):
     """Lower triangular l with l·lᴴ = a, for a Hermitian and positive definite: `t[…, n, n] → t[…, n, n]`.
 
     Reads the lower triangle. The derivative is that along Hermitian matrices: a tangent counts by
