@@ -244,8 +244,8 @@ def name_bound_in_a_loop_that_may_have_no_step(x: Any, n: int) -> Any:
 
 
 def different_objects_by_branch(x: Any) -> Any:
-    mode = "up" if x[0] > 0 else "down"
-    return x * len(mode)
+    dtype = "float32" if x[0] > 0 else "float64"
+    return x.astype(dtype)
 
 
 def exception_under_a_condition(x: Any) -> Any:

@@ -14,7 +14,9 @@ from pliant.core.ir import Value, Values
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import scopes_of
+from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.objects import containers, flatten, is_own
 from pliant.frontend.control.ornone import OrNone
@@ -24,6 +26,7 @@ from pliant.frontend.control.signals import MISSING, TRUTH
 from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
 from pliant.frontend.number import with_kind
+from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.select import select
 
@@ -130,8 +133,16 @@ def is_one_of_two(x: Any) -> bool:
     scopes, parts = scopes_of(current()), x.choice[1:]
     leaves = [leaf for part in parts for leaf in flatten(part, is_own)[0]]
     return all([is_one_of_two(leaf) for leaf in leaves if is_chosen(leaf)]) and all(
-        [leaf.storage.trace.scope.number in scopes for leaf in leaves if type(leaf) is TracedArray]
+        [scope in scopes for leaf in leaves for scope in _made_in(leaf)]
     )
+
+
+def _made_in(leaf: Any) -> list[int]:
+    """The numbers of the scopes that parts of an object are of."""
+    if type(leaf) is Front:
+        return [value.node.scope for value in (*leaf.columns, leaf.count)]
+    array = leaf.whole if type(leaf) in (Bounded, Selection) else leaf
+    return [array.storage.trace.scope.number] if type(array) is TracedArray else []
 
 
 def known_here(x: Any, condition: Value) -> Value:
