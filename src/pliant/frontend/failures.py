@@ -54,25 +54,62 @@ def is_marked(error: BaseException) -> bool:
     return hasattr(error, MARK)
 
 
+class Catcher:
+    """What a `try` statement catches while its body is traced, and what becomes of it: nothing, where it is known that
+    it is not raised."""
+
+    is_refusing = False
+
+    def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
+        self.kinds = kinds
+
+    def note(self, condition: Value, error: BaseException) -> None:
+        """An exception is raised where a condition holds."""
+
+
+class Refusing(Catcher):
+    """An error: the handlers are run only if something is raised while tracing."""
+
+    is_refusing = True
+
+    def note(self, condition: Value, error: BaseException) -> None:
+        raise refused(error) from error
+
+
+def catcher_of(kind: type[BaseException]) -> Catcher | None:
+    """What catches exceptions of a class that are raised here; None if nothing of the user's does."""
+    catchers = current().outermost.catchers if is_tracing() and kind is not Full else []
+    return next((c for c in reversed(catchers) if issubclass(kind, c.kinds)), None)
+
+
+def is_caught(kind: type[BaseException]) -> bool:
+    """Whether a handler of the user's may catch exceptions of a class that are raised here."""
+    return catcher_of(kind) is not None
+
+
+def may_raise(error: BaseException) -> bool:
+    """Whether it can be told at run time that an exception is raised here: not if a handler catches it that is chosen
+    while tracing."""
+    catcher = catcher_of(type(error))
+    return catcher is None or not catcher.is_refusing
+
+
 def is_raised(error: BaseException) -> bool:
-    """The same, where no handler of the user's may catch it."""
-    return is_marked(error) and is_unhandled()
-
-
-def is_unhandled() -> bool:
-    """Whether no handler of the user's may catch what is raised here."""
-    return not current().outermost.handlers
+    """The same of an exception that a `raise` of the user has made."""
+    return is_marked(error) and may_raise(error)
 
 
 def can_fail() -> bool:
     """Whether it can be told here at run time that the call has failed."""
-    return is_unhandled() and current_scope() is current().scope
+    return not current().outermost.catchers and current_scope() is current().scope
 
 
 def fail_if(condition: Value, error: BaseException) -> None:
     """Note that the function raises where a condition holds."""
-    if not is_unhandled():
-        raise refused(error) from error
+    catcher = catcher_of(type(error))
+    if catcher is not None:
+        catcher.note(condition, error)
+        return
     if current_scope() is not current().scope:
         raise inside(error, here())
     failures = current().outermost.failures
@@ -96,7 +133,7 @@ def inside(error: BaseException, place: Any) -> UnsupportedError:
 
 def refused(error: BaseException, hint: str = "") -> UnsupportedError:
     """The error for an exception under a condition that a handler may catch, or that is none of the user's."""
-    if is_unhandled():
+    if not is_caught(type(error)):
         hint = hint or "return a value that says so, or check it before the call"
     hint = hint or "a handler cannot be chosen at run time: write if and else in place of try"
     said = f": {error}" if str(error) else ""
@@ -122,9 +159,17 @@ def nothing_to_fold(name: str) -> ValueError:
 
 def note(number: Value) -> None:
     """Note the number of an exception, which is 0 if there is none, after those before."""
+    _add(_storage(), number)
+
+
+def noted(storage: Storage, condition: Value, number: int) -> None:
+    """Note an exception by its number where a condition holds, after those before."""
+    _add(storage, select(condition, const(number, "i64"), const(0, "i64")))
+
+
+def _add(storage: Storage, number: Value) -> None:
     for test in current().outermost.tests:
         number = select(value_of(test(), "bool"), number, const(0, "i64"))
-    storage = _storage()
     before = storage.value
     storage.write(select(equal(before, const(0, "i64")), number, before))
 

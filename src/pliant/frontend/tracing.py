@@ -140,7 +140,7 @@ class Trace:
     perhaps: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`
     failed: Storage | None = None  # the number of the exception that is raised; see `failures`
     failures: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])  # each, and where
-    handlers: int = 0  # of `try` statements that this is in
+    catchers: list[Any] = field(default_factory=list[Any])  # of `try` statements that this is in; see `failures`
     tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])

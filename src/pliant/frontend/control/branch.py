@@ -28,7 +28,7 @@ from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
 from pliant.frontend.control.unbound import Unbound, is_chosen
 from pliant.frontend.convert import value_of
-from pliant.frontend.failures import fail_if, is_raised, is_unhandled, refused
+from pliant.frontend.failures import fail_if, is_raised, may_raise, refused
 from pliant.frontend.needs import needing
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
@@ -147,11 +147,11 @@ def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     try:
         return outcome(block or _nothing, cells)
     except PliantError as error:
-        if isinstance(error, IndexRangeError) and is_unhandled():
+        if isinstance(error, IndexRangeError) and may_raise(error):
             return Raised(error)
         raise
     except Exception as error:
-        if is_raised(error) or (isinstance(error, LookupError) and is_unhandled()):
+        if is_raised(error) or (isinstance(error, LookupError) and may_raise(error)):
             return Raised(error)
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""

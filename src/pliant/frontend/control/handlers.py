@@ -1,8 +1,8 @@
 """`try` statements of the user's program: their handlers get what the user's code raises, not what tracing does.
 
-try:                    the body is traced as if nothing was raised that depends on numbers known only at run time;
-    y = f(x)            what tracing itself cannot do is an error of the call, or lets a loop be unrolled, even if a
-except ValueError:      handler would catch that
+try:                    what tracing itself cannot do is an error of the call, or lets a loop be unrolled, even if a
+    y = f(x)            handler would catch that; see `attempts` for what is raised at run time
+except ValueError:
     y = 0.0
 """
 
@@ -10,34 +10,48 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 from pliant.errors import PliantError, TracedValueError, UnboundError, UnsupportedError
 from pliant.frontend.control.effects import only_once
 from pliant.frontend.control.region import in_loop
-from pliant.frontend.failures import is_marked
+from pliant.frontend.failures import Refusing, is_marked
+from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import current, is_tracing
 
 _HIDDEN: Final = (UnsupportedError, TracedValueError, UnboundError)
 """What NumPy and Python would not raise."""
 
 
-def attempted() -> None:
-    """The body of a `try` statement is about to be run."""
+def attempted(*caught: Callable[[], Any]) -> None:
+    """The body of a `try` statement is about to be run, whose handlers catch something."""
     if is_tracing():
-        current().outermost.handlers += 1
+        current().outermost.catchers.append(Refusing(kinds_of(caught)))
+
+
+def kinds_of(caught: Sequence[Callable[[], Any]]) -> tuple[type[BaseException], ...]:
+    """The classes of exceptions that handlers name."""
+    named: list[Any] = [c() for c in caught]
+    return tuple([kind for kinds in named for kind in as_tuple(kinds)])
 
 
 def handled() -> None:
     """The end of a `try` statement."""
     if is_tracing():
-        current().outermost.handlers -= 1
+        current().outermost.catchers.pop()
 
 
 def caught() -> None:
     """A handler is about to be run: what it must not see is raised again."""
     error = sys.exc_info()[1]
-    if error is None or not is_tracing() or is_marked(error):
+    if error is not None and is_tracing():
+        must_not_see(error)
+
+
+def must_not_see(error: BaseException) -> None:
+    """Raise an exception again that no handler of the user's may see."""
+    if is_marked(error):
         return
     if isinstance(error, _HIDDEN) or (in_loop() and isinstance(error, PliantError)):
         raise error

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CellType
-from typing import Any, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values
@@ -19,6 +19,9 @@ from pliant.frontend.control.signals import MISSING
 from pliant.frontend.tracing import Storage, Trace, thread, tracing
 
 T = TypeVar("T")
+
+CHANGED: Final = "__pliant_changed__"
+"""What an exception has that was raised after something was changed, which was taken back: text, as it is pickled."""
 
 
 @final
@@ -219,6 +222,11 @@ def born(container: T) -> T:
     return container
 
 
+def regions_from(first: Region) -> list[Region]:
+    """The regions that this thread is in, from one on."""
+    return _regions.stack[_regions.stack.index(first) :]
+
+
 def is_conditional(container: Any) -> bool:
     """Whether a condition decides if this part of the function is run, in which the container was not made."""
     for region in reversed(_regions.stack):
@@ -278,7 +286,13 @@ def outcome(block: Callable[[], Any], cells: Sequence[Place], *, is_loop: bool =
     before = [cell.get() for cell in cells]
     try:
         with region(is_loop=is_loop) as made:
-            done = block()
+            try:
+                done = block()
+            except Exception as error:
+                is_bound = any([cell.get() is not content for cell, content in zip(cells, before, strict=True)])
+                if is_bound or made.effects or made.written:
+                    setattr(error, CHANGED, True)
+                raise
             places = [*cells, *made.effects]
             return Outcome(made, done, {place: place.get() for place in places}, made.written)
     finally:

@@ -12,6 +12,7 @@ follows a statement that may be left that way becomes a block too. Line numbers 
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
@@ -34,11 +35,12 @@ from pliant.frontend.control.syntax import (
     thunk,
     without_numbers,
 )  # fmt: skip
+from pliant.frontend.control.tries import ERROR, caught_by, decided, handling, is_attempt, is_undecided
 from pliant.frontend.control.unsure import ask, unset, unsure
 
 RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
-    "both", "either", "negated", "choose", "compare", "items", "attempted", "store", "assign",
+    "both", "either", "negated", "choose", "compare", "items", "attempted", "may_fail", "attempt", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
     "part", "rebinds",
     "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted", "first_of",
@@ -48,7 +50,6 @@ RUNTIME: Final = (
 
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
-_ARITHMETIC: Final = frozenset(("ZeroDivisionError", "FloatingPointError"))
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 _OF_OBJECTS: Final = ("vars", "dir")  # which look at the names of a function only if nothing is given to them
 
@@ -127,13 +128,20 @@ class _Statements:
         the last of them is elsewhere: in a `try` or `with`."""
         made: list[ast.stmt] = []
         for n, statement in enumerate(body):
+            before, self.definitions = self.definitions, list[ast.stmt]()
+            if isinstance(statement, ast.Try) and is_undecided(statement) and self.is_taken(statement, loop):
+                statement = decided(statement, self.made(copy.deepcopy(statement.body), statement, loop))
+            made += self.definitions
+            self.definitions = before
             jumps = names.has_jump([statement])
             rest = body[n + 1 :] if jumps and may_end else ()
-            if jumps and may_end and isinstance(statement, ast.With | ast.Try) and self.is_taken(statement, loop):
-                return [*made, *self.around(statement, rest, in_block, loop)]
+            is_call = isinstance(statement, ast.If | ast.For | ast.While) or is_attempt(statement)
+            is_around = isinstance(statement, ast.With | ast.Try) and not is_call
+            if jumps and may_end and is_around and self.is_taken(statement, loop):
+                return [*made, *self.around(cast("Any", statement), rest, in_block, loop)]
             if isinstance(statement, ast.Assert):
                 statement = raising(statement)
-            if not isinstance(statement, ast.If | ast.For | ast.While) or not self.is_taken(statement, loop):
+            if not is_call or not self.is_taken(statement, loop):
                 made += self.statement(statement, in_block, loop)
                 continue
             before, self.definitions = self.definitions, list[ast.stmt]()
@@ -181,8 +189,19 @@ class _Statements:
             blocks = [self.made(part, node, loop) for part in (node.body, node.orelse, rest)]
             return calling("branch", node, test, *blocks, bound, ast.Constant(jumps))
         is_left = names.has_jump([node])
-        call = self.looped(node, loop)
+        call = self.attempt(node, loop) if isinstance(node, ast.Try) else self.looped(node, loop)
         return calling("after", node, call, self.made(rest, node, loop), bound) if is_left else call
+
+    def attempt(self, node: ast.Try, loop: str | None) -> ast.expr:
+        """The call that a `try` becomes of which something may fail at run time, whose result is a signal."""
+        statements = [self.made([s], s, loop) for s in node.body]
+        orelse = self.made(node.orelse, node, loop)
+        handlers = [
+            placed(ast.Tuple([thunk(caught_by(h)), self.made(handling(h), h, loop, argument=ERROR)], ast.Load()), h)
+            for h in node.handlers
+        ]
+        every = [placed(ast.Tuple([*parts], ast.Load()), node) for parts in (statements, handlers)]
+        return calling("attempt", node, every[0], orelse, every[1], strings(names.bound([node]), node))
 
     def looped(self, node: Loop, loop: str | None) -> ast.expr:
         """The call that a loop becomes, whose result is a signal."""
@@ -272,8 +291,9 @@ class _Statements:
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
             return self.statement(placed(plain, node), in_block, loop)
         guard: list[ast.stmt] = []
-        if isinstance(node, ast.Try) and not self.is_generator and not all(map(_is_arithmetic, node.handlers)):
-            guard = [placed(ast.Expr(calling("attempted", node)), node)]
+        if isinstance(node, ast.Try) and not self.is_generator and node.handlers:
+            caught = [thunk(caught_by(h)) for h in node.handlers]
+            guard = [placed(ast.Expr(calling("attempted", node, *caught)), node)]
             node.finalbody.insert(0, placed(ast.Expr(calling("handled", node)), node))
             for handler in node.handlers:
                 handler.body.insert(0, placed(ast.Expr(calling("caught", handler)), handler))
@@ -326,9 +346,3 @@ def _looks_at_names(body: Sequence[ast.AST], loads: Mapping[str, int]) -> bool:
     calls = [n for part in body for n in ast.walk(part) if isinstance(n, ast.Call) and n.args]
     safe = Counter([n.func.id for n in calls if isinstance(n.func, ast.Name) and n.func.id in _OF_OBJECTS])
     return any([loads.get(name, 0) > safe[name] for name in _BLIND])
-
-
-def _is_arithmetic(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler catches only what tracing never raises."""
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return all([isinstance(c, ast.Name) and c.id in _ARITHMETIC for c in caught])

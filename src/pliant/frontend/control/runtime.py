@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pliant.frontend.control.attempts import attempt, may_fail
 from pliant.frontend.control.branch import both, branch, choose, compare, either, follow, negated
 from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.classes import is_of, part
@@ -28,7 +29,8 @@ from pliant.frontend.text import text
 CALLS: Final[dict[str, Any]] = {
     "branch": branch, "loop": loop, "repeat": repeat, "after": follow, "result": result, "settled": settled,
     "returned": returned, "broken": BROKEN, "continued": CONTINUED, "both": both, "either": either, "negated": negated,
-    "choose": choose, "compare": compare, "items": items, "attempted": attempted, "store": store, "assign": assign,
+    "choose": choose, "compare": compare, "items": items, "attempted": attempted, "may_fail": may_fail,
+    "attempt": attempt, "store": store, "assign": assign,
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "has_keys": has_keys,
     "others_of": others_of, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
