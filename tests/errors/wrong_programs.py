@@ -249,12 +249,15 @@ def different_objects_by_branch(x: Any) -> Any:
 
 
 def exception_under_a_condition(x: Any) -> Any:
+    total = 0.0
     try:
-        if x[0] > 0:
-            raise ValueError("positive")
+        for v in x:
+            if v > 2:
+                raise ValueError("large")
+            total += v
     except ValueError:
-        return x
-    return -x
+        return total
+    return -total
 
 
 def try_in_a_loop(x: Any) -> Any:
@@ -325,9 +328,13 @@ def list_in_a_function_of_python(x: Any) -> Any:
 
 
 def exception_that_a_handler_would_hide(x: Any) -> Any:
-    try:
+    def checked() -> None:
+        x[1] = 0.0
         if x[0] > 0:
             raise ValueError
+
+    try:
+        checked()
     except Exception:
         return x - 1
     return x

@@ -134,41 +134,6 @@ def test_the_first_exception_is_the_one_that_is_raised() -> None:
         assert type(raised(pliant.grad(f), given)) is type(raised(f, given))
 
 
-def test_an_exception_that_a_handler_may_catch_is_refused() -> None:
-    def f(x: Any) -> Any:
-        try:
-            if x[0] > 0:
-                raise ValueError("positive")
-            y = 1.0
-        except ValueError:
-            y = 2.0
-        return x * y
-
-    with pytest.raises(pliant.PliantError, match="ValueError is raised under a condition"):
-        pliant.jit(f)(GOOD)
-
-
-def test_the_hint_is_that_of_a_handler_whatever_raises() -> None:
-    def popped(x: Any) -> Any:
-        try:
-            return [v for v in x if v > 5].pop()
-        except IndexError:
-            return x[0]
-
-    def checked_first(x: Any) -> Any:
-        try:
-            if x[0] <= 0:
-                raise ValueError("negative")
-        except ValueError:
-            return x[1]
-        return x[0]
-
-    for f in (popped, checked_first):
-        with pytest.raises(pliant.PliantError, match="is raised under a condition") as info:
-            pliant.jit(f)(GOOD)
-        assert "write if and else in place of try" in str(info.value)
-
-
 def test_nothing_is_raised_for_elements_that_python_does_not_ask_for() -> None:
     def checked(v: Any) -> Any:
         if v < 0:
@@ -194,17 +159,6 @@ def test_nothing_is_raised_for_elements_that_python_does_not_ask_for() -> None:
             for given in ([1.0, 5.0, *[-1.0] * 7], [0.5] * 9, [3.0, *[1.0] * 8], [1.0, 0.0, -3.0, *[1.0] * 6]):
                 x = np.array(given[:size])
                 assert outcome(pliant.jit(f), x.copy()) == outcome(f, x.copy())
-
-
-def test_lists_of_other_lengths_are_refused_where_a_handler_may_catch_that() -> None:
-    def f(x: Any) -> Any:
-        try:
-            return sum(a * b for a, b in zip([v for v in x if v > 0], [v for v in x if v > 1], strict=True))
-        except ValueError:
-            return 0.0
-
-    with pytest.raises(pliant.PliantError, match=r"ValueError is raised under a condition .* zip\(\) argument 2"):
-        pliant.jit(f)(GOOD)
 
 
 def test_an_exception_in_a_step_of_scan_is_refused() -> None:

@@ -44,6 +44,7 @@ from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
+from pliant.frontend.functions.caught import divisor
 from pliant.frontend.functions.of_numbers import has
 from pliant.frontend.guards import (
     MISSING,
@@ -352,6 +353,8 @@ class Reader:
         if is_one_of_two(y):
             return of_each(y, lambda one: self.binary(name, x, one))
         made = lists.combined(name, x, y) if name in _JOINING else None
+        if name in _DIVIDING:
+            divisor(x, y)
         if made is None:
             made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
         if type(made) is str:
@@ -389,5 +392,6 @@ def _joined(join: Callable[[list[Any]], str], items: Any) -> str:
     return join(given)
 
 
+_DIVIDING: Final = ("truediv", "floordiv", "mod", "divmod")
 _ORDERING: Final = ("lt", "le", "gt", "ge")
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")

@@ -174,10 +174,20 @@ def _add(storage: Storage, number: Value) -> None:
     storage.write(select(equal(before, const(0, "i64")), number, before))
 
 
-def _storage() -> Storage:
+def _root() -> Trace:
     root = current()
     while root.is_region and root.parent is not None:
         root = root.parent
+    return root
+
+
+def is_number_of_failure(storage: Any) -> bool:
+    """Whether an allocation holds the number of what the function raises."""
+    return storage is _root().failed
+
+
+def _storage() -> Storage:
+    root = _root()
     if root.failed is None:
         with scope(root.scope):
             root.failed = Storage.holding(root, const(0, "i64"))
@@ -191,10 +201,7 @@ def failed_in(trace: Trace) -> Value | None:
 
 def is_going_on() -> Any:
     """Whether nothing was raised so far; True where that is known."""
-    root = current()
-    while root.is_region and root.parent is not None:
-        root = root.parent
-    number = failed_in(root)
+    number = failed_in(_root())
     return True if number is None else with_kind(equal(number, const(0, "i64")), _TRUTH)
 
 

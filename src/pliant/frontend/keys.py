@@ -15,10 +15,14 @@ from pliant.core.types import Type
 from pliant.errors import DTypeError, IndexRangeError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced, cast_value
+from pliant.frontend.failures import fail_if, is_caught
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
+from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.view import DynamicLens, Lens, ReshapeLens, SliceLens
+from pliant.ops.bits import logical_or
 from pliant.ops.compare import less
 from pliant.ops.elementwise import add
+from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
 
 WHOLE: Final = "i.astype(int) makes integers, i > 0 a mask"
@@ -174,11 +178,22 @@ def axis_of_key(k: Any, n: int, axis: int, type: Type, *, is_array: bool) -> Axi
             raise index_error(f"index {k} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
         return Axis(array=np.asarray(k % n)) if is_array else Axis(k % n, 1, 1, is_dropped=True)
     if is_traced(k):
+        if is_caught(IndexError):
+            k = with_kind(_inside(cast_value(k.value, INT), n, axis), Kind(Type(INT, k.shape), is_scalar=not k.shape))
         return Axis(array=k) if is_array or k.shape else Axis(wrapped(k.value, n), 1, 1, is_dropped=True)
     if k.size and not (-n <= k.min() and k.max() < n):
         bad = k[(k < -n) | (k >= n)][0]
         raise index_error(f"index {bad} is out of bounds for axis {axis} of {type} with size {n}", _range(n))
     return Axis(array=np.where(k < 0, k + n, k))
+
+
+def _inside(i: Value, n: int, axis: int) -> Value:
+    """Indices, of which a handler of the user's catches those that an axis does not have."""
+    bad = logical_or(less(i, const(-n, INT)), less(const(n - 1, INT), i))
+    fail_if(
+        reduce_or(bad, tuple(range(i.type.rank))), IndexError(f"index is out of bounds for axis {axis} with size {n}")
+    )
+    return select(bad, const(0, INT), i)
 
 
 def wrapped(i: Value, n: int) -> Value:

@@ -20,7 +20,7 @@ from pliant.frontend.control.handlers import kinds_of, must_not_see
 from pliant.frontend.control.partly import settle
 from pliant.frontend.control.region import CHANGED, Place, Region, cells_of, region, regions_from
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
-from pliant.frontend.failures import Catcher, noted, refused
+from pliant.frontend.failures import Catcher, is_number_of_failure, noted, refused
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import Storage, current, is_tracing
 from pliant.ops.compare import equal
@@ -63,7 +63,7 @@ class Counting(Catcher):
         """Whether the statement has changed anything so far that the handler sees."""
         own = [c.number for c in current().outermost.catchers if type(c) is Counting]
         inside = regions_from(self.inside)
-        written = [s for r in inside for s in r.written if s not in own and s is not r.trace.failed]
+        written = [s for r in inside for s in r.written if s not in own and not is_number_of_failure(s)]
         before = [*self.names.items(), *[effect for r in inside for effect in r.effects.items()]]
         return bool(written) or any([_is_other(*place) for place in before])
 

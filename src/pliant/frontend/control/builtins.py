@@ -109,6 +109,17 @@ def _better(test: Any, found: tuple[Any, Any], best: tuple[Any, Any]) -> tuple[A
     return (chosen if is_own_key else choose(test, lambda: found[0], lambda: best[0])), chosen
 
 
+def _errstate(**options: Any) -> Any:
+    """`np.errstate`: what it ignores or warns of needs no care."""
+    for name, way in options.items():
+        if way in ("raise", "call"):
+            raise UnsupportedError(
+                f"np.errstate({name}={way!r}) has no effect on compiled code",
+                hint="look at the result: if not np.isfinite(y).all(): raise FloatingPointError",
+            ).at(("here", here()))
+    return np.errstate(**options)
+
+
 def _unchanging(items: Any, function: Any) -> None:
     """An error if to make the elements of `map` changes something, which is not done for those after the decision."""
     is_map = isinstance(items, Mapped) and is_tracing() and not hasattr(items.elements, "__next__")
@@ -326,6 +337,7 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     warnings.warn: _warned,
     np.ndenumerate: _places,
     np.nditer: _by_numpy,
+    np.errstate: _errstate,
     **{kind: _maker(kind) for kind in _SCALARS},
     **{operator_of(name): partial(binary, name) for name in _BINARY},
     **NUMBERS,

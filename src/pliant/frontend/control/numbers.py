@@ -1,6 +1,6 @@
 """Python's numbers and its module `math`, for traced numbers: what they make is traced, and takes the dtype
 of what it meets, as Python's numbers do. Where a function of `math` that makes floats raises ValueError or
-OverflowError the result is NaN or inf; what becomes an integer raises them."""
+OverflowError the result is NaN or inf, unless the program catches them; what becomes an integer raises them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
 from pliant.frontend.control.specials import special, told
 from pliant.frontend.convert import value_of
+from pliant.frontend.functions import caught
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.whole import element
 
@@ -42,7 +43,9 @@ def _converter(kind: Any, dtype: str) -> Callable[..., Any]:
     def made(*args: Any, **options: Any) -> Any:
         method = special(args[0], f"__{kind.__name__}__") if len(args) == 1 else None
         given = args if method is None else (method(),)
-        return number(given[0], dtype) if len(given) == 1 and is_open(given[0]) else kind(*given, **options)
+        if len(given) != 1 or not is_open(given[0]):
+            return kind(*given, **options)
+        return number(caught.whole(given[0]) if kind is int else given[0], dtype)
 
     return made
 
@@ -77,7 +80,10 @@ def _math(plain: Any, numpy: Callable[..., Any], dtype: str, *, is_float: bool =
     def made(*args: Any, **options: Any) -> Any:
         if not any(map(is_open, args)):
             return plain(*args, **options)
-        return number(numpy(*[number(x, "f64") if is_float and is_open(x) else x for x in args], **options), dtype)
+        given = [number(x, "f64") if is_float and is_open(x) else x for x in args]
+        found = number(numpy(*given, **options), dtype)
+        caught.in_domain(plain.__name__, found, tuple(given))
+        return found
 
     return made
 

@@ -35,7 +35,7 @@ from pliant.frontend.control.syntax import (
     thunk,
     without_numbers,
 )  # fmt: skip
-from pliant.frontend.control.tries import ERROR, caught_by, decided, handling, is_attempt, is_undecided
+from pliant.frontend.control.tries import ERROR, as_try, caught_by, decided, handling, is_attempt, is_undecided
 from pliant.frontend.control.unsure import ask, unset, unsure
 
 RUNTIME: Final = (
@@ -128,6 +128,7 @@ class _Statements:
         the last of them is elsewhere: in a `try` or `with`."""
         made: list[ast.stmt] = []
         for n, statement in enumerate(body):
+            statement = raising(statement) if isinstance(statement, ast.Assert) else as_try(statement)
             before, self.definitions = self.definitions, list[ast.stmt]()
             if isinstance(statement, ast.Try) and is_undecided(statement) and self.is_taken(statement, loop):
                 statement = decided(statement, self.made(copy.deepcopy(statement.body), statement, loop))
@@ -139,8 +140,6 @@ class _Statements:
             is_around = isinstance(statement, ast.With | ast.Try) and not is_call
             if jumps and may_end and is_around and self.is_taken(statement, loop):
                 return [*made, *self.around(cast("Any", statement), rest, in_block, loop)]
-            if isinstance(statement, ast.Assert):
-                statement = raising(statement)
             if not is_call or not self.is_taken(statement, loop):
                 made += self.statement(statement, in_block, loop)
                 continue

@@ -20,6 +20,19 @@ ERROR: Final = "__pliant_error__"
 _WAY: Final = "pliant_way"
 
 
+def as_try(node: ast.stmt) -> ast.stmt:
+    """`with suppress(E)` as a `try` whose handler does nothing; any other statement as it is."""
+    call = node.items[0].context_expr if isinstance(node, ast.With) and len(node.items) == 1 else None
+    if not isinstance(node, ast.With) or not isinstance(call, ast.Call) or call.keywords:
+        return node
+    name = call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func)
+    if name not in ("suppress", "contextlib.suppress"):
+        return node
+    kinds = placed(ast.Tuple(call.args, ast.Load()), node)
+    handler = placed(ast.ExceptHandler(kinds, None, [placed(ast.Pass(), node)]), node)
+    return placed(ast.Try(node.body, [handler], [], []), node)
+
+
 def is_undecided(node: ast.Try) -> bool:
     """Whether nobody has asked yet which way a statement goes."""
     return bool(node.handlers) and not hasattr(node, _WAY)

@@ -20,6 +20,7 @@ from pliant.frontend.convert import (
     result_dtype,
     value_of,
 )
+from pliant.frontend.functions import caught
 from pliant.frontend.functions.common import NO_VALUE, known, one_of, solid, unsupported
 from pliant.ops import least_squares, solve, spectral, triangular
 from pliant.ops.compare import greater, not_equal
@@ -93,7 +94,7 @@ def matrices(name: str, a: Any, *, square: bool = False) -> Value:
 
 def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
     """np.linalg.cholesky; its gradient is Hermitian."""
-    return fresh(triangular.cholesky(matrices("cholesky", a, square=True), upper=bool(upper)))
+    return fresh(triangular.cholesky(caught.definite(matrices("cholesky", a, square=True)), upper=bool(upper)))
 
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
@@ -106,7 +107,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
 
 def _inv(a: Any) -> Any:
     """np.linalg.inv."""
-    return fresh(solve.inv(matrices("inv", a, square=True)))
+    return fresh(solve.inv(caught.regular(matrices("inv", a, square=True))))
 
 
 def _det(a: Any) -> Any:
@@ -130,6 +131,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 def solve_values(a: Value, b: Value, *, is_vector: bool = False) -> Value:
     """a⁻¹·b, the leading axes broadcast; one matrix is factored once, whatever b's leading axes are."""
+    a = caught.regular(a)
     try:
         lead = broadcast_shapes(a.shape[:-2], b.shape[:-2])
         m, k = b.shape[-2:]
@@ -153,19 +155,20 @@ def _triangle(UPLO: str) -> bool:
 
 def _eigh(a: Any, UPLO: str = "L") -> Any:
     """np.linalg.eigh; its gradient is Hermitian, and that of vectors holds where values differ."""
-    w, v = spectral.eigh(matrices("eigh", a, square=True), upper=_triangle(UPLO))
+    x = caught.finite(matrices("eigh", a, square=True), "Eigenvalues did not converge")
+    w, v = spectral.eigh(x, upper=_triangle(UPLO))
     return EighResult(fresh(w), fresh(v))
 
 
 def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """np.linalg.eigvalsh."""
-    x = matrices("eigvalsh", a, square=True)
+    x = caught.finite(matrices("eigvalsh", a, square=True), "Eigenvalues did not converge")
     return fresh(spectral.Eigvalsh()(adjoint(x) if _triangle(UPLO) else x))
 
 
 def _eig(a: Any) -> Any:
     """np.linalg.eig, but always complex: NumPy's dtype depends on the values."""
-    w, v = spectral.Eig().apply(matrices("eig", a, square=True))
+    w, v = spectral.Eig().apply(caught.finite(matrices("eig", a, square=True), "Array must not contain infs or NaNs"))
     return EigResult(fresh(w), fresh(v))
 
 
@@ -176,7 +179,7 @@ def _eigvals(a: Any) -> Any:
 
 def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """np.linalg.svd; its gradient holds where singular values differ."""
-    x = matrices("svd", a)
+    x = caught.finite(matrices("svd", a), "SVD did not converge")
     if not compute_uv:
         return fresh(spectral.SingularValues()(x))
     u, s, vh = spectral.svd(x, full=bool(full_matrices))
@@ -185,7 +188,7 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian:
 
 def _svdvals(x: Any, /) -> Any:
     """np.linalg.svdvals."""
-    return fresh(spectral.SingularValues()(matrices("svdvals", x)))
+    return fresh(spectral.SingularValues()(caught.finite(matrices("svdvals", x), "SVD did not converge")))
 
 
 def _cutoff(name: str, x: Value, given: Any) -> float:
@@ -196,7 +199,7 @@ def _cutoff(name: str, x: Value, given: Any) -> float:
 
 def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
     """np.linalg.pinv; the tolerance must be one number known while tracing."""
-    x = matrices("pinv", a)
+    x = caught.finite(matrices("pinv", a), "SVD did not converge")
     if rcond is None:
         rcond = 1e-15 if rtol is NO_VALUE else rtol
     return fresh(least_squares.pinv(x, cutoff=_cutoff("pinv", x, rcond)))
@@ -207,6 +210,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     x, y = floating(a, b)
     if x.type.rank != 2 or y.type.rank not in (1, 2) or x.shape[0] != y.shape[0]:
         raise ShapeError(f"np.linalg.lstsq: {x.type} and {y.type} do not fit together").at(("here", here()))
+    x = caught.finite(x, "SVD did not converge in Linear Least Squares")
     m, n = x.shape
     cutoff = EPSILON[real_part(x).dtype] if rcond == -1 else _cutoff("lstsq", x, rcond)
     right = columns(y) if y.type.rank == 1 else y
