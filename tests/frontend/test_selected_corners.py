@@ -23,6 +23,11 @@ def some(x: Any) -> Any:
     return x[x > 0]
 
 
+def free_unknowns(x: Any) -> Any:
+    free = x > 0
+    return np.linalg.solve(np.diag(x * x)[np.ix_(free, free)], x[free])
+
+
 def rows(x: Any) -> Any:
     return np.outer(some(x), x[:3])
 
@@ -52,6 +57,12 @@ def copied_by(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 CORNERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "polyval": (
+        lambda x: (np.polyval([1.0, 2, 3], some(x)), np.polyval(np.polyfit(some(x), some(x) ** 2, 1), some(x))),
+        X,
+    ),
+    "polyval of integers": (lambda x: np.polyval(np.array([1, 2]), np.flatnonzero(x > 0)), X),
+    "free unknowns": (free_unknowns, X),
     "norm of integers": (lambda x: (np.linalg.norm(some(x)), np.linalg.norm(some(x), 1)), SMALL),
     "greatest of bytes": (lambda x: np.linalg.norm(some(x), np.inf), SMALL.astype(np.uint8)),
     "norm of a matrix": (lambda x: np.linalg.norm(rows(x), axis=(0, 1)), X),

@@ -155,6 +155,8 @@ class Bounded:
             return Bounded(getattr(self.whole, name), self.extents)
         if name.startswith("__"):
             raise AttributeError(name)
+        if not hasattr(np.ndarray, name):
+            raise AttributeError(f"'ndarray' object has no attribute {name!r}", name=name, obj=self)
         raise self.refused(f".{name}")
 
     # --- parts of it

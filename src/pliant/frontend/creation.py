@@ -144,7 +144,7 @@ def as_strided(x: TracedArray, *args: Any, **options: Any) -> Any:
 
 def isscalar(element: Any) -> bool:
     """np.isscalar: whether it is a number, not an array of rank 0."""
-    return element.is_scalar or element.is_weak
+    return element.is_scalar or element.is_weak if type(element) is TracedArray else np.isscalar(element)
 
 
 def of_shape(make: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.places import taken
 from pliant.frontend.ranks import count, places
 from pliant.frontend.sizes import size_of
+from pliant.frontend.tracing import Trace, current
 from pliant.ops.shape import reshape
 
 
@@ -18,7 +20,18 @@ def positions(mask: TracedArray) -> Any:
     """Where a mask holds, counted in row-major order: `i64[k ≤ size]`."""
     if not mask.size:
         return fresh(places(mask.value), is_array=True)
-    return Bounded(fresh(places(mask.value), is_array=True), (size_of(fresh(count(mask.value))),))
+    return Bounded(fresh(places(mask.value), is_array=True), (size_of(fresh(_count(mask.value))),))
+
+
+def _count(mask: Value) -> Value:
+    """How many elements a mask selects: one value, so that all that it selects is known to be as many."""
+    trace: Trace | None = current()
+    while trace is not None:
+        if mask in trace.counts:
+            return trace.counts[mask]
+        trace = trace.parent
+    made = current().counts[mask] = count(mask)
+    return made
 
 
 def listed(x: TracedArray, mask: TracedArray, axis: int = 0) -> Any:

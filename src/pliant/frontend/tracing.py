@@ -150,6 +150,7 @@ class Trace:
     cells: dict[int, Any] = field(default_factory=dict[int, Any])  # of names bound outside of the function, by id
     lengths: Lengths = field(default_factory=Lengths)
     needs: Needs = field(default_factory=Needs)
+    counts: dict[Value, Value] = field(default_factory=dict[Value, Value])  # of what masks select; see `listed`
     lies: bool = False  # arrays from outside are read where they lie
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 

@@ -323,7 +323,20 @@ def words_in_a_list(x: Any, n: int) -> Any:
     return total
 
 
+def counted_in_a_branch(x: Any, n: int) -> Any:
+    state, i, total = "a", 0, 0.0
+    while i < 9:
+        total += x[i] if state == "a" else -x[i]
+        if x[i] > 0.2:
+            state = "b"
+        else:
+            i += 1
+        i += 1
+    return total + (1.0 if state == "a" else 0.5)
+
+
 STATES = (
+    counted_in_a_branch,
     three_states,
     with_a_break,
     members_of_an_enum,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any, Final, cast
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.lists import is_open, knowing
@@ -21,10 +23,16 @@ from pliant.frontend.tracing import current, is_tracing
 def made_of(every: Callable[..., list[Any]], *args: Any, **options: Any) -> Any:
     """`deque(elements)`; one that has a greatest length is what it is. every: makes a list."""
     if not is_tracing() or len(args) > 1 or options:
-        return born(knowing(deque)(*args, **options))
+        known = [_known(n) for n in args[1:]], {k: _known(n) if k == "maxlen" else n for k, n in options.items()}
+        return born(knowing(deque)(*args[:1], *known[0], **known[1]))
     made = born(every(*args))
     current().outermost.deques[id(made)] = made
     return made
+
+
+def _known(most: Any) -> Any:
+    """The greatest length as Python's number."""
+    return operator.index(most) if type(most) is TracedArray else most
 
 
 def is_deque(x: Any) -> bool:

@@ -208,7 +208,7 @@ def settle_if(cells: Iterable[Place], test: Any, kept: Container[str] = ()) -> l
     left: list[Place] = []
     for place in cells:
         content = place.get()
-        if type(content) is not Unbound or (value := value_if(content, test)) is MISSING:
+        if not _is_unbound(content) or (value := value_if(content, test)) is MISSING:
             continue
         if place.key in kept:
             left.append(place)

@@ -10,7 +10,17 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import ShapeError
 from pliant.frontend.array import fresh
-from pliant.frontend.bounded import bounded, common_extents, extents_of, filled, inside, operand, refused, whole_of
+from pliant.frontend.bounded import (
+    Bounded,
+    bounded,
+    common_extents,
+    extents_of,
+    filled,
+    inside,
+    operand,
+    refused,
+    whole_of,
+)
 from pliant.frontend.functions.bounded_folds import at_least
 from pliant.frontend.functions.bounded_tables import vander
 from pliant.frontend.functions.common import xp
@@ -80,8 +90,19 @@ def _square(name: str, *, is_array: bool) -> Callable[..., Any]:
     return call
 
 
+def polyval(p: Any, x: Any) -> Any:
+    """np.polyval at points of unknown number; the polynomial is of a known degree."""
+    given = operand(p)
+    if isinstance(given, Bounded):
+        raise refused("np.polyval of coefficients of unknown number, as", p)
+    made = xp.zeros_like(x)
+    for coefficient in given:
+        made = made * x + coefficient
+    return made
+
+
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    np.polyfit: polyfit, np.linalg.lstsq: lstsq,
+    np.polyfit: polyfit, np.polyval: polyval, np.linalg.lstsq: lstsq,
     np.linalg.solve: _square("solve", is_array=True), np.linalg.inv: _square("inv", is_array=True),
     np.linalg.cholesky: _square("cholesky", is_array=True),
     np.linalg.det: _square("det", is_array=False), np.linalg.slogdet: _square("slogdet", is_array=False),

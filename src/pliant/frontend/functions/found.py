@@ -72,7 +72,9 @@ def argwhere(a: Any) -> Any:
 
 def _truth(a: Any) -> TracedArray:
     """Where elements are not zero, and there."""
-    return filled(xp.not_equal(a, 0), False) if isinstance(a, Bounded) else xp.not_equal(as_traced(a), 0)
+    found = a if isinstance(a, Bounded) else as_traced(a)
+    truths = found if found.dtype == bool else xp.not_equal(found, 0)
+    return filled(truths, False) if isinstance(truths, Bounded) else truths
 
 
 def _by_numpy(function: Callable[..., Any], a: Any) -> Any:
