@@ -58,6 +58,7 @@ class Catcher:
     """What a `try` statement catches while its body is traced, and what becomes of it: nothing, where it is known that
     it is not raised."""
 
+    is_asking = False
     is_refusing = False
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
@@ -70,7 +71,7 @@ class Catcher:
 class Refusing(Catcher):
     """An error: the handlers are run only if something is raised while tracing."""
 
-    is_refusing = True
+    is_asking = is_refusing = True
 
     def note(self, condition: Value, error: BaseException) -> None:
         raise refused(error) from error
@@ -83,8 +84,10 @@ def catcher_of(kind: type[BaseException]) -> Catcher | None:
 
 
 def is_caught(kind: type[BaseException]) -> bool:
-    """Whether a handler of the user's may catch exceptions of a class that are raised here."""
-    return catcher_of(kind) is not None
+    """Whether a handler of the user's may catch exceptions of a class here, of which nobody knows yet if they are
+    raised."""
+    catcher = catcher_of(kind)
+    return catcher is not None and catcher.is_asking
 
 
 def may_raise(error: BaseException) -> bool:

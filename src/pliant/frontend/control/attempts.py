@@ -35,6 +35,7 @@ Handler: TypeAlias = tuple[Callable[[], Any], Callable[[BaseException], Signal |
 class Asking(Catcher):
     """Only whether anything may be raised."""
 
+    is_asking = True
     is_needed = False
 
     def note(self, condition: Value, error: BaseException) -> None:
@@ -45,6 +46,8 @@ class Asking(Catcher):
 class Counting(Catcher):
     """Which of `errors` is raised by a statement that is run in a region, by its number from 1 on; 0 for none. names:
     those that it binds, with what they are before."""
+
+    is_asking = True
 
     def __init__(self, kinds: Kinds, inside: Region, names: dict[Place, Any]) -> None:
         super().__init__(kinds)
