@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.frontend.control.words import text_of
+from pliant.frontend.control.words import difference, text_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,26 @@ def test_arrays_are_called_by_their_type():
     found: list[str] = []
     pliant.jit(lambda x: found.extend(map(text_of, (x, np.zeros(4), (x, x)))))(np.ones((2, 3)))
     assert found == ["f64[2, 3]", "f64[4]", "a tuple of 2"]
+
+
+class Way(Enum):
+    """Members, which are called as they are written."""
+
+    UP = 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ({"v": 1.0, "path": []}, {"v": 2.5, "path": [1]}, ("best['path']", [], [1])),
+        ((1.0, {"p": (1, "a")}), (2, {"p": (1, "b")}), ("best[1]['p'][1]", "a", "b")),
+        ([1.0], [2.0], ("best", [1.0], [2.0])),
+        ("up", None, ("best", "up", None)),
+    ],
+)
+def test_what_differs_is_a_part(a: Any, b: Any, expected: Any):
+    assert difference("best", a, b) == expected
+
+
+def test_members_are_called_as_they_are_written():
+    assert text_of(Way.UP) == "Way.UP"

@@ -30,7 +30,7 @@ from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, poss
 from pliant.frontend.control.states import words_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
-from pliant.frontend.control.words import text_of
+from pliant.frontend.control.words import difference, text_of
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.selection import all_listed
@@ -148,8 +148,9 @@ class Join:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):
             hint = "keep one list, made before, and change it, as by .clear() and .append(x), to elements of one kind"
+        part, x, y = difference(what, a, b)
         made = Unbound(
-            f"{what} is {text_of(a)} after one branch and {text_of(b)} after the other, and the condition is known "
+            f"{part} is {text_of(x)} after one branch and {text_of(y)} after the other, and the condition is known "
             "only at run time", hint, self.where, (self.condition,),
         )  # fmt: skip
         made.choice = self.condition, a, b
