@@ -189,4 +189,4 @@ def elements_are_written_while_it_is_gone_over(x: Any, n: int) -> Any:
     return np.array(ys)
 
 
-UNROLLED = elements_are_written_while_it_is_gone_over
+UNROLLED = (elements_are_written_while_it_is_gone_over,)
