@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from inspect import Signature, signature
+from inspect import signature
 from typing import Any, ClassVar, cast, final
 
 import numpy as np
@@ -34,6 +34,7 @@ from pliant.ops.shape import broadcast, iota
 from pliant.ops.update import pad, slice_window
 
 HINT = "keep the whole array and use a mask, as in np.where(np.arange(n) < k, x, 0)"
+_signature = cache(signature)
 
 
 @final
@@ -142,7 +143,7 @@ class Bounded:
     def _called(self, name: str, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
         """What a function of a table makes; UnsupportedError if it does not have those arguments."""
         try:
-            signature_of(function).bind(*args, **options)
+            _signature(function).bind(*args, **options)
         except TypeError as error:
             raise self.refused(f"{name} with these arguments ({error})") from None
         return function(*args, **options)
@@ -211,12 +212,6 @@ class Bounded:
             hint="write it into an array of known size, as in y[:k] = ..., and return that; or return a reduction",
         )
         return error.at(("made here", self.origin)).needing(*self.atoms)
-
-
-@cache
-def signature_of(function: Callable[..., Any]) -> Signature:
-    """What arguments a function has."""
-    return signature(function)
 
 
 def is_array_key(key: Any) -> bool:
