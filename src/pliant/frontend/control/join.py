@@ -27,7 +27,7 @@ from pliant.frontend.control.outcomes import content, flattened, is_over, put
 from pliant.frontend.control.partly import is_void
 from pliant.frontend.control.region import Outcome, Place, distinct
 from pliant.frontend.control.signals import CODE, MISSING, Signal, code_of, possible_of
-from pliant.frontend.control.states import words_of
+from pliant.frontend.control.states import ASKED, words_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, are_of_extents, as_array, is_array, is_unsized
 from pliant.frontend.control.words import difference, text_of
@@ -148,6 +148,8 @@ class Join:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):
             hint = "keep one list, made before, and change it, as by .clear() and .append(x), to elements of one kind"
+        if words_of(a) is not None and words_of(b) is not None:
+            hint = ASKED
         part, x, y = difference(what, a, b)
         made = Unbound(
             f"{part} is {text_of(x)} after one branch and {text_of(y)} after the other, and the condition is known "

@@ -11,7 +11,7 @@ for v in xs:
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.ir import Value, const
 from pliant.frontend.control.signals import CODE
@@ -22,6 +22,9 @@ from pliant.ops.compare import equal
 from pliant.ops.select import select
 
 Words: TypeAlias = "tuple[Any, ...]"
+
+ASKED: Final = "compare it, as in state == 'run' or state in ('run', 'idle')"
+"""What to do with a word of which nobody knows which one it is."""
 
 MOST = 64
 """Words that a state may be one of."""
@@ -86,7 +89,7 @@ def one_of_words(number: Any, words: Words) -> Any:
     for n, word in reversed([*enumerate(words[:-1])]):
         made = Unbound(
             f"this is one of {', '.join(map(repr, words))}, and which one is known only at run time",
-            "compare it, as in state == 'run' or state in ('run', 'idle')",
+            ASKED,
         )
         made.choice = equal(value, const(n, "i64")), word, found
         found = made

@@ -50,6 +50,8 @@ def difference(what: str, a: Any, b: Any) -> tuple[str, Any, Any]:
 def _parts(a: Any, b: Any) -> list[tuple[str, Any, Any]]:
     if isinstance(a, dict):
         return [(f"[{k!r}]", x, b[k]) for k, x in cast("dict[Any, Any]", a).items()]
+    if has_front(a) or has_front(b):
+        return []
     if type(a) in (list, tuple):
         return [(f"[{n}]", x, y) for n, (x, y) in enumerate(zip(a, b, strict=True))]
     if isinstance(a, TracedArray | np.ndarray | Bounded | Enum):
