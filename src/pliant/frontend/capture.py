@@ -45,7 +45,7 @@ from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.caught import divisor
-from pliant.frontend.functions.of_numbers import has
+from pliant.frontend.functions.of_numbers import attribute as number_or_array
 from pliant.frontend.guards import (
     MISSING,
     Slot,
@@ -53,6 +53,7 @@ from pliant.frontend.guards import (
     names_of,
     note_class,
     note_members,
+    note_size,
     telling,
 )
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, seen
@@ -102,9 +103,8 @@ class Reader:
         kind = kind_of(holder)
         if name == "__class__" and is_tracing():
             return class_of(holder)
-        if kind is TracedArray and is_tracing() and not has(holder, name):
-            kind = class_of(holder).__name__
-            raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=holder)
+        if kind is TracedArray and is_tracing():
+            return number_or_array(holder, name)
         if kind is TracedArray or kind is NumPyNamespace or not is_tracing():
             return getattr(holder, name)
         if is_one_of_two(holder):
@@ -283,7 +283,7 @@ class Reader:
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""
         if is_of(holder, list | dict) and id(holder) not in self.own:
-            self.trace.sizes.setdefault(id(holder), (holder, len(holder)))
+            note_size(self.trace, holder)
             for _, n, value in entries_of(holder):
                 self.trace.roots.setdefault((id(holder), n), (holder, n, value))
 

@@ -78,10 +78,16 @@ def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None
     if not is_of(holder, list | dict | set) or id(holder) in trace.own:
         return
     if is_open or is_of(holder, list):
-        trace.sizes.setdefault(id(holder), (holder, len(holder)))
+        note_size(trace, holder)
     members = entries_of(holder) if is_open else [] if is_of(holder, list) else [(holder, x, _look(holder, x))]
     for owner, name, value in members:
         trace.roots.setdefault((id(owner), name), (owner, name, value))
+
+
+def note_size(trace: Trace, holder: Any) -> None:
+    """A guard on how many elements a container has: before the function changes it, as each call would."""
+    size = trace.sizes_before.get(id(holder), len(holder))
+    trace.sizes.setdefault(id(holder), (holder, size))
 
 
 def note_class(trace: Trace, kind: type, name: str) -> None:

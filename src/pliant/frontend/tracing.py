@@ -118,6 +118,7 @@ class Trace:
         default_factory=dict[tuple[int, Any], tuple[Any, Any, Any]]
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
+    sizes_before: dict[int, int] = field(default_factory=dict[int, int])  # of containers that the function changes
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
     readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`

@@ -209,8 +209,8 @@ def _remember(place: Place) -> None:
     trace = thread.trace.outermost if thread.trace is not None else None
     if trace is not None and place not in trace.left and place.number not in trace.own:
         trace.left[place] = place.get(), here()
-        if place.kind == "whole":  # what it has after the call shows whether that has to be done again
-            trace.sizes.setdefault(place.number, (place.holder, len(place.holder)))
+        if place.kind == "whole":
+            trace.sizes_before.setdefault(place.number, len(place.holder))
 
 
 def born(container: T) -> T:

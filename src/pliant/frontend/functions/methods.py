@@ -17,7 +17,6 @@ from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
-from pliant.frontend.functions.of_numbers import ATTRIBUTES
 from pliant.frontend.strides import is_row_major, settled
 from pliant.frontend.view import DTypeLens
 
@@ -244,7 +243,6 @@ METHODS: dict[str, Method] = {
 
 PROPERTIES: dict[str, Callable[[TracedArray], Any]] = {
     "at": AtIndexer,
-    **ATTRIBUTES,
     **{name: _refused(name, hint) for name, hint in REFUSED_PROPERTIES.items()},
 }
 """Name of an attribute of ndarray → the function that answers for it."""

@@ -47,10 +47,14 @@ ATTRIBUTES: Final[dict[str, Callable[[TracedArray], Any]]] = {
     "numerator": lambda x: x,
     "denominator": lambda _: 1,
 }
-"""Name → the function that answers for it; see `has` for which numbers have which."""
+"""Name → the function that answers for it; see `attribute` for which numbers have which."""
 
 
-def has(x: TracedArray, name: str) -> bool:
-    """Whether what a traced value stands for has an attribute; `at` is Pliant's own."""
+def attribute(x: TracedArray, name: str) -> Any:
+    """An attribute of a number that a traced value stands for; AttributeError if it has none that arrays have."""
     kind = stood_for(x)
-    return name == "at" or (hasattr(kind, name) if kind is not np.ndarray else name not in ATTRIBUTES)
+    if kind is np.ndarray or not (name in ATTRIBUTES or hasattr(np.ndarray, name)):
+        return getattr(x, name)
+    if not hasattr(kind, name):
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=x)
+    return ATTRIBUTES[name](x) if name in ATTRIBUTES else getattr(x, name)
