@@ -133,12 +133,12 @@ class TracedArray:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TracedValueError("len() of unsized object").at(("here", here()))
+            raise DTypeError("len() of unsized object").at(("here", here()))
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
-            raise TracedValueError("iteration over a 0-d array").at(("here", here()))
+            raise DTypeError("iteration over a 0-d array").at(("here", here()))
         return (self[i] for i in range(self.shape[0]))
 
     def __repr__(self) -> str:

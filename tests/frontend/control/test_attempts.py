@@ -366,3 +366,31 @@ def test_numpys_own_errors_of_floats_are_refused() -> None:
 
     with np.errstate(divide="ignore"):
         np.testing.assert_array_equal(pliant.jit(g)(XS[4]), g(XS[4]))
+
+
+def counted(v: Any) -> Any:
+    try:
+        return len(v)
+    except TypeError:
+        return 1
+
+
+def summed(v: Any) -> Any:
+    try:
+        return sum(v)
+    except TypeError:
+        return -1.0
+
+
+def unpacked(v: Any) -> Any:
+    try:
+        a, b = v
+    except TypeError:
+        return -3.0
+    return a + b
+
+
+@pytest.mark.parametrize("f", [counted, summed, unpacked])
+@pytest.mark.parametrize("given", [2.0, np.array(2.0), np.float32(2.0), np.ones(2)], ids=repr)
+def test_a_number_is_no_sequence(f: Callable[[Any], Any], given: Any) -> None:
+    assert pliant.jit(f)(given) == f(given)
