@@ -26,7 +26,7 @@ from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import changes, changing, only_for_sure, taken_back
-from pliant.frontend.control.fronts import array_of_list, first_front
+from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.heaps import HEAPS
 from pliant.frontend.control.iterators import is_known, plain
@@ -43,6 +43,7 @@ from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
+from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.caught import divisor
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
@@ -328,14 +329,16 @@ class Reader:
         if fn is getattr or fn is hasattr:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
         if type(fn) in PLAIN:
+            if fn in _SHOWING:
+                return _shown_later if is_trial() else fn
             if fn in HEAPS:
-                return functools.partial(_on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
+                return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
             made = known or making(fn, lists.knowing(fn))
             run = telling(made, self.counted, getattr(fn, "__self__", None))
-            return run if fn in _SHOWING else functools.partial(spread, run)
+            return functools.partial(spread, run)
         if type(fn) is Maker:
             return telling(fn, self.counted)
         if is_of(fn, types.FunctionType) and fn in BUILTINS:
@@ -378,9 +381,8 @@ def spread(run: Any, /, *args: Any, **options: Any) -> Any:
     return of_each(args[n], lambda one: spread(run, *args[:n], one, *args[n + 1 :], **options))
 
 
-def _on_heap(plain: Callable[..., Any], traced: Callable[..., Any], /, *args: Any) -> Any:
-    """A call of a function of `heapq`."""
-    return (traced if lists.is_open(*args) or first_front(*args) is not None else plain)(*args)
+def _shown_later(*args: Any, **options: Any) -> None:
+    """Nothing."""
 
 
 def _joined(join: Callable[[list[Any]], str], items: Any) -> str:

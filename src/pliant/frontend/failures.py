@@ -60,6 +60,7 @@ class Catcher:
 
     is_asking = False
     is_refusing = False
+    is_trial = False  # whether the body is run again
 
     def __init__(self, kinds: tuple[type[BaseException], ...]) -> None:
         self.kinds = kinds
@@ -88,6 +89,11 @@ def is_caught(kind: type[BaseException]) -> bool:
     raised."""
     catcher = catcher_of(kind)
     return catcher is not None and catcher.is_asking
+
+
+def is_trial() -> bool:
+    """Whether what is done here is done again, after it is known what may be raised."""
+    return any([c.is_trial for c in current().outermost.catchers])
 
 
 def may_raise(error: BaseException) -> bool:

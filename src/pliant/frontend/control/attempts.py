@@ -35,7 +35,7 @@ Handler: TypeAlias = tuple[Callable[[], Any], Callable[[BaseException], Signal |
 class Asking(Catcher):
     """Only whether anything may be raised."""
 
-    is_asking = True
+    is_asking = is_trial = True
     is_needed = False
 
     def note(self, condition: Value, error: BaseException) -> None:
@@ -47,7 +47,7 @@ class Counting(Catcher):
     """Which of `errors` is raised by a statement that is run in a region, by its number from 1 on; 0 for none. names:
     those that it binds, with what they are before."""
 
-    is_asking = True
+    is_asking = is_trial = True
 
     def __init__(self, kinds: Kinds, inside: Region, names: dict[Place, Any]) -> None:
         super().__init__(kinds)

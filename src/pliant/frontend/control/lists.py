@@ -230,3 +230,8 @@ def knowing(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **options)
 
     return run
+
+
+def on_heap(plain: Callable[..., Any], traced: Callable[..., Any], /, *args: Any) -> Any:
+    """A call of a function of `heapq`: of Python's, or of that which a trace looks into."""
+    return (traced if is_open(*args) or first_front(*args) is not None else plain)(*args)
