@@ -19,13 +19,23 @@ import numpy as np
 
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
+from pliant.frontend.calls import joined_text, shown_later, spread
 from pliant.frontend.control import lists, methods
 from pliant.frontend.control.branch import in_order, of_each
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
-from pliant.frontend.control.effects import changes, changing, only_for_sure, taken_back
+from pliant.frontend.control.effects import (
+    CHANGING,
+    changed_by,
+    changes,
+    changing,
+    changing_method,
+    only_for_sure,
+    set_plainly,
+    taken_back,
+)
 from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.heaps import HEAPS
@@ -39,7 +49,6 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, special, updated
 from pliant.frontend.control.switched import is_table, switched
 from pliant.frontend.control.syntax import runtime
-from pliant.frontend.control.unbound import is_chosen
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
@@ -122,10 +131,12 @@ class Reader:
             return self.known(self.held(holder, name), None if id(holder) in self.own else Slot(holder), name)
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
-            return telling(method, self.counted, holder) if name in methods.ASKING else method
+            if name in methods.ASKING:
+                return telling(method, self.counted, holder)
+            return functools.partial(changed_by, holder, name, method) if name in CHANGING else method
         if kind is str and name in text.MAKING:
             made = text.method(holder, name)
-            return functools.partial(_joined, made) if name == "join" else made
+            return functools.partial(joined_text, made) if name == "join" else made
         if name == "get" and is_of(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and is_of(holder, list):
@@ -161,6 +172,7 @@ class Reader:
         except AttributeError:
             if id(holder) not in self.own:
                 self.trace.roots.setdefault((id(holder), name), (Slot(holder), name, MISSING))
+            note_class(self.trace, kind_of(holder), name)
             raise
 
     def getattr(self, holder: Any, name: str, *default: Any) -> Any:
@@ -316,9 +328,21 @@ class Reader:
         return of_each(fn, lambda one: self.callee(one)(*args, **options))
 
     def callee(self, fn: Any) -> Any:
-        """A function to be called, instrumented."""
+        """A function to be called, instrumented. A method that changes a list, dict or set is read again at the call:
+        what it changes is noted where that is done."""
         if not is_tracing():
             return fn
+        again = changing_method(fn)
+        return self.function(fn) if again is None else functools.partial(self.change, *again)
+
+    def change(self, name: str, holder: Any, /, *args: Any, **options: Any) -> Any:
+        """`holder.name(...)`."""
+        return self.function(self.attribute(holder, name))(*args, **options)
+
+    def function(self, fn: Any) -> Any:
+        """A function as the trace sees it."""
+        if fn is object.__setattr__:
+            return set_plainly
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
         if getattr(fn, "__self__", None) is _COMMON:
@@ -330,7 +354,7 @@ class Reader:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
         if type(fn) in PLAIN:
             if fn in _SHOWING:
-                return _shown_later if is_trial() else fn
+                return shown_later if is_trial() else fn
             if fn in HEAPS:
                 return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
             known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
@@ -366,32 +390,13 @@ class Reader:
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
+        if name.removeprefix("i") in _DIVIDING:
+            divisor(before, y)
         made = updated(name, before, y)
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made
         return made.source if type(made) is Ref and made.source is not None else made
-
-
-def spread(run: Any, /, *args: Any, **options: Any) -> Any:
-    """A call of a function of Python's or NumPy's, of an argument that may be one of two: of each."""
-    n = next((n for n, x in enumerate(args) if is_one_of_two(x)), None)
-    if n is None:
-        return run(*args, **options)
-    return of_each(args[n], lambda one: spread(run, *args[:n], one, *args[n + 1 :], **options))
-
-
-def _shown_later(*args: Any, **options: Any) -> None:
-    """Nothing."""
-
-
-def _joined(join: Callable[[list[Any]], str], items: Any) -> str:
-    """`"".join(items)`; an error if one of them is one of two words."""
-    given = list(items)
-    for part in given:
-        if is_chosen(part):
-            raise part.refused()
-    return join(given)
 
 
 _DIVIDING: Final = ("truediv", "floordiv", "mod", "divmod")

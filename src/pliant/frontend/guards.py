@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import gc
 import types
@@ -122,8 +123,8 @@ def note_names(trace: Trace, names: dict[str, Any], code: types.CodeType) -> Non
     """Guards on the global names that code reads, and what is defined in it, as they are before it runs."""
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
     for name in [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]:
-        if name in names:
-            trace.roots.setdefault((id(names), name), (names, name, names[name]))
+        if name in names or not hasattr(builtins, name):
+            trace.roots.setdefault((id(names), name), (names, name, names.get(name, MISSING)))
     for each in inner:
         note_names(trace, names, each)
 

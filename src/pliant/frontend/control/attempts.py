@@ -37,6 +37,7 @@ class Asking(Catcher):
 
     is_asking = is_trial = True
     is_needed = False
+    errors = ()
 
     def note(self, condition: Value, error: BaseException) -> None:
         self.is_needed = True

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import heapq
 import itertools
+import operator
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -46,7 +47,7 @@ from pliant.frontend.control.comprehension import (
     walk,
 )
 from pliant.frontend.control.deques import made_of
-from pliant.frontend.control.effects import advanced, assign, store, undone
+from pliant.frontend.control.effects import advanced, assign, deleted, put_item, store, undone
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated
@@ -337,6 +338,8 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     warnings.warn: _warned,
     np.ndenumerate: _places,
     np.nditer: _by_numpy,
+    operator.setitem: put_item,
+    operator.delitem: deleted,
     np.errstate: _errstate,
     **{kind: _maker(kind) for kind in _SCALARS},
     **{operator_of(name): partial(binary, name) for name in _BINARY},

@@ -28,6 +28,7 @@ from pliant.frontend.convert import value_of
 from pliant.frontend.number import with_kind
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import current, is_tracing
+from pliant.ops.bits import logical_not
 from pliant.ops.select import select
 
 
@@ -95,6 +96,8 @@ def same(x: Any, y: Any) -> Any:
     """`x is y`."""
     if x is y:
         return True
+    if type(y) is bool and type(x) is TracedArray and x.is_weak and x.type.dtype == "bool":  # Python has one of each
+        return x if y else with_kind(logical_not(x.value), TRUTH)
     if OrNone in (type(x), type(y)):
         return equal_or_none(x, y, same)
     for one, other in ((x, y), (y, x)):

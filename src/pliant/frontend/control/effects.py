@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, cast
@@ -23,6 +24,7 @@ from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.walked import going_on
+from pliant.frontend.functions.caught import divisor
 from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
@@ -36,6 +38,7 @@ CHANGING_MODULES: Final = frozenset(("_heapq", "_bisect"))
 
 CONTAINERS: Final = (list, dict, set, deque)
 
+_DIVIDING: Final = ("itruediv", "ifloordiv", "imod")
 _PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore[reportUnknownMemberType]
 
 
@@ -176,6 +179,36 @@ def changes(function: Any) -> bool:
     return getattr(function, "__name__", "") in CHANGING or getattr(function, "__module__", None) in CHANGING_MODULES
 
 
+def changing_method(function: Any) -> Any:
+    """The name of a method of Python's that changes a container, and that, if it is bound to one; None for all other
+    functions."""
+    kind, name = cast("Any", type(function)), getattr(function, "__name__", "")
+    if name not in CHANGING or kind not in (types.BuiltinMethodType, types.MethodDescriptorType):
+        return None
+    if kind is types.MethodDescriptorType:
+        return (name,)
+    holder: Any = function.__self__
+    return (name, holder) if isinstance(holder, CONTAINERS) else None
+
+
+def changed_by(holder: Any, name: str, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """A method that changes a container, called: maybe in another part of the function than it was read in."""
+    changing(holder, name)
+    return method(*args, **options)
+
+
+def set_plainly(holder: Any, name: str, value: Any) -> None:
+    """`object.__setattr__`."""
+    if is_tracing() and (hasattr(holder, "__dict__") or name in slots_of(cast("Any", type(holder)))):
+        note(place_of("attribute", holder, name))
+    object.__setattr__(holder, name, value)
+
+
+def put_item(holder: Any, key: Any, value: Any) -> None:
+    """`operator.setitem`."""
+    store(value, holder, key)
+
+
 def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose changes of the lists that it is given a trial can take back."""
     module = getattr(function, "__module__", None)
@@ -185,6 +218,7 @@ def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **options: Any) -> Any:
         for holder in args:
             if isinstance(holder, CONTAINERS):
+                check_kept(holder)
                 seen_too(holder, is_item=False)
                 note(place_of("whole", holder))
         return function(*args, **options)
@@ -207,6 +241,8 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 
 def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like, of a name."""
+    if name in _DIVIDING:
+        divisor(x, y)
     if type(x) is list:
         changing(cast("Any", x), "extend")
         if name == "iadd":

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from pliant.errors import PliantError, TracedValueError, UnboundError, UnsupportedError
 from pliant.frontend.control.effects import only_once
 from pliant.frontend.control.region import in_loop
-from pliant.frontend.failures import Refusing, is_marked
+from pliant.frontend.failures import Refusing, is_marked, refused
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.tracing import current, is_tracing
 
@@ -40,6 +40,14 @@ def handled() -> None:
     """The end of a `try` statement."""
     if is_tracing():
         current().outermost.catchers.pop()
+
+
+def unfinished() -> None:
+    """What follows is done even if something was raised before: an error if that may have been, in a statement that is
+    taken back then."""
+    for catcher in current().outermost.catchers if is_tracing() else ():
+        if catcher.is_trial and catcher.errors:
+            raise refused(catcher.errors[-1], "write except and finally beside each other, in one try")
 
 
 def caught() -> None:

@@ -63,7 +63,7 @@ class _Flow:
             case ast.For() | ast.While():
                 return self.loop(node, after)
             case ast.With():
-                inside = self if _lets_exceptions_pass(node) else replace(self, at_any_time=self.at_any_time | after)
+                inside = self if lets_exceptions_pass(node) else replace(self, at_any_time=self.at_any_time | after)
                 return _read(node.items) | inside.before(node.body, after)
             case ast.Try() | ast.TryStar() | ast.Match():
                 return self.anyhow(node, after)
@@ -119,7 +119,7 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return [node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody]
 
 
-def _lets_exceptions_pass(node: ast.With) -> bool:
+def lets_exceptions_pass(node: ast.With) -> bool:
     """Whether what follows a `with` is run only if its body ends without an exception, as far as names tell."""
     calls = [item.context_expr.func for item in node.items if isinstance(item.context_expr, ast.Call)]
     called = [getattr(function, "attr", getattr(function, "id", "")) for function in calls]

@@ -11,8 +11,8 @@ match k % 3:                     subject = k % 3
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, final
+from collections.abc import Sequence
+from typing import Any, Final, final
 
 from pliant.frontend.control.syntax import calling, placed, runtime
 
@@ -53,24 +53,6 @@ class Matches(ast.NodeTransformer):
         return [*bound, placed(ast.If(first.guard, first.body, rest), first.pattern)]
 
 
-def fits(subject: Any, count: int, *, is_open: bool) -> bool:
-    """Whether something is a sequence of so many elements, as `match` sees it, or of more."""
-    if not isinstance(subject, Sequence) or isinstance(subject, str | bytes | bytearray):
-        return False
-    found = len(cast("Any", subject))
-    return found >= count if is_open else found == count
-
-
-def has_keys(subject: Any, *keys: Any) -> bool:
-    """Whether something is a mapping with these keys."""
-    return isinstance(subject, Mapping) and all([key in subject for key in keys])
-
-
-def others_of(subject: Mapping[Any, Any], *keys: Any) -> dict[Any, Any]:
-    """What a mapping has beside these keys."""
-    return {key: x for key, x in subject.items() if key not in keys}
-
-
 def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
     """What must hold for the subject to be as the pattern says. Names are bound as soon as that can be done, so
     that they have values where the conditions are known only at run time."""
@@ -85,7 +67,8 @@ def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
             bound: list[ast.expr] = []
             if name is not None:
                 bind = placed(ast.NamedExpr(placed(ast.Name(name, ast.Store()), pattern), subject), pattern)
-                bound = [placed(ast.Tuple([bind], ast.Load()), pattern)]  # which is true
+                pair = placed(ast.Tuple([bind, _constant(True, pattern)], ast.Load()), pattern)
+                bound = [_element(pair, _constant(1, pattern), pattern)]  # which is true
             return [*bound, *(_tests(inner, subject) if inner is not None else [])]
         case ast.MatchSequence(patterns):
             star = next((n for n, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
@@ -129,8 +112,10 @@ def _turn(test: ast.expr) -> int:
     match test:
         case ast.Call(ast.Name(name)) if name in _ARE_THERE:
             return 0
+        case ast.Subscript(ast.Tuple()):
+            return 1
         case _:
-            return 1 if isinstance(test, ast.Tuple) else 2
+            return 2
 
 
 def _element(subject: ast.expr, key: ast.expr, at: ast.AST) -> ast.expr:

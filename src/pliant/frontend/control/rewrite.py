@@ -19,7 +19,7 @@ from typing import Any, Final, cast, final
 
 from pliant.frontend.control import names
 from pliant.frontend.control.expressions import ITEM, Expressions
-from pliant.frontend.control.live import Live
+from pliant.frontend.control.live import Live, lets_exceptions_pass
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
@@ -43,8 +43,8 @@ RUNTIME: Final = (
     "both", "either", "negated", "choose", "compare", "items", "attempted", "may_fail", "attempt", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
     "part", "rebinds",
-    "raised", "handled", "caught", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted", "first_of",
-    "text",
+    "raised", "handled", "caught", "unfinished", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted",
+    "first_of", "text",
 )  # fmt: skip
 """What the rewritten statements call."""
 
@@ -290,6 +290,10 @@ class _Statements:
             plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()  # a block's name has no type
             return self.statement(placed(plain, node), in_block, loop)
         guard: list[ast.stmt] = []
+        if isinstance(node, ast.Try) and node.finalbody:
+            node.finalbody.insert(0, placed(ast.Expr(calling("unfinished", node)), node))
+        if isinstance(node, ast.With) and not lets_exceptions_pass(node) and not self.is_generator:
+            node.body.append(placed(ast.Expr(calling("unfinished", node)), node))
         if isinstance(node, ast.Try) and not self.is_generator and node.handlers:
             caught = [thunk(caught_by(h)) for h in node.handlers]
             guard = [placed(ast.Expr(calling("attempted", node, *caught)), node)]

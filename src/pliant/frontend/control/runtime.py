@@ -10,12 +10,12 @@ from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
 from pliant.frontend.control.effects import assign, augmented, deleted, rebinds, store, undone
-from pliant.frontend.control.handlers import attempted, caught, handled
+from pliant.frontend.control.handlers import attempted, caught, handled, unfinished
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
-from pliant.frontend.control.matching import fits, has_keys, others_of
 from pliant.frontend.control.ornone import result
 from pliant.frontend.control.partly import bound
+from pliant.frontend.control.patterns import fits, has_keys, others_of
 from pliant.frontend.control.pushed import Pushed, emitted
 from pliant.frontend.control.pushes import first_of, items
 from pliant.frontend.control.region import born
@@ -34,6 +34,7 @@ CALLS: Final[dict[str, Any]] = {
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "has_keys": has_keys,
     "others_of": others_of, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
+    "unfinished": unfinished,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
     "unset": Unbound.local, "bound": bound, "pushed": Pushed, "emitted": emitted, "first_of": first_of,
     "text": text,

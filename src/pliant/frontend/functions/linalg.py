@@ -259,7 +259,7 @@ def _matrix_power(a: Any, n: Any) -> Any:
     if count == 0:
         return fresh(eye(x.shape[-1], x.dtype, x.shape[:-2]))
     if count < 0:
-        x, count = solve.inv(x), -count
+        x, count = solve.inv(caught.regular(x)), -count
     if count == 3:  # as NumPy does: by squares it would be x @ (x @ x)
         return fresh(matmul(matmul(x, x), x))
     result: Value | None = None
