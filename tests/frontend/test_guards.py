@@ -297,3 +297,18 @@ def test_what_the_first_call_adds_is_there_at_the_second() -> None:
     step = pliant.jit(ours.step)
     for _ in range(3):
         np.testing.assert_array_equal(step(x), plain.step(x))
+
+
+def test_a_name_that_is_not_there_is_looked_for_again() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return x + ADDED_LATER  # type: ignore[name-defined]
+        except NameError:
+            return x
+
+    compiled, x = pliant.jit(f), np.ones(2)
+    np.testing.assert_array_equal(compiled(x), x)
+    globals()["ADDED_LATER"] = 2.0
+    np.testing.assert_array_equal(compiled(x), x + 2)
+    del globals()["ADDED_LATER"]
+    np.testing.assert_array_equal(compiled(x), x)

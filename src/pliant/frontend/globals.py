@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator
 from typing import Any, final
+
+from pliant.frontend.guards import MISSING
 
 
 @final
@@ -18,7 +21,13 @@ class TracedGlobals(dict[str, Any]):
         self.real, self.show = real, show
 
     def __getitem__(self, name: str) -> Any:
-        return self.show(self.real[name], self.real, name)
+        try:
+            value = self.real[name]
+        except KeyError:
+            if not hasattr(builtins, name):
+                self.show(MISSING, self.real, name)  # it may be there later
+            raise
+        return self.show(value, self.real, name)
 
     def __contains__(self, name: object) -> bool:
         return name in self.real

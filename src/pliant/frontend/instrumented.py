@@ -22,6 +22,7 @@ from pliant.frontend.definitions import stored_globals
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
+    MISSING,
     Box,
     note_class,
     note_names,
@@ -141,6 +142,8 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(owner), name] = (owner, name, value)
         return TracedArray(*trace.enter(value))
     trace.roots.setdefault((id(owner), name), (owner, name, value))
+    if value is MISSING:
+        return value
     if is_stateful(kind_of(value)):
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value)) is not None:

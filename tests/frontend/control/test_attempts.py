@@ -344,6 +344,68 @@ def written_before(x: Any) -> Any:
     return x
 
 
+def followed_by_a_finally(x: Any) -> Any:
+    n = 0
+    try:
+        try:
+            y = math.log(x[0])
+        finally:
+            n += 10
+    except ValueError:
+        y = -2.0
+    return y + n
+
+
+def followed_by_an_exit(x: Any) -> Any:
+    class Writing:
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *error: object) -> None:
+            x[0] = 9.0
+
+    try:
+        with Writing():
+            y = math.log(x[0])
+    except ValueError:
+        y = -2.0
+    return y + x[0]
+
+
+@pytest.mark.parametrize("f", [followed_by_a_finally, followed_by_an_exit])
+def test_what_is_done_after_it_is_refused(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"(?s)ValueError is raised under a condition .*beside each other"):
+        pliant.jit(f)(XS[0])
+
+
+def divided_in_place(x: Any) -> Any:
+    a, v = 3.0, float(x[0] - 1.0)
+    try:
+        a /= v
+    except ZeroDivisionError:
+        return -1.0
+    return a
+
+
+def test_a_division_in_place_is_caught() -> None:
+    for x in XS:
+        assert pliant.jit(divided_in_place)(x) == divided_in_place(x)
+
+
+def test_what_is_shown_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        try:
+            print("tried")
+            y = doubled(x[0])
+        except ValueError:
+            print("caught")
+            y = 0.0
+        return y
+
+    pliant.jit(f)(XS[0])
+    assert capsys.readouterr().out == "tried\ncaught\n"
+
+
 @pytest.mark.parametrize("f", [lost_in_a_loop, written_before])
 def test_what_is_changed_before_is_refused(f: Callable[[Any], Any]) -> None:
     with pytest.raises(

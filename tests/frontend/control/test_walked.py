@@ -66,7 +66,12 @@ def of_a_generator_function(x: Any) -> Any:
     return t
 
 
-@pytest.mark.parametrize("f", [an_array, a_list, numbered, of_a_generator, of_a_generator_function])
+def asked_and_summed(x: Any) -> Any:
+    it = iter([1.0, 2.0, 3.0])
+    return any(v > x[1] for v in it), sum(it)
+
+
+@pytest.mark.parametrize("f", [asked_and_summed, an_array, a_list, numbered, of_a_generator, of_a_generator_function])
 def test_an_iterator_whose_place_nobody_knows_is_an_error(f: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match="used again after a loop that is left under a condition"):
         pliant.jit(f)(XS[0])

@@ -54,8 +54,10 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import largest, ordered, smallest
+from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, changes
 from pliant.frontend.control.specials import binary, operator_of, special, unary
+from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import check_real, short
 from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
@@ -122,41 +124,52 @@ def _errstate(**options: Any) -> Any:
 
 
 def _unchanging(items: Any, function: Any) -> None:
-    """An error if to make the elements of `map` changes something, which is not done for those after the decision."""
-    is_map = isinstance(items, Mapped) and is_tracing() and not hasattr(items.elements, "__next__")
-    if is_map and changes(lambda: over(items)(lambda _: None)):
+    """An error if to make the elements of `map`, or of a generator, changes something, which is not done for those
+    after the decision."""
+    if not is_tracing():
+        return
+    is_map = isinstance(items, Mapped) and not hasattr(items.elements, "__next__")
+    is_generator = type(items) is Pushed and items.running is None
+    if (is_map or is_generator) and changes(lambda: over(items)(lambda _: None)):
         raise UnsupportedError(
-            f"{function.__name__}(map(f, xs)) of a function that changes something",
+            f"{function.__name__}({'map(f, xs)' if is_map else 'generator()'}) of a function that changes something",
             hint=f"write {function.__name__}(f(x) for x in xs), or a for loop with a break",
         ).at(("here", here()))
+
+
+def _told(items: Any, found: Any) -> Any:
+    """What `any` or `all` has found. An iterator is where that was: nobody knows where, if nobody knows what."""
+    if is_open(found) and hasattr(items, "__next__"):
+        left_early(items)
+    return found
 
 
 def some(items: Iterable[Any]) -> Any:
     """`any`."""
     _unchanging(items, any)
     if is_long(items):
-        return folded(any, over(items))
+        return _told(items, folded(any, over(items)))
     found: Any = False
     with failing_while(lambda: negated(found)):
         for item in items:
             found = either(found, lambda item=item: truth(item))
             if found is True:
                 break
-    return found
+    return _told(items, found)
 
 
 def every(items: Iterable[Any]) -> Any:
     """`all`."""
     _unchanging(items, all)
     if is_long(items):
-        return folded(all, over(items))
+        return _told(items, folded(all, over(items)))
     found: Any = True
     with failing_while(lambda: found):
         for item in items:
             found = both(found, lambda item=item: truth(item))
             if found is False:
                 break
-    return found
+    return _told(items, found)
 
 
 def total(items: Iterable[Any], start: Any = 0) -> Any:
@@ -231,7 +244,7 @@ def searched(function: Any, depth: int, elements: Any, clause: Clause, is_lazy: 
     if is_lazy is None:
         is_lazy = is_tracing() and not hasattr(elements, "__next__") and changes(eager)
     if not is_lazy:
-        return eager()
+        return _told(elements, eager())
     state = born({VALUE: not is_any})
 
     def look(holds: Any, made: Callable[[], Any]) -> None:

@@ -54,8 +54,7 @@ class Matches(ast.NodeTransformer):
 
 
 def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
-    """What must hold for the subject to be as the pattern says. Names are bound as soon as that can be done, so
-    that they have values where the conditions are known only at run time."""
+    """What must hold for the subject to be as the pattern says; the names are bound last."""
     match pattern:
         case ast.MatchOr(patterns):
             return [placed(ast.BoolOp(ast.Or(), [_all(_tests(p, subject), p) for p in patterns]), pattern)]
@@ -69,7 +68,7 @@ def _tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
                 bind = placed(ast.NamedExpr(placed(ast.Name(name, ast.Store()), pattern), subject), pattern)
                 pair = placed(ast.Tuple([bind, _constant(True, pattern)], ast.Load()), pattern)
                 bound = [_element(pair, _constant(1, pattern), pattern)]  # which is true
-            return [*bound, *(_tests(inner, subject) if inner is not None else [])]
+            return [*(_tests(inner, subject) if inner is not None else []), *bound]
         case ast.MatchSequence(patterns):
             star = next((n for n, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
             fits = calling("fits", pattern, subject, _constant(len(patterns) - (star is not None), pattern))
@@ -108,14 +107,14 @@ def _constant(value: Any, at: ast.AST) -> ast.expr:
 
 
 def _turn(test: ast.expr) -> int:
-    """What comes first: whether there are such parts, then names are bound, then what may be known only at run time."""
+    """What comes first: whether there are such parts, then what they are; names are bound where all of that holds."""
     match test:
         case ast.Call(ast.Name(name)) if name in _ARE_THERE:
             return 0
         case ast.Subscript(ast.Tuple()):
-            return 1
-        case _:
             return 2
+        case _:
+            return 1
 
 
 def _element(subject: ast.expr, key: ast.expr, at: ast.AST) -> ast.expr:
