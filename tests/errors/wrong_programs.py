@@ -301,11 +301,11 @@ def list_that_grows_by_a_condition(x: Any) -> Any:
 
 
 def list_of_things_that_are_not_alike(x: Any) -> Any:
-    ys: list[Any] = []
-    for i, v in enumerate(x):
+    ys = []
+    for v in x:
         if v > 0:
-            ys.append({i: v} if i % 2 else [v])
-    return len(ys)
+            ys.append([v])  # noqa: PERF401
+    return ys
 
 
 def list_without_a_bound(x: Any) -> Any:

@@ -304,49 +304,7 @@ def array_of_tuples(x: Any, n: int) -> Any:
     return m.sum(axis=0), m[:, 0].max(), len(m), np.array(pairs).sum(), np.array(windows).sum(axis=0)
 
 
-def lists_until_a_break(x: Any, n: int) -> Any:
-    steps = []
-    for v in x:
-        steps.append([v, 2 * v])
-        if v > 1:
-            break
-    return np.array(steps).sum(axis=0), len(steps), steps[-1][1], steps[0][0]
-
-
-def merged_intervals(x: Any, n: int) -> Any:
-    merged = []
-    for v in np.sort(x):
-        if merged and v <= merged[-1][1]:
-            merged[-1] = [merged[-1][0], v + 0.4]
-        else:
-            merged.append([v, v + 0.3])
-    return len(merged), sum([b - a for a, b in merged]), merged[0][1]
-
-
-def a_stack_of_lists(x: Any, n: int) -> Any:
-    stack, total = [[0, 8]], 0.0
-    while stack:
-        a, b = stack.pop()
-        total += x[a] * b
-        if b - a > 1 and x[b] > x[a]:
-            stack.append([a, (a + b) // 2])
-            stack.append([(a + b) // 2, b])
-    return total
-
-
-def dicts_until_a_break(x: Any, n: int) -> Any:
-    states, s, i = [], 1.0, 0.1
-    for v in x:
-        states.append({"s": s, "i": i})
-        new = 0.5 * s * i
-        s, i = s - new, i + new - 0.3 * i * v
-        if i < 0.05:
-            break
-    return states[-1]["s"], len(states), sum([state["i"] for state in states])
-
-
 FRONTS = [
-    lists_until_a_break, merged_intervals, a_stack_of_lists, dicts_until_a_break,
     positive_ones, written_into_an_array, until_a_break, until_a_return, as_many_as_are_counted, nearest_smaller,
     hull_from_below, longest_increasing, depth_first, peaks_with_places, rows_by_condition, read_by_a_list, in_two_loops,
     several_under_conditions, all_elements_in_each_step, chosen_by_key, copies_of_it, looked_for, held_by_others,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -103,11 +102,11 @@ def test_a_loop_stays_one(f: Callable[..., Any]) -> None:
 
 
 def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
-    count = itertools.count()
+    traces: list[int] = []
 
     @pliant.jit
     def f(x: Any) -> Any:
-        next(count)
+        traces.append(1)
         ys = [x[0], 1.0]
         s = sum(ys) + ys[1]
         ys.append(x[1])
@@ -115,4 +114,4 @@ def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
         return s + sum(ys)
 
     assert [f(X + k) for k in range(3)] == [f(X + k) for k in range(3)]
-    assert next(count) == 1
+    assert len(traces) == 1

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pliant
-from pliant.errors import UnsupportedError
 
 CONDITIONS = ("positive", "longer", "last is less", "any", "empty")
 ACTIONS = ("append", "two", "pop", "clear", "first", "last", "break", "continue", "sum", "loop")
@@ -204,31 +203,3 @@ def test_random_changes_of_a_list_do_what_python_does(
             f(x, source, tuple(changes), times)
         return
     np.testing.assert_allclose(f(x, source, tuple(changes), times), expected, rtol=1e-12)
-
-
-def written_where_it_is(x: Any) -> Any:
-    merged = []
-    for v in x:
-        if merged and v <= merged[-1][1]:
-            merged[-1][1] = v
-        else:
-            merged.append([v, v + 1])
-    return len(merged)
-
-
-def extended_after_it_was_appended(x: Any) -> Any:
-    rows = []
-    for v in x:
-        row = [v]
-        if v > 0:
-            rows.append(row)
-        row.append(v)
-    return len(rows)
-
-
-@pytest.mark.parametrize("f", [written_where_it_is, extended_after_it_was_appended])
-def test_a_list_in_a_list_of_unknown_length_is_not_changed(f: Any) -> None:
-    with pytest.raises(
-        UnsupportedError, match="a list is changed that is an element of a list whose length only a run"
-    ):
-        pliant.jit(f)(np.array([1.0, -1.0, 2.0, 3.0]))

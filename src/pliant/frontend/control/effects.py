@@ -45,7 +45,6 @@ _PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore
 def store(value: Any, holder: Any, key: Any) -> None:
     """`holder[key] = value`."""
     kind = cast("Any", type(holder))
-    check_kept(holder)
     method = special(holder, "__setitem__")
     if method is not None:
         method(key, value)
@@ -137,22 +136,10 @@ def assign(value: Any, holder: Any, name: str) -> None:
     setattr(holder, name, value)
 
 
-def check_kept(holder: Any) -> None:
-    """An error if a list or dict is about to be changed of which there are copies."""
-    kind = cast("Any", type(holder))
-    if issubclass(kind, list | dict) and is_tracing() and is_kept(holder):
-        raise UnsupportedError(
-            f"a {kind.__name__} is changed that is an element of a list whose length only a run knows",
-            hint="put a new one into the list, rows[-1] = [a, b], or change it before it goes there",
-        ).at(("here", here()))
-
-
 def changing(holder: Any, name: str) -> None:
     """A method that changes a container, or looks at all of it, is about to be called."""
     if name in ASKING:
         whole(holder)
-    if name in CHANGING:
-        check_kept(holder)
     if is_tracing() and name in CHANGING and isinstance(holder, CONTAINERS):
         seen_too(holder, is_item=False)
         note(place_of("whole", holder))
@@ -218,7 +205,6 @@ def taken_back(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **options: Any) -> Any:
         for holder in args:
             if isinstance(holder, CONTAINERS):
-                check_kept(holder)
                 seen_too(holder, is_item=False)
                 note(place_of("whole", holder))
         return function(*args, **options)

@@ -21,12 +21,12 @@ from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.core.types import Type
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.array import fresh
 from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.control.growth import Element, merged, read_element
-from pliant.frontend.control.objects import flatten, keep_lists, unflatten
-from pliant.frontend.control.tables import alike, columns, rows, share
+from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.control.unbound import refusing
 from pliant.frontend.convert import as_traced, cast_value, value_of
 from pliant.frontend.number import Kind
@@ -58,7 +58,7 @@ class Front:
         """The i-th element, which there is."""
         element = self.form.element
         pairs = zip(self.columns, element.kinds, strict=True)
-        return _kept(unflatten(element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs]))
+        return unflatten(element.structure, [read_element(gather(a, i.value), kind) for a, kind in pairs])
 
     def arrays(self) -> list[Any]:
         """The parts of all elements, one array for each part."""
@@ -72,8 +72,7 @@ class Front:
         if element.structure.is_leaf():
             return self.arrays()[0]
         shapes = {kind.type.shape for kind in element.kinds}
-        row = (0,) * len(element.kinds)
-        if len(shapes) > 1 or element.structure not in (flatten(row)[1], flatten([*row])[1]):
+        if len(shapes) > 1 or element.structure != flatten((0,) * len(element.kinds))[1]:
             raise self.refused()
         (shape,) = shapes
         dtype = as_traced([kind.template("part") for kind in element.kinds]).type.dtype
@@ -87,11 +86,11 @@ class Front:
         rows = [array[key] for array in self.arrays()]
         element = self.form.element
         pairs = zip(rows, element.kinds, strict=True)
-        return _kept(unflatten(element.structure, [read_element(value_of(row), kind) for row, kind in pairs]))
+        return unflatten(element.structure, [read_element(value_of(row), kind) for row, kind in pairs])
 
     def put(self, key: Any, x: Any) -> Front:
         """The elements after `front[key] = x`."""
-        own = alike([x])
+        own = like([x])
         element = None if own is None else merged(self.form.element, own)
         if isinstance(key, slice) or element is None:
             raise self.refused()
@@ -99,7 +98,7 @@ class Front:
         arrays = form.front(form.values([self])).arrays()
         for array, leaf in zip(arrays, flatten(x)[0], strict=True):
             array[key] = leaf
-        _share([x])
+        share([x])
         return form.front([*[array.whole.value for array in arrays], self.count])
 
     def without_last(self) -> Front:
@@ -147,7 +146,7 @@ class Form:
         fronts = [front for front, _ in parts if front is not None]
         elements = [front.form.element for front in fronts]
         for _, rest in parts:
-            own = alike(rest) if rest else None
+            own = like(rest) if rest else None
             if rest and own is None:
                 return None
             elements += [] if own is None else [own]
@@ -175,12 +174,12 @@ class Form:
         front, rest = _parts(elements)
         kinds = self.element.kinds
         if front is None:
-            _share(rest)
+            share(rest)
             made = columns(rest, self.element) if rest else [ir.operators.zeros(k.type.stacked(0)) for k in kinds]
             return [*[_roomy(column, self.room) for column in made], const(len(rest), "i64")]
         pairs = zip(front.columns, kinds, strict=True)
         made = [_roomy(cast_value(column, kind.type.dtype), self.room) for column, kind in pairs]
-        _share(rest)
+        share(rest)
         for j, x in enumerate(rest):
             place = (front.length + j).value
             for n, (leaf, kind) in enumerate(zip(flatten(x)[0], kinds, strict=True)):
@@ -192,7 +191,7 @@ class Form:
         known = self.high.known
         if known is None or known != self.low.known or known != self.room:
             return [self.front(values)]
-        return [_kept(x) for x in rows(values[:-1], self.element)]
+        return rows(values[:-1], self.element)
 
     def front(self, values: Sequence[Value]) -> Front:
         """The elements that these are the values of."""
@@ -201,20 +200,6 @@ class Form:
             note_range(count, self.low, self.high)
         current().outermost.lengths.are_unknown = True
         return Front(self, made, count)
-
-
-def _kept(x: Any) -> Any:
-    """A copy of an element, whose lists and dicts are not those of the list."""
-    if type(x) is not TracedArray:
-        keep_lists(x)
-    return x
-
-
-def _share(elements: Sequence[Any]) -> None:
-    """Note that elements were copied."""
-    share(elements)
-    for x in elements:
-        _kept(x)
 
 
 def front_of(x: Any) -> Front | None:

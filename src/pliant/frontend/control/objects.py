@@ -135,22 +135,9 @@ def keep(tree: Any) -> None:
     kept.update({id(x): x for x in containers(tree) if not isinstance(x, list | dict)})
 
 
-def keep_lists(tree: Any) -> None:
-    """The same of its lists and dicts too."""
-    current().outermost.kept.update({id(x): x for x in containers(tree)})
-
-
 def is_kept(x: Any) -> bool:
     """Whether an object can be changed no more."""
     return current().outermost.kept.get(id(x)) is x
-
-
-def may_be_kept(tree: Any) -> bool:
-    """Whether a tree would have nothing that can be changed but arrays if its lists and dicts were kept."""
-    kind = cast("Any", type(tree))
-    if kind in (list, tuple):
-        return all(map(may_be_kept, tree))
-    return all(map(may_be_kept, tree.values())) if kind is dict else is_value(tree)
 
 
 def is_value(tree: Any) -> bool:

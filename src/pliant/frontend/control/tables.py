@@ -19,7 +19,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
 from pliant.frontend.control.growth import Element, element_of, unlike
-from pliant.frontend.control.objects import flatten, is_value, may_be_kept, unflatten
+from pliant.frontend.control.objects import flatten, is_value, unflatten
 from pliant.frontend.control.region import Place, note
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.number import Kind, with_kind
@@ -40,12 +40,6 @@ def like(elements: list[Any]) -> Element | None:
     """What the elements of a list have in common, if arrays can hold them."""
     some = unlike(elements)
     return element_of(some) if all(map(is_value, some)) else None
-
-
-def alike(elements: Sequence[Any]) -> Element | None:
-    """The same, where lists and dicts among the elements cannot be changed from then on."""
-    some = unlike(elements)
-    return element_of(some) if all(map(may_be_kept, some)) else None
 
 
 FEW: Final = 3  # elements from before a loop, and what a loop left, up and down
