@@ -119,8 +119,6 @@ def fail_if(condition: Value, error: BaseException) -> None:
     if catcher is not None:
         catcher.note(condition, error)
         return
-    if isinstance(error, StopIteration):  # a loop would not see it
-        raise refused(error) from error
     if current_scope() is not current().scope:
         raise inside(error, here())
     failures = current().outermost.failures

@@ -101,6 +101,8 @@ class Raised:
 def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) -> Any:
     """The other one of two blocks, run as if nothing was raised: a call raises before anybody sees its results."""
     condition = value_of_test(test)
+    if isinstance(side.error, StopIteration):  # of a `__next__`: the loop over that would not see it
+        raise refused(side.error) from side.error
     fail_if(condition if is_then else logical_not(condition), side.error)
     return other() if other is not None else None
 

@@ -169,9 +169,10 @@ def changes(function: Any) -> bool:
 def changing_method(function: Any) -> Any:
     """The name of a method of Python's that changes a container, and that, if it is bound to one; None for all other
     functions."""
-    kind, name = cast("Any", type(function)), getattr(function, "__name__", "")
-    if name not in CHANGING or kind not in (types.BuiltinMethodType, types.MethodDescriptorType):
+    kind = cast("Any", type(function))
+    if kind not in (types.BuiltinMethodType, types.MethodDescriptorType) or function.__name__ not in CHANGING:
         return None
+    name = function.__name__
     if kind is types.MethodDescriptorType:
         return (name,)
     holder: Any = function.__self__
