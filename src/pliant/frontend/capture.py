@@ -54,7 +54,6 @@ from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
-from pliant.frontend.functions.caught import divisor
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
 from pliant.frontend.guards import (
     MISSING,
@@ -380,8 +379,6 @@ class Reader:
         if is_one_of_two(y):
             return of_each(y, lambda one: self.binary(name, x, one))
         made = lists.combined(name, x, y) if name in _JOINING else None
-        if name in _DIVIDING:
-            divisor(x, y)
         if made is None:
             made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
         if type(made) is str:
@@ -390,8 +387,6 @@ class Reader:
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
-        if name.removeprefix("i") in _DIVIDING:
-            divisor(before, y)
         made = updated(name, before, y)
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
@@ -399,6 +394,5 @@ class Reader:
         return made.source if type(made) is Ref and made.source is not None else made
 
 
-_DIVIDING: Final = ("truediv", "floordiv", "mod", "divmod")
 _ORDERING: Final = ("lt", "le", "gt", "ge")
 _JOINING: Final = ("add", "mul", "or", "and", "sub", "xor")

@@ -24,7 +24,6 @@ from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.walked import going_on
-from pliant.frontend.functions.caught import divisor
 from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
@@ -38,7 +37,6 @@ CHANGING_MODULES: Final = frozenset(("_heapq", "_bisect"))
 
 CONTAINERS: Final = (list, dict, set, deque)
 
-_DIVIDING: Final = ("itruediv", "ifloordiv", "imod")
 _PLAIN: Final[Any] = (dict.__setitem__, OrderedDict.__setitem__)  # type: ignore[reportUnknownMemberType]
 
 
@@ -228,8 +226,6 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 
 def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like, of a name."""
-    if name in _DIVIDING:
-        divisor(x, y)
     if type(x) is list:
         changing(cast("Any", x), "extend")
         if name == "iadd":

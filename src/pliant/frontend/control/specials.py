@@ -18,6 +18,7 @@ import numpy as np
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
+from pliant.frontend.functions.caught import divisor
 from pliant.frontend.guards import note_class
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
@@ -26,6 +27,7 @@ from pliant.frontend.whose import is_plain
 FUNCTIONS: Final[Any] = np
 
 _OPERATORS: Final = {"and": "and_", "or": "or_"}
+_DIVIDING: Final = ("truediv", "floordiv", "mod", "divmod")
 _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _PYTHONS: Final = {"b": "bool", "i": "i64", "u": "i64", "f": "f64", "c": "c128"}
 
@@ -52,6 +54,8 @@ def told(x: Any) -> Any:
 
 def binary(name: str, x: Any, y: Any) -> Any:
     """`x op y`."""
+    if name in _DIVIDING:
+        divisor(x, y)
     if is_plain(cast("Any", type(x))) or is_plain(cast("Any", type(y))):
         made = _by_methods(name, x, y)
         if made is not NotImplemented:
@@ -72,6 +76,8 @@ def unary(name: str, x: Any) -> Any:
 
 def updated(name: str, x: Any, y: Any) -> Any:
     """`x op= y`, by the name of the method: what x is bound to after it."""
+    if name.removeprefix("i") in _DIVIDING:
+        divisor(x, y)
     if not is_plain(cast("Any", type(x))) and not is_plain(cast("Any", type(y))):
         return getattr(operator, name)(x, y)
     method = special(x, f"__{name}__")
