@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
 from pliant.backends.llvm.alone import has_instruction, whole
@@ -36,6 +36,9 @@ from pliant.kernel.ir import (
     Var,
     Within,
 )
+
+if TYPE_CHECKING:
+    from pliant.backends.llvm.ahead import Ahead
 
 CHOOSING = frozenset("select maximum minimum fmax fmin abs sign heaviside".split())  # what may be an operand as it is
 MANY = 8  # vectors of a loop whose vectors are wider than the processor's
@@ -105,38 +108,22 @@ class Emitter(FunctionText):
         var: Var,
         body: Callable[[], None],
         flush: Callable[[], None],
-        start: tuple[int, Callable[[str], None]] | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
-        """A loop in blocks, with `flush` after each. start: after how many steps to do what before them, from the first
-        of them."""
+        """A loop in blocks, with `flush` after each. ahead: what is asked for before it is read."""
         if var.extent <= BLOCK:
             self.loop(var, body)
             flush()
             return
 
         def block(first: str, end: str) -> None:
-            if start:
-                self.inparts_of(var, body, (first, end), *start)
+            if ahead:
+                ahead.run(self, body, (first, end))
             else:
                 self.loop(var, body, (first, end))
             flush()
 
         self.blocks(var, BLOCK, block)
-
-    def inparts_of(
-        self, var: Var, body: Callable[[], None], bounds: tuple[str, str], size: int, start: Callable[[str], None]
-    ) -> None:
-        """A part of a loop, with something before each `size` steps."""
-        before, self.part[var] = self.part.get(var), bounds
-
-        def some(first: str, end: str) -> None:
-            start(first)
-            self.loop(var, body, (first, end))
-
-        self.blocks(var, size, some)
-        del self.part[var]
-        if before:
-            self.part[var] = before
 
     def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
         """Run a body for the first and the last plus one of each block of a loop's steps."""

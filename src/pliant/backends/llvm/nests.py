@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator
-from pliant.backends.llvm.ahead import asking
+from pliant.backends.llvm.ahead import is_light, read_ahead
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
@@ -224,10 +224,9 @@ class NestEmitter:
 
     def beside(self, level: int) -> None:
         """Several rows at a time: what they are folded into is read and written once for all of them."""
-        first = self.levels[level + 1]
-        outer, inner = self.loops[level:]
+        loops, first = (self.loops[level], self.loops[level + 1]), self.levels[level + 1]
         begin, step = (lambda: self.begin(level + 1)), (lambda: self.level(level + 2))
-        emit_beside(self.e, (outer, inner), first, begin, step, lambda: self.level(level + 1))
+        emit_beside(self.e, loops, first, begin, step, lambda: self.level(level + 1))
 
     def across(self, level: int) -> Callable[[int], None] | None:
         """How to run the two innermost loops if they walk some array along its rows and another one across."""
@@ -254,11 +253,14 @@ class NestEmitter:
             self.level(level + 1)
             self.held = {}
 
+        ahead = None if self.turned_over else read_ahead(e, self.levels[level + 1], loop)
         if self.streamed:
-            emit_pieces(e, loop, self.streamed, held, bounds)
+            emit_pieces(e, loop, self.streamed, held, bounds, ahead)
         elif any([t.long for t in self.totals.values()]) and not self.in_block:
-            start = asking(e, self.levels[level + 1], self.roots, loop)
-            e.blocked(loop, lambda: self.level(level + 1), self.flush, start)
+            heavy = None if is_light(self.levels[level + 1], self.roots) else ahead
+            e.blocked(loop, lambda: self.level(level + 1), self.flush, heavy)
+        elif ahead and e.costly and not self.folds and not self.limits:
+            ahead.run(e, lambda: self.level(level + 1), bounds)
         else:
             wish = e.module.one_by_one() if self.is_scattered(loop) else ""
             e.loop(loop, lambda: self.level(level + 1), bounds, wish)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import REAL_OF, itemsize
-from pliant.kernel.cost import FUNCTION, cost_of
 from pliant.kernel.ir import Affine, Buffer, Nest, Program, Root, Var, root_of
 
 if TYPE_CHECKING:
+    from pliant.backends.llvm.ahead import Ahead
     from pliant.backends.llvm.emit import Emitter
 
 LARGE: Final = 1 << 25
@@ -30,8 +30,6 @@ LINE: Final = 64
 """Bytes of a line of cache."""
 PIECE: Final = 8 * LINE
 """Bytes of a piece: some vectors, which stay in registers."""
-MOST: Final = 2 * FUNCTION
-"""The cost of an element from which on it takes longer to compute than to write."""
 ROW: Final = 2048
 """Bytes that an innermost loop writes at least: of less, too few lines are whole."""
 
@@ -53,8 +51,6 @@ def streamed(e: Emitter, nest: Nest) -> list[Root]:
     """The roots of a nest that are written past the caches."""
     if not nest.vars or nest.is_swept or nest.limits or nest.delay or any([root.fold for root in nest.roots]):
         return []
-    if cost_of(nest.body) >= MOST:
-        return []
     inner = nest.vars[-1]
     return [
         root
@@ -69,9 +65,15 @@ def streamed(e: Emitter, nest: Nest) -> list[Root]:
 
 
 def emit_pieces(
-    e: Emitter, loop: Var, roots: Sequence[Root], body: Callable[[Held], None], bounds: Edges | None = None
+    e: Emitter,
+    loop: Var,
+    roots: Sequence[Root],
+    body: Callable[[Held], None],
+    bounds: Edges | None = None,
+    ahead: Ahead | None = None,
 ) -> None:
-    """The steps of a loop, in pieces. body: what a step computes, given where roots wait."""
+    """The steps of a loop, in pieces. body: what a step computes, given where roots wait. ahead: what is asked
+    for before it is read."""
     begin, end = bounds or e.part.get(loop, ("0", str(loop.extent)))
     size = PIECE // min([_item(root) for root in roots])
     first = aligned_step(e, loop, roots, begin, end)
@@ -92,6 +94,8 @@ def emit_pieces(
 
     def piece() -> None:
         at = e.op(f"add nuw nsw i64 {first}, {e.op(f'mul nuw nsw i64 {e.env[number]}, {size}')}")
+        if ahead:
+            ahead.ask(e, at, size)
         wish = e.module.in_lanes(e.lanes) if e.lanes else e.module.at_once(e.vectors if e.costly else PIECE // LINE)
         e.loop(step, lambda: one(at), wish=wish)
         for root, (buffer, _) in held.items():
