@@ -48,7 +48,7 @@ def beside(x: Any, row: Any) -> Any:
 
 
 def spread(x: Any) -> Any:
-    away: Any = np.sin(x) - np.mean(x)
+    away: Any = np.sin(x)
     return np.mean(away * away), np.max(np.exp(x))
 
 
