@@ -11,7 +11,7 @@ from pliant.backends.llvm.fixed_quotient import by_fixed, is_fixed
 from pliant.backends.llvm.function import FunctionText
 from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
-from pliant.backends.llvm.quotient import divided, is_suited
+from pliant.backends.llvm.quotient import divided, divided_by, is_same, is_suited
 from pliant.backends.llvm.searched import emit_search
 from pliant.backends.llvm.values import Val, literal, llvm_type, parts_of
 from pliant.backends.llvm.whole_quotient import by_floats, is_by_floats
@@ -54,7 +54,9 @@ class Emitter(FunctionText):
 
     staying: int = 0  # loops that were written, and are not unrolled
     is_inner: bool = False  # in a loop whose steps do not wait for each other
-    fixed: frozenset[Scalar] = frozenset()  # what is computed before that loop, if it has many steps
+    is_free: bool = False  # nests of which no step waits for another, but to add up
+    fixed: frozenset[Scalar] = frozenset()  # what is computed before the innermost loop
+    steps: int = 0  # of that loop
 
     def loop(self, var: Var, body: Callable[[], None], bounds: tuple[str, str] | None = None, wish: str = "") -> None:
         """Run a body for each value of a loop variable; at least once, unless it ends by a limit. wish: metadata."""
@@ -72,7 +74,7 @@ class Emitter(FunctionText):
         self.lines.append("")
         outer, start = self.env.get(var), len(self.lines) + self.module.repeated
         self.env[var] = self.reversed(var, name) if var in self.backward else name
-        around, self.is_inner = self.is_inner, self.vectors > 0 and var.extent > UNROLLED
+        around, self.is_inner = self.is_inner, self.is_free and var.extent > UNROLLED
         staying = self.staying
         body()
         self.is_inner = around
@@ -229,8 +231,10 @@ class Emitter(FunctionText):
             return divided(self, s.dtype, str(args[0]), last.value)
         if self.is_inner and is_by_floats(s.op.name, s.dtype, str(args[-1])):
             return by_floats(self, s.op.name, s.dtype, str(args[0]), str(args[1]))
-        if self.is_inner and last in self.fixed and is_fixed(s.op.name, s.dtype, str(args[-1])):
+        if self.is_inner and last in self.fixed and is_fixed(s.op.name, s.dtype, str(args[-1]), self.steps):
             return by_fixed(self, s.op.name, str(args[0]), str(args[1]))
+        if self.is_inner and last in self.fixed and is_same(s.op.name, s.dtype, str(args[-1]), self.steps):
+            return divided_by(self, s.dtype, str(args[0]), str(args[1]))
         if s.op.name == "pow" and isinstance(last, Literal) and is_known(last.value, s.dtype):
             return powered(self, s.dtype, str(args[0]), last.value)
         if not self.env and s.op.name == "convert" and has_instruction(last.dtype, s.dtype):

@@ -20,9 +20,9 @@ LOW: Final = 2**32 - 1
 LEAST: Final = -(2**63)
 
 
-def is_fixed(name: str, dtype: str, y: str) -> bool:
-    """Whether a primitive divides so, by what is the same for all steps."""
-    return name in DIVIDING and dtype == "i64" and y[0] == "%"
+def is_fixed(name: str, dtype: str, y: str, steps: int) -> bool:
+    """Whether a primitive divides so, by what is the same for all steps of a loop."""
+    return name in DIVIDING and dtype == "i64" and y[0] == "%" and steps >= FEWEST
 
 
 def by_fixed(w: Writer, name: str, x: str, y: str) -> str:

@@ -11,7 +11,6 @@ from pliant.backends.llvm.ahead import is_light, read_ahead
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.beside import BESIDE, emit_beside
 from pliant.backends.llvm.emit import UNROLLED, Emitter, is_number
-from pliant.backends.llvm.fixed_quotient import FEWEST
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.rings import Ring
 from pliant.backends.llvm.squares import SIDE, Loop, emit_squares, fits
@@ -56,7 +55,7 @@ def emitters_of(e: Emitter, nests: list[Nest], rows: Var | None) -> list[NestEmi
 
 def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows: Var | None) -> None:
     """The loops of nests that are prepared."""
-    e.backward = nests[0].backward
+    e.backward, e.is_free = nests[0].backward, not any([nest.is_swept for nest in nests])
     e.vectors = 0 if any([emitter.folds for emitter in emitters]) else vectors_at_once(e.module.own, nests)
     e.costly, e.lanes = any(map(count_functions, nests)), lanes_at_once(e.module.own, nests)
     if rows is None and nests[0].delay:
@@ -75,7 +74,7 @@ def emit_loops(e: Emitter, emitters: list[NestEmitter], nests: list[Nest], rows:
         e.loop(rows, row)
         for emitter in emitters:
             emitter.end(0)
-    e.backward, e.vectors, e.lanes, e.costly = frozenset(), 0, 0, False
+    e.backward, e.vectors, e.lanes, e.costly, e.is_free = frozenset(), 0, 0, False, False
     e.ends = {}
     settle(e)
 
@@ -341,8 +340,8 @@ class NestEmitter:
     def begin(self, level: int) -> None:
         """What comes before the loop of a level."""
         if level == len(self.loops):
-            is_long = level > 0 and self.loops[-1].extent >= FEWEST
-            self.e.fixed = frozenset([s for scalars in self.levels[:-1] for s in scalars]) if is_long else frozenset()
+            self.e.fixed = frozenset([s for scalars in self.levels[:-1] for s in scalars])
+            self.e.steps = self.loops[-1].extent if level else 0
         for s in self.levels[level]:
             if isinstance(s, Load) and s in self.turned_over:
                 self.e.values[s] = self.e.load(*self.turned_over[s])
