@@ -284,8 +284,8 @@ class TracedArray:
 
     @property
     def imag(self) -> Any:
-        """The imaginary part: a view of a complex array, zeros otherwise."""
-        return self._part(ImagLens()) if self.type.kind == "c" else np.zeros_like(cast("Any", self))
+        """The imaginary part: a view of a complex array, read-only zeros otherwise."""
+        return self._part(ImagLens())
 
     @imag.setter
     def imag(self, y: Any) -> None:

@@ -46,8 +46,8 @@ from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import binary, special, updated
-from pliant.frontend.control.switched import is_table, switched
+from pliant.frontend.control.specials import binary, own_item, special, updated
+from pliant.frontend.control.switched import is_table, one_at
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
@@ -212,8 +212,11 @@ class Reader:
             return holder[array_of_list(key)]
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.item(one, key))
+        if (method := own_item(holder)) is not None:
+            return self.known(method(key), None, key)
         if is_of(holder, list | tuple) and is_table(holder, key):
-            return functools.partial(switched, [self.callee(self.item(holder, n)) for n in range(len(holder))], key)
+            self.counted(holder)
+            return one_at(holder, key, lambda n: self.callee(self.item(holder, n)))
         if is_of(holder, dict) and is_asked(holder, key):
             return self.item(self.values(holder), place_among(list(holder), key))
         if is_of(holder, dict) and is_one_of_two(key):
@@ -225,8 +228,7 @@ class Reader:
                 made = of_element(value, self.trace)
                 return self.born(made) if is_of(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
-        method = special(holder, "__getitem__")
-        return self.known(holder[key] if method is None else method(key), None, key)
+        return self.known(holder[key], None, key)
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""

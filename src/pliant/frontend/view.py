@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Value
+from pliant.core.ir import Value, operators
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ReadOnlyError
 from pliant.ops.bitcast import are_parts, bitcast, viewed
@@ -198,15 +198,18 @@ class RealLens(Lens):
 @final
 @frozen
 class ImagLens(Lens):
-    """The imaginary part of a complex array."""
+    """The imaginary part of an array; zeros that nobody may write, where it is not complex."""
 
     def get(self, whole: Value) -> Value:
-        return imag(whole)
+        return imag(whole) if whole.type.kind == "c" else operators.zeros(whole.type)
 
     def numpy(self, whole: Any) -> Any:
         return whole.imag
 
     def put(self, whole: Value, part: Value) -> Value:
+        if whole.type.kind != "c":
+            message = f"assignment destination is read-only: it is the imaginary part of {whole.type}"
+            raise ReadOnlyError(message, hint="copy it first")
         return Complex()(real(whole), part)
 
 

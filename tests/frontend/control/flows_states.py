@@ -335,7 +335,31 @@ def counted_in_a_branch(x: Any, n: int) -> Any:
     return total + (1.0 if state == "a" else 0.5)
 
 
+SIGNS = ("less", "none", "more")
+
+
+def words_at_places(x: Any, n: int) -> Any:
+    total = 0.0
+    for v in x:
+        word = SIGNS[int(np.sign(v)) + 1]
+        if word == "more":
+            total += 2 * v * v
+        elif word == "less":
+            total -= v
+    return total + {"less": x[0], "none": 0.0, "more": x[1] * x[2]}[SIGNS[int(np.argmax(x[:3])) - 3]]
+
+
+def members_at_places(x: Any, n: int) -> Any:
+    modes, y = [Mode.UP, Mode.DOWN, Mode.UP], x.copy()
+    for i in range(9):
+        mode = modes[(n + i) % 3]
+        y[i] *= 2.0 if mode is Mode.UP else y[0]
+    return y
+
+
 STATES = (
+    words_at_places,
+    members_at_places,
     counted_in_a_branch,
     three_states,
     with_a_break,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
 from pliant.backends.llvm.math import combine
 from pliant.backends.llvm.values import Val, literal, llvm_type
 from pliant.core.types import REAL_OF
 from pliant.kernel.identities import identity_of
+from pliant.kernel.ir import Var
 
 if TYPE_CHECKING:
+    from pliant.backends.llvm.ahead import Ahead
     from pliant.backends.llvm.emit import Emitter
 
 BLOCK = 1024  # elements summed before their sum goes to the exact total; see Note [sums]
@@ -119,6 +122,25 @@ class Accumulator:
             s = e.op(f"fptrunc double {s} to float") if self.real == "f32" else s
             parts.append(e.op(f"fptrunc float {s} to half") if self.dtype == "f16" else s)
         return (parts[0], parts[1]) if self.parts == 2 else parts[0]
+
+
+def blocked(
+    e: Emitter, loop: Var, body: Callable[[], None], flush: Callable[[], None], ahead: Ahead | None = None
+) -> None:
+    """A loop in blocks, with `flush` after each. ahead: what is asked for before it is read."""
+
+    def block(first: str, end: str) -> None:
+        if ahead:
+            ahead.run(e, body, (first, end))
+        else:
+            e.loop(loop, body, (first, end))
+        flush()
+
+    if loop.extent <= BLOCK:
+        e.loop(loop, body)
+        flush()
+    else:
+        e.blocks(loop, BLOCK, block)
 
 
 # Note [sums]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, final
+from typing import final
 
-from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
 from pliant.backends.llvm.alone import has_instruction, whole
 from pliant.backends.llvm.fixed_quotient import by_fixed, is_fixed
 from pliant.backends.llvm.function import FunctionText
@@ -36,9 +36,6 @@ from pliant.kernel.ir import (
     Var,
     Within,
 )
-
-if TYPE_CHECKING:
-    from pliant.backends.llvm.ahead import Ahead
 
 CHOOSING = frozenset("select maximum minimum fmax fmin abs sign heaviside".split())  # what may be an operand as it is
 MANY = 8  # vectors of a loop whose vectors are wider than the processor's
@@ -78,54 +75,47 @@ class Emitter(FunctionText):
         staying = self.staying
         body()
         self.is_inner = around
-        following = self.op(f"add nuw nsw i64 {name}, 1")
-        again = self.op(f"icmp ult i64 {following}, {end}")
-        self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
         lines = len(self.lines) + self.module.repeated - start
         most = MOST_AROUND if self.staying > staying else MOST_LINES
-        if not wish and not bounds and var.extent <= UNROLLED and var.extent * lines <= most:
-            wish = self.module.unrolled()
-            self.module.repeated += (var.extent - 1) * lines
+        is_unrolled = not wish and not bounds and var.extent <= UNROLLED and var.extent * lines <= most
+        if is_unrolled and self.block == head:
+            self.written_out(var, body, before, at)
         else:
-            self.staying += 1
-        if not wish and self.costly and not bounds and var.extent < MASKED:
-            wish = self.module.masked()
-        if not wish and self.lanes and var.extent >= MANY * self.lanes:
-            wish = self.module.in_lanes(self.lanes)
-        wish = wish or (self.module.at_once(self.vectors) if self.vectors else "")
-        self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
-        self.label(done)
+            following = self.op(f"add nuw nsw i64 {name}, 1")
+            again = self.op(f"icmp ult i64 {following}, {end}")
+            self.lines[at] = f"  {name} = phi i64 [ {begin}, %{before} ], [ {following}, %{self.block} ]"
+            self.module.repeated += (var.extent - 1) * lines if is_unrolled else 0
+            self.staying += not is_unrolled
+            wish = self.module.unrolled() if is_unrolled else wish or self.wish_of(var, bounds)
+            self.line(f"br i1 {again}, label %{head}, label %{done}{wish and f', !llvm.loop {wish}'}")
+            self.label(done)
         if outer is None:
             del self.env[var]
         else:
             self.env[var] = outer
 
+    def wish_of(self, var: Var, bounds: tuple[str, str] | None) -> str:
+        """The metadata of a loop that nobody has a wish for."""
+        if self.costly and not bounds and var.extent < MASKED:
+            return self.module.masked()
+        if self.lanes and var.extent >= MANY * self.lanes:
+            return self.module.in_lanes(self.lanes)
+        return self.module.at_once(self.vectors) if self.vectors else ""
+
+    def written_out(self, var: Var, body: Callable[[], None], block: str, at: int) -> None:
+        """The steps of a loop one after the other, instead of what was written of it from a line on. LLVM would unroll
+        it as well, but may first make it one with the end of the loop around it, and warn of that."""
+        del self.lines[at - 2 :]
+        self.block = block
+        self.places.clear()
+        for step in range(var.extent):
+            self.env[var] = str(var.extent - 1 - step if var in self.backward else step)
+            body()
+
     def reversed(self, var: Var, step: str) -> str:
         """The value of a loop variable that runs backward."""
         last = self.op(f"sub nsw i64 {self.ends[var]}, 1") if var in self.ends else str(var.extent - 1)
         return self.op(f"sub nsw i64 {last}, {step}")
-
-    def blocked(
-        self,
-        var: Var,
-        body: Callable[[], None],
-        flush: Callable[[], None],
-        ahead: Ahead | None = None,
-    ) -> None:
-        """A loop in blocks, with `flush` after each. ahead: what is asked for before it is read."""
-        if var.extent <= BLOCK:
-            self.loop(var, body)
-            flush()
-            return
-
-        def block(first: str, end: str) -> None:
-            if ahead:
-                ahead.run(self, body, (first, end))
-            else:
-                self.loop(var, body, (first, end))
-            flush()
-
-        self.blocks(var, BLOCK, block)
 
     def blocks(self, var: Var, size: int, body: Callable[[str, str], None]) -> None:
         """Run a body for the first and the last plus one of each block of a loop's steps."""
@@ -372,7 +362,7 @@ class Emitter(FunctionText):
             total.add(self.folded(s.element, s.kind))
 
         if loops and count > BLOCK:
-            self.nested(loops[:-1], lambda: self.blocked(loops[-1], body, total.flush))
+            self.nested(loops[:-1], lambda: blocked(self, loops[-1], body, total.flush))
         else:
             self.nested(loops, body)
         return total.value()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import final
 
-from pliant.backends.llvm.accumulator import BLOCK, Accumulator
+from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
 from pliant.backends.llvm.ahead import is_light, read_ahead
 from pliant.backends.llvm.at_once import lanes_at_once, vectors_at_once
 from pliant.backends.llvm.beside import BESIDE, emit_beside
@@ -257,7 +257,7 @@ class NestEmitter:
             emit_pieces(e, loop, self.streamed, held, bounds, ahead)
         elif any([t.long for t in self.totals.values()]) and not self.in_block:
             heavy = None if is_light(self.levels[level + 1], self.roots) else ahead
-            e.blocked(loop, lambda: self.level(level + 1), self.flush, heavy)
+            blocked(e, loop, lambda: self.level(level + 1), self.flush, heavy)
         elif ahead and e.costly and not self.folds and not self.limits:
             ahead.run(e, lambda: self.level(level + 1), bounds)
         else:

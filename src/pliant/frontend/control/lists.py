@@ -13,6 +13,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import seen_too
 from pliant.frontend.control.fronts import Front, as_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
+from pliant.frontend.control.items import Range, steps_of
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.ornone import OrNone, present, truth
 from pliant.frontend.control.perhaps import whole
@@ -24,7 +25,7 @@ from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
 from pliant.frontend.selection import Selection
-from pliant.frontend.sizes import Size, size_of, traced
+from pliant.frontend.sizes import Size, larger, size_of, traced
 from pliant.ops.compare import less
 
 T = TypeVar("T")
@@ -55,6 +56,8 @@ def length(x: Any) -> Any:
         return count()
     if type(x) is Bounded and x.extents:
         return x.shape[0]
+    if type(x) is Range:
+        return traced(larger(size_of(cast("Any", steps_of(x)).count), Size(0)))
     whole(x)
     front, growth = front_of(x), growth_of(x)
     counted = growth if front is None else front

@@ -20,6 +20,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions.caught import divisor
 from pliant.frontend.guards import note_class
+from pliant.frontend.kinds import is_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
 from pliant.frontend.whose import is_plain
@@ -41,6 +42,14 @@ def special(x: Any, name: str) -> Callable[..., Any] | None:
     note_class(thread.trace.outermost, kind, name)
     see = thread.trace.outermost.see
     return partial(see(found), x) if see is not None and isinstance(found, types.FunctionType) else None
+
+
+def own_item(holder: Any) -> Callable[..., Any] | None:
+    """`__getitem__` of an object of the user's, of a subclass of a container too, as the trace sees it."""
+    found, trace = getattr(cast("Any", type(holder)), "__getitem__", None), thread.trace
+    if trace is None or trace.outermost.see is None or not is_of(holder, list | tuple | dict):
+        return special(holder, "__getitem__")
+    return partial(trace.outermost.see(found), holder) if isinstance(found, types.FunctionType) else None
 
 
 def told(x: Any) -> Any:

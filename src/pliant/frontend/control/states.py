@@ -55,7 +55,7 @@ def words_between(first: Any, last: Any, *, is_static: bool) -> Words | None:
 
 def words_of(x: Any) -> Words | None:
     """The words that something may be; None if it may be something else."""
-    if _is_word(x):
+    if is_word(x):
         return (x,)
     if type(x) is State:
         return x.words
@@ -65,7 +65,8 @@ def words_of(x: Any) -> Words | None:
     return None if one is None or two is None else tuple(dict.fromkeys((*one, *two)))
 
 
-def _is_word(x: Any) -> bool:
+def is_word(x: Any) -> bool:
+    """Whether it is text, bytes, or a member of an Enum that is no number."""
     return type(x) in (str, bytes) or (isinstance(x, Enum) and not isinstance(x, int | float))
 
 
