@@ -26,7 +26,8 @@ class Raised(dict[int, Any]):
     """A dict whose values are read in a way of its own."""
 
     def __getitem__(self, key: int) -> Any:
-        return dict.__getitem__(self, key) + 100
+        value: Any = super().__getitem__(key)
+        return value + 100
 
 
 @pytest.mark.parametrize("n", [0, 1, -1])
