@@ -36,33 +36,29 @@ from pliant.frontend.control.effects import (
     set_plainly,
     taken_back,
 )
-from pliant.frontend.control.fronts import array_of_list
-from pliant.frontend.control.grids import item
 from pliant.frontend.control.heaps import HEAPS
 from pliant.frontend.control.iterators import is_known, plain
-from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import binary, own_item, special, updated
-from pliant.frontend.control.switched import is_table, one_at
+from pliant.frontend.control.specials import binary, reads_item, special, updated
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawn_once
+from pliant.frontend.elements import Elements
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
 from pliant.frontend.guards import (
     MISSING,
     Slot,
-    entries_of,
+    held_by,
     names_of,
     note_class,
     note_members,
-    note_size,
     telling,
 )
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, seen
@@ -93,19 +89,14 @@ _COMMON: Final = random.random.__self__  # the generator whose methods are the f
 
 
 @final
-class Reader:
+class Reader(Elements):
     """Reads attributes, items and elements for a trace: arrays as implicit arguments, functions
     instrumented. What is read becomes a guard."""
 
     slice = slice
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.own = trace.own  # containers that the function has made, which need no guards, by id
-
-    def born(self, container: Any) -> Any:
-        """What may be a list or dict that the function makes."""
-        return CALLS["born"](lists.gathered(container)) if is_of(container, list | dict | set) else container
+        super().__init__(trace)
 
     def attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
@@ -127,15 +118,15 @@ class Reader:
             note_class(self.trace, kind, name)
             return instrument(found.fget, self.trace)(holder)
         if is_of(found, types.MemberDescriptorType):
-            return self.known(self.held(holder, name), None if id(holder) in self.own else Slot(holder), name)
+            slot = None if id(holder) in self.own else Slot(holder)
+            return self.known(held_by(self.trace, holder, name, kind), slot, name)
         changing(holder, name)
         if (method := deque_method(holder, name) or methods.method(holder, name)) is not None:
-            if name in methods.ASKING:
-                return telling(method, self.counted, holder)
+            method = telling(method, self.counted, holder if name in methods.ASKING else None)
             return functools.partial(changed_by, holder, name, method) if name in CHANGING else method
         if kind is str and name in text.MAKING:
             made = text.method(holder, name)
-            return functools.partial(joined_text, made) if name == "join" else made
+            return telling(functools.partial(joined_text, made), self.counted) if name == "join" else made
         if name == "get" and is_of(holder, dict):
             return functools.partial(self.get, holder)
         if name == "sort" and is_of(holder, list):
@@ -147,7 +138,7 @@ class Reader:
             if held is not None and id(holder) not in self.own:
                 self.trace.roots.setdefault((id(held), name), (held, name, MISSING))
             return self.known(read(name), None, name)
-        value = self.held(holder, name)
+        value = held_by(self.trace, holder, name, kind)
         if name in getattr(holder, "__dict__", ()) and self.own.get(id(holder)) is holder:
             return self.known(value, None, name)
         if is_of(holder, types.ModuleType) and is_librarys(holder):
@@ -164,16 +155,6 @@ class Reader:
                 break
         return self.known(value, None, name)
 
-    def held(self, holder: Any, name: str) -> Any:
-        """The attribute of an object as Python finds it; a guard on that it has none."""
-        try:
-            return getattr(holder, name)
-        except AttributeError:
-            if id(holder) not in self.own:
-                self.trace.roots.setdefault((id(holder), name), (Slot(holder), name, MISSING))
-            note_class(self.trace, kind_of(holder), name)
-            raise
-
     def getattr(self, holder: Any, name: str, *default: Any) -> Any:
         """`getattr(holder, name, default)`."""
         try:
@@ -186,49 +167,6 @@ class Reader:
     def hasattr(self, holder: Any, name: str) -> bool:
         """`hasattr(holder, name)`."""
         return self.getattr(holder, name, MISSING) is not MISSING
-
-    def get(self, holder: dict[Any, Any], key: Any, default: Any = None) -> Any:
-        """`holder.get(key, default)`."""
-        if is_asked(holder, key):
-            return CALLS["choose"](
-                is_among(holder, key), lambda: self.item(self.values(holder), place_in(holder, key)), lambda: default
-            )
-        if is_one_of_two(key):
-            return of_each(key, lambda one: self.get(holder, one, default))
-        if key in holder:
-            return self.item(holder, key)
-        if id(holder) not in self.own:
-            self.trace.roots.setdefault((id(holder), key), (holder, key, MISSING))
-        return default
-
-    def values(self, holder: dict[Any, Any]) -> list[Any]:
-        """What a dict holds, in the order of its keys, as a list that the function makes."""
-        self.counted(holder)
-        return self.born([self.item(holder, k) for k in holder])
-
-    def item(self, holder: Any, key: Any) -> Any:
-        """`holder[key]`."""
-        if type(holder) is TracedArray or not is_tracing():
-            return holder[array_of_list(key)]
-        if is_one_of_two(holder):
-            return of_each(holder, lambda one: self.item(one, key))
-        if (method := own_item(holder)) is not None:
-            return self.known(method(key), None, key)
-        if is_of(holder, list | tuple) and is_table(holder, key):
-            self.counted(holder)
-            return one_at(holder, key, lambda n: self.callee(self.item(holder, n)))
-        if is_of(holder, dict) and is_asked(holder, key):
-            return self.item(self.values(holder), place_among(list(holder), key))
-        if is_of(holder, dict) and is_one_of_two(key):
-            return of_each(key, lambda one: self.item(holder, one))
-        if is_of(holder, dict | list | tuple):
-            value = item(holder, key)
-            if is_of(key, slice | TracedArray) or is_of(holder, tuple):
-                self.counted(holder)
-                made = of_element(value, self.trace)
-                return self.born(made) if is_of(key, slice) else made
-            return self.known(value, None if id(holder) in self.own else holder, key)
-        return self.known(holder[key], None, key)
 
     def assign(self, value: Any, holder: Any, name: str) -> None:
         """`holder.name = value`."""
@@ -294,13 +232,6 @@ class Reader:
         elements.push(add)
         return made
 
-    def counted(self, holder: Any) -> None:
-        """A guard on how many elements a container has, and on each of them."""
-        if is_of(holder, list | dict) and id(holder) not in self.own:
-            note_size(self.trace, holder)
-            for _, n, value in entries_of(holder):
-                self.trace.roots.setdefault((id(holder), n), (holder, n, value))
-
     def compare(self, kinds: Sequence[str], first: Any, *others: Callable[[], Any]) -> Any:
         """`first < a < b`; guards on what `first in container` depends on."""
         if kinds[0] in ("In", "NotIn") and is_tracing():
@@ -311,7 +242,17 @@ class Reader:
                 return of_each(first, lambda one: self.compare(kinds, one, lambda: container, *others[1:]))
             note_members(self.trace, container, first, is_open=type(first) is TracedArray)
             others = (lambda: container, *others[1:])
-        return CALLS["compare"](kinds, first, *others)
+        if kinds[0] in ("Is", "IsNot") or not is_tracing():
+            return CALLS["compare"](kinds, first, *others)
+        return CALLS["compare"](kinds, self.noted(first), *[functools.partial(self.found, one) for one in others])
+
+    def found(self, ask: Callable[[], Any]) -> Any:
+        """What is compared, when it is asked for."""
+        return self.noted(ask())
+
+    def augmented(self, name: str, before: Any, y: Any) -> Any:
+        """`name op= y`."""
+        return CALLS["augmented"](name, before, self.noted(y))
 
     def items(self, fn: Any, *args: Any, **options: Any) -> Any:
         """What a loop goes over: a call of `range`, `zip`, `map`, of functions of `itertools`."""
@@ -338,12 +279,16 @@ class Reader:
 
     def change(self, name: str, holder: Any, /, *args: Any, **options: Any) -> Any:
         """`holder.name(...)`."""
+        for x in args:
+            self.counted(x)
         return self.function(self.attribute(holder, name))(*args, **options)
 
     def function(self, fn: Any) -> Any:
         """A function as the trace sees it."""
         if fn is object.__setattr__:
             return set_plainly
+        if (bound := reads_item(fn)) is not None:
+            return functools.partial(self.element, *bound)
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
         if getattr(fn, "__self__", None) is _COMMON:
@@ -380,6 +325,7 @@ class Reader:
             return of_each(x, lambda one: self.binary(name, one, y))
         if is_one_of_two(y):
             return of_each(y, lambda one: self.binary(name, x, one))
+        x, y = self.noted(x), self.noted(y)
         made = lists.combined(name, x, y) if name in _JOINING else None
         if made is None:
             made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
@@ -389,7 +335,7 @@ class Reader:
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
-        made = updated(name, before, y)
+        made = updated(name, before, self.noted(y))
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made

@@ -30,7 +30,7 @@ from pliant.frontend.functions import (
     UFUNCS,
 )
 from pliant.frontend.gufuncs import KEYWORDS
-from pliant.frontend.integers import check_power
+from pliant.frontend.integers import of_power
 from pliant.frontend.kinds import as_tuple, is_array, is_sequence
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
@@ -105,7 +105,7 @@ class Tables:
     def operator(self, which: np.ufunc, *args: Any) -> Any:
         """Apply a Python operator."""
         if which is np.power:
-            check_power(*args)
+            args = of_power(*args)
         try:
             made = ufunc.quick(UFUNCS, which, args)
             if made is not None:
@@ -120,6 +120,8 @@ class Tables:
 
     def inplace(self, which: np.ufunc, x: TracedArray, y: Any) -> TracedArray:
         """`x op= y`."""
+        if which is np.power and x.is_weak:
+            return self.operator(which, x, y)
         try:
             return ufunc.inplace(UFUNCS, which, x, y)
         except PliantError as error:

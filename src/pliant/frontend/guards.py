@@ -85,6 +85,17 @@ def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None
         trace.roots.setdefault((id(owner), name), (owner, name, value))
 
 
+def held_by(trace: Trace, holder: Any, name: str, kind: type) -> Any:
+    """The attribute of an object of a class as Python finds it; a guard on that it has none."""
+    try:
+        return getattr(holder, name)
+    except AttributeError:
+        if id(holder) not in trace.own:
+            trace.roots.setdefault((id(holder), name), (Slot(holder), name, MISSING))
+        note_class(trace, kind, name)
+        raise
+
+
 def note_size(trace: Trace, holder: Any) -> None:
     """A guard on how many elements a container has: before the function changes it, as each call would."""
     size = trace.sizes_before.get(id(holder), len(holder))

@@ -9,15 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.core.ir import Param, Value
+from pliant.core.ir import Param, Value, const
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.convert import value_of
+from pliant.frontend.failures import fail_if
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.sizes import range_of, size_of
+from pliant.ops.compare import equal
 
 
-def check_power(base: Any, exponent: Any) -> None:
+def of_power(base: Any, exponent: Any) -> tuple[Any, Any]:
+    """The operands of a power: Python's integers are floats for an exponent below 0."""
+    is_int = type(base) is TracedArray and base.is_weak and base.type.kind in "ib"
+    if is_int and type(exponent) is int and exponent < 0:
+        none = ZeroDivisionError("0.0 cannot be raised to a negative power")
+        fail_if(equal(value_of(base, "f64"), const(0.0, "f64")), none)
+        return base * 1.0, exponent
+    _check(base, exponent)
+    return base, exponent
+
+
+def _check(base: Any, exponent: Any) -> None:
     """Ask for an exponent that may be negative by how it is written."""
     if not (_is_weak(exponent) and exponent.concrete is None and (type(base) is int or _is_weak(base))):
         return

@@ -83,8 +83,6 @@ def power(self: TracedArray, other: Any) -> Any:
     to that of 0.5 its root, which differs at ends."""
     is_square = type(other) is int and other == 2 and self.type.kind == "b"
     is_root = type(other) is float and other == 0.5 and self.type.kind == "c"
-    if self.is_weak and self.type.kind in "ib" and type(other) is int and other < 0:
-        return power(self * 1.0, other)  # of Python's integers such a power is a float
     if (is_square or is_root) and not (self.is_scalar or self.is_weak):
         return self.dispatch.operator(np.square if is_square else np.sqrt, self)
     return self.dispatch.operator(np.power, self, other)

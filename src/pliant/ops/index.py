@@ -346,7 +346,7 @@ def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> 
     for axis in narrow:
         if isinstance(start := starts[axis].op, Const):
             x = slice_axis(x, axis, int(start.value.real), lengths[axis])
-    moving = _moving(lengths, x.shape)
+    moving = _moving(starts, lengths, x.shape)
     if not moving:
         return x
     order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
@@ -356,7 +356,7 @@ def dynamic_slice(x: Value, starts: Sequence[Value], lengths: Sequence[int]) -> 
 
 def dynamic_update_slice(x: Value, u: Value, starts: Sequence[Value]) -> Value:
     """`x` with the block of `u`'s shape that begins at `starts` replaced by `u`."""
-    moving = _moving(u.shape, x.shape)
+    moving = _moving(starts, u.shape, x.shape)
     if not moving:
         return u
     order = (*moving, *(a for a in range(x.type.rank) if a not in moving))
@@ -365,9 +365,10 @@ def dynamic_update_slice(x: Value, u: Value, starts: Sequence[Value]) -> Value:
     return permute(scatter_set(permute(x, order), indices, block, unique=True), Permute(order).inverse())
 
 
-def _moving(lengths: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes along which a block is not all there is."""
-    return tuple([a for a, (m, n) in enumerate(zip(lengths, shape, strict=True)) if m != n])
+def _moving(starts: Sequence[Value], lengths: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes along which a block is not all there is; or is, if its start lies in range."""
+    axes = enumerate(zip(starts, lengths, shape, strict=True))
+    return tuple([a for a, (start, m, n) in axes if m != n or not isinstance(start.op, Const)])
 
 
 def _block(starts: Sequence[Value], lengths: Sequence[int], axes: Sequence[int]) -> list[Value]:

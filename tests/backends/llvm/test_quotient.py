@@ -93,6 +93,22 @@ def test_any_number_divides_numbers_of_its_size(by: float, seed: int, dtype: str
     check(x, pliant.jit(quotient)(x, c), want)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("known", [False, True])
+def test_quotients_next_to_the_largest_number(dtype: str, *, known: bool) -> None:
+    info, rng = np.finfo(dtype), np.random.default_rng(0)
+    for c in (1.0 + rng.random(30)) * 2.0 ** rng.integers(-40, 1, 30):
+        by = np.array(c, dtype)
+        x = np.full(64, info.max * by, dtype)
+        for n in range(-20, 20):
+            x[n] = np.nextafter(x[n + 1 if n < -1 else 0], np.array(np.inf if n % 2 else 0, dtype))
+        with np.errstate(over="ignore"):
+            want = x / by
+        np.testing.assert_array_equal(
+            pliant.jit(division(float(by)))(x) if known else pliant.jit(quotient)(x, by), want
+        )
+
+
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 5e-324, -5e-324, 2.0**-1074, 1e-310, 1e-305, 1e305, 1.7e308)
 
 

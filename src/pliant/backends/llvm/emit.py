@@ -78,7 +78,7 @@ class Emitter(FunctionText):
         lines = len(self.lines) + self.module.repeated - start
         most = MOST_AROUND if self.staying > staying else MOST_LINES
         is_unrolled = not wish and not bounds and var.extent <= UNROLLED and var.extent * lines <= most
-        if is_unrolled and self.block == head:
+        if is_unrolled and self.module.around:
             self.written_out(var, body, before, at)
         else:
             following = self.op(f"add nuw nsw i64 {name}, 1")
@@ -103,8 +103,8 @@ class Emitter(FunctionText):
         return self.module.at_once(self.vectors) if self.vectors else ""
 
     def written_out(self, var: Var, body: Callable[[], None], block: str, at: int) -> None:
-        """The steps of a loop one after the other, instead of what was written of it from a line on. LLVM would unroll
-        it as well, but may first make it one with the end of the loop around it, and warn of that."""
+        """The steps of a loop in a while loop one after the other, instead of what was written of it from a line on.
+        LLVM would unroll it as well, but may first make its end one with that of the while loop, and warn of that."""
         del self.lines[at - 2 :]
         self.block = block
         self.places.clear()

@@ -47,6 +47,7 @@ class Module:
         self.helpers: dict[str, str] = {}
         self.written: dict[str, tuple[str, str]] = {}  # functions of the second module: declaration and text
         self.domain = ""
+        self.around = 0  # while loops around what is written: see `written_out` of the emitter
         self.repeated = 0  # lines that will be there more than once, as loops are unrolled
 
     def function(self, name: str, type: str, count: int) -> str:

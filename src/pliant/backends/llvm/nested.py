@@ -298,7 +298,9 @@ def emit_while(e: Emitter, step: Run, op: WhileLoop | Record, segment: EmitSegme
     that this belongs to ends first if one fails, any other at once."""
     carries = Carries(e, step, [(c, r, c) for c, r in op.carries])
     test = Part(e, step.parts[0], name_of(e), segment, e.base(step.scratch))
+    e.module.around += 1
     body = Part(e, step.parts[1], name_of(e), segment, e.base(step.scratch))
+    e.module.around -= 1
     flag = e.alloca("i8")
     test.put(test.result(0), flag)
     for n, (kind, a) in enumerate(zip(op.ins, step.args, strict=True)):
@@ -369,13 +371,7 @@ def and_fine(e: Emitter, condition: str) -> str:
 
 def unless_failed(e: Emitter, body: Callable[[], None]) -> None:
     """Run a body if no index was out of range before."""
-    run, skip = e.fresh("run")[1:], e.fresh("skip")[1:]
-    fine = e.op(f"icmp eq i64 {e.op(load_error())}, 0")
-    e.line(f"br i1 {fine}, label %{run}, label %{skip}")
-    e.label(run)
-    body()
-    e.line(f"br label %{skip}")
-    e.label(skip)
+    e.unless(e.op(f"icmp ne i64 {e.op(load_error())}, 0"), body)
 
 
 def load_error() -> str:

@@ -5,9 +5,11 @@ of the time.
 
 e is exact, and the last sum is rounded as the quotient is (P. Markstein, "Computation of elementary functions on the
 IBM RISC System/6000 processor", 1990). Where that sum is not a number, or equal to q, q is the quotient: a zero with
-its sign, an infinity, NaN. What is so small that e is not exact may differ in the last bits.
+its sign, an infinity, NaN. Where x is so small that e is not exact, within 1 / ε of the subnormal numbers, the last bit
+may differ.
 
-Of numbers known only at run time, x and c are scaled first where the reciprocal would be too large or too small.
+By numbers below 1 half of the quotient is computed: q could be too large where the quotient is just not. Of numbers
+known only at run time, x and c are scaled first where the reciprocal would be too large or too small.
 
 This is for loops whose steps do not wait for each other: one quotient takes as long as a division, or longer.
 """
@@ -36,21 +38,31 @@ def divided(w: Writer, d: str, x: str, number: Number) -> str:
     c = float(number.real)
     if d == "f32":
         (c,) = struct.unpack("f", struct.pack("f", c))
-    return corrected(w, d, x, float_text(-c, d), float_text(1.0 / c, d))
+    if abs(c) >= 1:
+        return corrected(w, d, x, float_text(-c, d), float_text(1.0 / c, d))
+    half = corrected(w, d, x, float_text(-2 * c, d), float_text(0.5 / c, d))
+    return w.op(f"fmul {llvm_type(d)} {half}, {float_text(2.0, d)}")
 
 
 def divided_by(w: Writer, d: str, x: str, c: str) -> str:
     """x / c, where c is the same for all steps."""
     kind, large = llvm_type(d), EXPONENT[d]
+
+    def number(n: float) -> str:
+        return float_text(n, d)
+
+    def choose(condition: str, than: float, one: float, other: str) -> str:
+        test = w.op(f"fcmp {condition} {kind} {size}, {number(than)}")
+        return w.op(f"select i1 {test}, {kind} {number(one)}, {kind} {other}")
+
     size = w.call(f"llvm.fabs.{d}", d, c)
-    is_small = w.op(f"fcmp olt {kind} {size}, {float_text(2.0**-large, d)}")
-    is_large = w.op(f"fcmp ogt {kind} {size}, {float_text(2.0**large, d)}")
-    up, down = (float_text(2.0 ** (sign * SCALE[d]), d) for sign in (1, -1))
-    scale = w.op(f"select i1 {is_small}, {kind} {up}, {kind} {float_text(1.0, d)}")
-    scale = w.op(f"select i1 {is_large}, {kind} {down}, {kind} {scale}")
-    scaled = w.op(f"fmul {kind} {c}, {scale}")
-    r = w.op(f"fdiv {kind} {float_text(1.0, d)}, {scaled}")
-    return corrected(w, d, w.op(f"fmul {kind} {x}, {scale}"), w.op(f"fneg {kind} {scaled}"), r)
+    scale = choose("olt", 2.0**-large, 2.0 ** SCALE[d], number(1.0))
+    scale = choose("ogt", 2.0**large, 2.0 ** -SCALE[d], scale)
+    twice = choose("olt", 1.0, 2.0, number(1.0))
+    scaled = w.op(f"fmul {kind} {w.op(f'fmul {kind} {c}, {scale}')}, {twice}")
+    r = w.op(f"fdiv {kind} {number(1.0)}, {scaled}")
+    part = corrected(w, d, w.op(f"fmul {kind} {x}, {scale}"), w.op(f"fneg {kind} {scaled}"), r)
+    return w.op(f"fmul {kind} {part}, {twice}")
 
 
 def corrected(w: Writer, d: str, x: str, minus: str, r: str) -> str:

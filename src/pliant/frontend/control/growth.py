@@ -179,11 +179,11 @@ def item(holder: Any, key: Any) -> Any:
     if growth is not None:
         return growth.item(key)
     if type(key) is not TracedArray or key.concrete is not None or not holder or key.shape:
-        return holder[key]
+        return _plainly(holder, key)
     has_objects = all(map(is_own, holder))
     element = element_of(holder, is_own if has_objects else None) if all(map(is_value, unlike(holder))) else None
     if element is None:
-        return holder[key]
+        return _plainly(holder, key)
     if element.has_arrays:  # they are stacked only if there is no other way
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
@@ -192,6 +192,15 @@ def item(holder: Any, key: Any) -> Any:
     if has_objects:
         keep([made, *holder])
     return made
+
+
+def _plainly(holder: Any, key: Any) -> Any:
+    """`holder[key]`, whatever a subclass makes of it."""
+    kinds: tuple[Any, ...] = (list, tuple, dict)
+    for kind in kinds:
+        if isinstance(holder, kind):
+            return kind.__getitem__(holder, key)
+    return holder[key]
 
 
 def _read(parts: list[Any], key: TracedArray, kind: Kind) -> Value:

@@ -46,10 +46,23 @@ def special(x: Any, name: str) -> Callable[..., Any] | None:
 
 def own_item(holder: Any) -> Callable[..., Any] | None:
     """`__getitem__` of an object of the user's, of a subclass of a container too, as the trace sees it."""
-    found, trace = getattr(cast("Any", type(holder)), "__getitem__", None), thread.trace
+    trace, kind = thread.trace, cast("Any", type(holder))
     if trace is None or trace.outermost.see is None or not is_of(holder, list | tuple | dict):
         return special(holder, "__getitem__")
+    found = next(c.__dict__["__getitem__"] for c in kind.__mro__ if "__getitem__" in c.__dict__)
+    if isinstance(found, staticmethod):
+        return trace.outermost.see(found.__func__)
     return partial(trace.outermost.see(found), holder) if isinstance(found, types.FunctionType) else None
+
+
+def reads_item(fn: Any) -> tuple[Any, ...] | None:
+    """The container of a bound `__getitem__` of Python's own, as `super().__getitem__`; () for one that is not bound,
+    as `list.__getitem__`; None for any other."""
+    if getattr(fn, "__name__", "") != "__getitem__" or isinstance(fn, types.FunctionType | types.MethodType):
+        return None
+    if is_of(holder := getattr(fn, "__self__", None), list | tuple | dict):
+        return (holder,)
+    return () if getattr(fn, "__objclass__", None) in (list, tuple, dict) else None
 
 
 def told(x: Any) -> Any:

@@ -61,7 +61,7 @@ def switched(functions: Sequence[Callable[..., Any]], key: TracedArray, *args: A
 def _place(elements: Sequence[Any], key: TracedArray) -> Any:
     """A place of a list, counted from its beginning; an error where there is none."""
     count, place = len(elements), value_of(key, "i64")
-    low, high = size_of(key).range
+    low, high = size_of(with_kind(place, CODE)).range
     if low is None or low < 0 or high is None or high >= count:
         place = select(less(place, const(0, "i64")), add(place, const(count, "i64")), place)
         away = logical_or(less(place, const(0, "i64")), less(const(count - 1, "i64"), place))
