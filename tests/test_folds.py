@@ -107,3 +107,15 @@ def test_a_fold_of_a_function_and_a_fold_of_ones_own() -> None:
     check_gradient(f, X[0])
     assert bool(pliant.jit(lambda x: pliant.reduce(folds.any_.of(lambda x: x > 9), None, x))(X[0])) is False
     assert bool(pliant.reduce(folds.all_.of(lambda x: x < 9), None, X[0])) is True
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_extrema_of_bools_that_steps_make(backend: str):
+    def f(x: Any) -> Any:
+        y = np.equal.accumulate(x)
+        return np.minimum.accumulate(y), np.maximum.accumulate(~y[::-1]), np.min(y), np.max(~y)
+
+    for n in range(16):
+        x = np.array([n & 1, n & 2, n & 4, n & 8], bool)
+        for got, want in zip(pliant.jit(f, backend=backend)(x), f(x), strict=True):
+            np.testing.assert_array_equal(got, want)

@@ -41,7 +41,7 @@ def start_of(kind: str, dtype: str) -> float:
         return STARTS[kind]
     if dtype[0] == "f":
         return -math.inf if kind == "max" else math.inf
-    bits = int(dtype[1:]) - (dtype[0] == "i")
+    bits = 1 if dtype == "bool" else int(dtype[1:]) - (dtype[0] == "i")
     lowest = -(2**bits) if dtype[0] == "i" else 0
     return lowest if kind == "max" else 2**bits - 1
 
