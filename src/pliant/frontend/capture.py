@@ -287,10 +287,10 @@ class Reader(Elements):
         """A function as the trace sees it."""
         if fn is object.__setattr__:
             return set_plainly
-        if (bound := reads_item(fn)) is not None:
-            return functools.partial(self.element, *bound)
         if is_one_of_two(fn):
             return functools.partial(self.called, fn)
+        if (bound := reads_item(fn)) is not None:
+            return functools.partial(self.element, *bound)
         if getattr(fn, "__self__", None) is _COMMON:
             raise drawn_once(f"random.{fn.__name__}")
         if is_of(fn, type) and is_plain(fn):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Final, cast, final
 
 from pliant.core import ir
@@ -29,6 +30,7 @@ from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.sizes import Size, size_of
 from pliant.frontend.tracing import Storage
 from pliant.frontend.view import SliceLens
+from pliant.frontend.whose import is_users
 from pliant.ops.index import gather
 from pliant.ops.shape import concatenate, reshape
 
@@ -195,11 +197,13 @@ def item(holder: Any, key: Any) -> Any:
 
 
 def _plainly(holder: Any, key: Any) -> Any:
-    """`holder[key]`, whatever a subclass makes of it."""
+    """`holder[key]`, whatever a subclass of the user's makes of it."""
     kinds: tuple[Any, ...] = (list, tuple, dict)
-    for kind in kinds:
-        if isinstance(holder, kind):
-            return kind.__getitem__(holder, key)
+    read = getattr(cast("Any", type(holder)), "__getitem__", None)
+    if isinstance(read, FunctionType) and is_users(read):
+        for kind in kinds:
+            if isinstance(holder, kind):
+                return kind.__getitem__(holder, key)
     return holder[key]
 
 

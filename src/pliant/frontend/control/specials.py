@@ -23,7 +23,7 @@ from pliant.frontend.guards import note_class
 from pliant.frontend.kinds import is_of
 from pliant.frontend.number import Kind, with_kind
 from pliant.frontend.tracing import thread
-from pliant.frontend.whose import is_plain
+from pliant.frontend.whose import is_plain, is_users
 
 FUNCTIONS: Final[Any] = np
 
@@ -52,7 +52,8 @@ def own_item(holder: Any) -> Callable[..., Any] | None:
     found = next(c.__dict__["__getitem__"] for c in kind.__mro__ if "__getitem__" in c.__dict__)
     if isinstance(found, staticmethod):
         return trace.outermost.see(found.__func__)
-    return partial(trace.outermost.see(found), holder) if isinstance(found, types.FunctionType) else None
+    is_own = isinstance(found, types.FunctionType) and is_users(found)
+    return partial(trace.outermost.see(found), holder) if is_own else None
 
 
 def reads_item(fn: Any) -> tuple[Any, ...] | None:
