@@ -303,7 +303,8 @@ class TracedArray:
         self.dispatch.flat(self)[:] = y
 
     def _part(self, lens: Lens) -> TracedArray:
-        return fresh(lens.get(self.value)) if self.is_scalar or self.is_weak else view(self, lens)
+        made = fresh(lens.get(self.value)) if self.is_scalar or self.is_weak else view(self, lens)
+        return TracedArray(made.storage, made.lenses, is_scalar=made.is_scalar, is_weak=self.is_weak)
 
     @property
     def T(self) -> Any:
