@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, cast, final
 
 import numpy as np
+from numpy.random import Generator
 
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
@@ -47,7 +48,7 @@ from pliant.frontend.control.specials import binary, reads_item, special, update
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
-from pliant.frontend.draws import drawn_once
+from pliant.frontend.draws import drawing, drawn_once
 from pliant.frontend.elements import Elements
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
@@ -64,6 +65,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
+from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
 from pliant.frontend.tracing import Trace, is_tracing
@@ -109,7 +111,11 @@ class Reader(Elements):
             return getattr(holder, name)
         if is_one_of_two(holder):
             return of_each(holder, lambda one: self.attribute(one, name))
-        if kind is np.random.Generator or kind is np.random.RandomState:
+        if kind is TracedGenerator:
+            return drawing(holder, name, self.trace)
+        if kind is Generator:
+            return drawing(of_element(holder, self.trace), name, self.trace)
+        if kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
@@ -187,7 +193,7 @@ class Reader(Elements):
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
         if owner is None:
-            return of_element(value, self.trace) if type(value) is Ref else instrument(value, self.trace)
+            return of_element(value, self.trace) if is_of(value, Ref | Generator) else instrument(value, self.trace)
         return seen(value, owner, name, self.trace)
 
     def each(self, elements: Any, is_walked: bool = False, is_whole: bool = False) -> Any:

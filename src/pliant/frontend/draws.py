@@ -1,67 +1,78 @@
-"""Random numbers in a traced function: those of a generator that it makes of a known seed are the same at every call,
-so they are constants of the program. Any other would be drawn while tracing, once for all calls: an error."""
+"""Random numbers in a traced function. Those of a generator of a known seed are constants, where what is drawn does not
+depend on run time; others are drawn by the program: see `random`."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from typing import Any, Final, cast, final
+from functools import partial
+from importlib import import_module
+from typing import Any, Final, final
 
 import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.adopt import adopt, has_traced
-from pliant.frontend.array import TracedArray
-from pliant.frontend.control.region import in_loop, on_trial
-from pliant.frontend.dispatch import known
+from pliant.frontend.control.region import on_trial
 from pliant.frontend.functions.index import take
 from pliant.frontend.kinds import is_traced
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.random.generator import TracedGenerator
+from pliant.frontend.random.memory import arrays_of
+from pliant.frontend.tracing import Trace, current
 
 PLACED: Final = ("choice", "permutation", "shuffle")
 """Methods of a generator that take an array and draw places in it."""
 
 
-@final
-class Draws:
-    """A generator that a traced function has made."""
+def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
+    """The method of a generator of this name."""
+    if name in ("words", "half"):
+        return getattr(rng, name)
+    method = getattr(import_module("pliant.frontend.random.methods"), name, None)
+    if not hasattr(np.random.Generator, name) or name.startswith("_"):
+        return getattr(np.random.default_rng(0), name)  # as NumPy says that there is none
+    if method is None and rng.known is None:
+        raise UnsupportedError(
+            f"Generator.{name} is not drawn at run time",
+            hint="draw before the call, and pass the numbers as an argument",
+        ).at(("here", here()))
+    return partial(_drawn, rng, name, method and partial(trace.outermost.see(method), rng))
 
-    __slots__ = ("generator",)
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self.generator = generator
+def _drawn(rng: TracedGenerator, name: str, at_run_time: Any, *args: Any, **options: Any) -> Any:
+    """What a method draws: while tracing, if all that it depends on is known."""
+    if rng.known is not None and not on_trial():
+        if name in PLACED and args and has_places(args[0], name):
+            return placed(rng, name, *args, **options)
+        if not has_traced((args, *options.values())):
+            return drawn(rng, name, args, options)
+    if at_run_time is None:
+        raise UnsupportedError(
+            f"Generator.{name} is not drawn at run time",
+            hint="draw before the loop or branch, or before the call, and use or pass the numbers",
+        ).at(("here", here()))
+    rng.known = None  # from here on its state is what the program makes of it
+    return at_run_time(*args, **options)
 
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self.generator, name)
-        return self._drawing(name, method) if callable(method) and is_tracing() else method
 
-    def _drawing(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def draw(*args: Any, **options: Any) -> Any:
-            if on_trial():
-                where = "a loop, whose body is run once for all steps" if in_loop() else "a branch"
-                raise UnsupportedError(
-                    f"random numbers are drawn inside {where}",
-                    hint="draw all of them before, as in noise = rng.normal(size=(steps, n)), and use noise[i]",
-                ).at(("here", here()))
-            if name in PLACED and args and has_places(args[0], name):
-                return self._placed(name, *args, **options)
-            return drawn(method, args, options)
+def drawn(rng: TracedGenerator, name: str, args: Any, options: Any) -> Any:
+    """What a method of the known generator makes of what is known."""
+    made = adopt(getattr(rng.known, name)(*args, **options))
+    rng.advanced()
+    return made
 
-        return draw
 
-    def _placed(self, name: str, a: TracedArray, *args: Any, **options: Any) -> Any:
-        """A method that puts elements of a traced array in other places: NumPy draws the places as it does for as many
-        integers."""
-        is_choice = name == "choice"
-        axis = options.pop("axis", args[0] if args and not is_choice else 0)
-        method = self.generator.choice if is_choice else self.generator.permutation
-        count = cast("int", a.shape[axis])
-        made = take(a, drawn(method, (count, *(args if is_choice else ())), options), axis)
-        if name != "shuffle":
-            return made
-        a[...] = made
-        return None
+def placed(rng: TracedGenerator, name: str, a: Any, *args: Any, **options: Any) -> Any:
+    """A method that puts elements of a traced array in other places: NumPy draws the places as it does for as many
+    integers."""
+    is_choice = name == "choice"
+    axis = options.pop("axis", args[0] if args and not is_choice else 0)
+    places = (a.shape[axis], *(args if is_choice else ()))
+    made = take(a, drawn(rng, "choice" if is_choice else "permutation", places, options), axis)
+    if name != "shuffle":
+        return made
+    a[...] = made
+    return None
 
 
 @final
@@ -79,30 +90,27 @@ class RandomNamespace(types.ModuleType):
         raise drawn_once(f"np.random.{name}")
 
 
-def default_rng(seed: Any = None) -> Draws:
-    """`np.random.default_rng` of a seed that is known while tracing."""
-    if seed is None or has_traced((seed,)) or isinstance(seed, np.ndarray | np.random.Generator):
-        raise drawn_once("np.random.default_rng", "give it a seed that is known while tracing, or ")
-    return Draws(np.random.default_rng(seed))
+def default_rng(seed: Any = None) -> Any:
+    """`np.random.default_rng`, of a seed or a generator."""
+    if type(seed) is TracedGenerator:
+        return seed
+    if is_traced(seed) and seed.concrete is None:
+        return current().outermost.see(import_module("pliant.frontend.random.seeds").seeded)(seed)
+    if seed is None or isinstance(seed, np.random.Generator | np.random.BitGenerator):
+        raise drawn_once("np.random.default_rng", "give it a seed, or ")
+    return standing(np.random.default_rng(seed.concrete if is_traced(seed) else seed))
+
+
+def standing(known: np.random.Generator) -> TracedGenerator:
+    """What stands for a generator that the traced function has made, in its first state."""
+    words, half = arrays_of(known)
+    return TracedGenerator(adopt(words.copy()), adopt(half.copy()), known)
 
 
 def has_places(x: Any, name: str) -> bool:
     """Whether what a method does to `x` is to put elements in other places that are known only at run time, or to
     write them there."""
     return is_traced(x) and x.ndim > 0 and (x.concrete is None or name == "shuffle")
-
-
-def drawn(method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a method of a generator makes of parameters that are known while tracing."""
-    if not has_traced((args, *options.values())):
-        return adopt(method(*args, **options))
-    made = known(method, args, options)
-    if made is None:
-        raise UnsupportedError(
-            "random numbers are drawn with a parameter that is known only at run time",
-            hint="scale standard ones: mean + width * rng.normal(size=n)",
-        ).at(("here", here()))
-    return made
 
 
 def drawn_once(name: str, more: str = "") -> UnsupportedError:

@@ -28,6 +28,8 @@ from pliant.frontend.guards import (
     note_names,
 )
 from pliant.frontend.kinds import is_of
+from pliant.frontend.random.generator import TracedGenerator
+from pliant.frontend.random.memory import arrays_of
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
@@ -113,6 +115,8 @@ def of_element(value: Any, trace: Trace) -> Any:
         return TracedArray(*trace.enter(value))
     if kind_of(value) is Ref and is_of(value.array, np.ndarray):
         return traced(value, TracedArray(*trace.enter(value.array)))
+    if is_of(value, np.random.Generator):
+        return TracedGenerator(*[TracedArray(*trace.enter(part)) for part in arrays_of(cast("Any", value))])
     if is_of(value, list | tuple) and type(value) in (list, tuple):
         parts = [of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value
@@ -148,4 +152,4 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value)) is not None:
         return known
-    return of_element(value, trace) if type(value) is Ref else instrument(value, trace)
+    return of_element(value, trace) if is_of(value, Ref | np.random.Generator) else instrument(value, trace)

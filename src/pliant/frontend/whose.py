@@ -14,6 +14,7 @@ from typing import Any, Final
 
 _STANDARD: Final = os.path.dirname(os.__file__)
 _STATEFUL: Final[Any] = (random.Random, io.IOBase, bytearray, array.array, collections.ChainMap)
+_FOLLOWED: Final = ("numpy.polynomial.", "pliant.frontend.control.heaps", "pliant.frontend.random.")
 LIBRARIES: Final = ("numpy", "scipy", "pliant", "optree", "jax", "torch")
 _PLACES: Final = tuple(f"{sep}{name}{sep}" for sep in "/\\" for name in LIBRARIES)
 
@@ -31,8 +32,7 @@ def is_users(fn: types.FunctionType) -> bool:
 def is_followed(fn: Any) -> bool:
     """Whether a library's function is looked into as the user's are: it makes arrays, and asks what is one, or is
     written for that."""
-    module = getattr(fn, "__module__", None) or ""
-    return module.startswith("numpy.polynomial.") or module == "pliant.frontend.control.heaps"
+    return (getattr(fn, "__module__", None) or "").startswith(_FOLLOWED)
 
 
 def is_librarys(module: types.ModuleType) -> bool:
@@ -53,7 +53,7 @@ def is_plain(kind: Any) -> bool:
     is_plain = is_plain and kind.__getattribute__ is object.__getattribute__ and kind.__module__ != "builtins"
     if not is_plain or any([c.__module__ == "builtins" for c in above]):
         return False
-    return bool(above) and not _is_of_library(kind.__module__)
+    return bool(above) and (is_followed(kind) or not _is_of_library(kind.__module__))
 
 
 @cache

@@ -15,6 +15,7 @@ from pliant.frontend.control.deques import is_deque
 from pliant.frontend.control.ornone import OrNone, either, is_none, present, truth
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.kinds import is_traced, stood_for
+from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.selection import Selection
 
 _OWN: Final = (TracedArray, Bounded, Selection)
@@ -29,6 +30,8 @@ def class_of(*args: Any) -> Any:
         raise x.refused()
     if len(args) == 1 and is_deque(x):
         return collections.deque
+    if len(args) == 1 and type(x) is TracedGenerator:
+        return np.random.Generator
     if len(args) != 1 or type(x) not in _OWN:
         return builtins.type(*args)
     if not is_traced(x):
@@ -43,7 +46,7 @@ def is_instance(x: Any, kinds: Any) -> Any:
         return either(held, is_none(x)) if isinstance(None, kinds) else held
     if type(x) is Unbound:
         return told(x, lambda part: is_instance(part, kinds))
-    return issubclass(class_of(x), kinds) if type(x) in (*_OWN, list) else isinstance(x, kinds)
+    return issubclass(class_of(x), kinds) if type(x) in (*_OWN, TracedGenerator, list) else isinstance(x, kinds)
 
 
 def part(x: Any, kind: Any, place: int | str) -> Any:

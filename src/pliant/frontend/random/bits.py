@@ -1,0 +1,68 @@
+"""PCG64, the source of random bits of `np.random.default_rng`: 128 bits that are multiplied and permuted.
+
+M. E. O'Neill, PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation
+(2014): the next state is `state * MULTIPLIER + increment`, and its output XSL RR 128/64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+U64: Final = np.uint64
+MULTIPLIER: Final = 0x2360ED051FC65DA44385DF649FCCF645
+HIGH: Final = U64(MULTIPLIER >> 64)
+LOW: Final = U64(MULTIPLIER & (2**64 - 1))
+UNIT: Final = 2.0**-53
+UNIT32: Final = np.float32(2.0**-24)
+WORD: Final = U64(2**32 - 1)
+
+
+def high_product(x: Any, y: Any) -> Any:
+    """The upper 64 bits of a product of two words of 64."""
+    x_low, x_high, y_low, y_high = x & WORD, x >> U64(32), y & WORD, y >> U64(32)
+    left, right = x_high * y_low, x_low * y_high
+    middle = (x_low * y_low >> U64(32)) + (left & WORD) + (right & WORD)
+    return x_high * y_high + (left >> U64(32)) + (right >> U64(32)) + (middle >> U64(32))
+
+
+class Bits:
+    """What a draw reads of a generator, and writes back: `words` are the state and the increment, each its lower and
+    its upper half; `half` is whether 32 bits are left of the last 64, and these."""
+
+    def __init__(self, words: Any, half: Any) -> None:
+        self.low, self.high = words[0], words[1]
+        self.more_low, self.more_high = words[2], words[3]
+        self.has_half, self.left = half[0], half[1]
+
+    def store(self, words: Any, half: Any) -> None:
+        """Write what has changed."""
+        words[0], words[1] = self.low, self.high
+        half[0], half[1] = self.has_half, self.left
+
+    def next64(self) -> Any:
+        """64 bits."""
+        low = self.low * LOW
+        high = high_product(self.low, LOW) + self.high * LOW + self.low * HIGH
+        self.low = low + self.more_low
+        self.high = high + self.more_high + U64(self.low < low)
+        mixed, turn = self.high ^ self.low, self.high >> U64(58)
+        return mixed >> turn | mixed << (U64(64) - turn & U64(63))
+
+    def next32(self) -> Any:
+        """32 bits, in a word of 64: the lower half of 64, then the upper."""
+        if self.has_half:
+            self.has_half = np.uint32(0)
+            return U64(self.left)
+        both = self.next64()
+        self.has_half, self.left = np.uint32(1), np.uint32(both >> U64(32))
+        return both & WORD
+
+    def uniform(self) -> Any:
+        """A number from 0 up to 1."""
+        return (self.next64() >> U64(11)) * UNIT
+
+    def uniform32(self) -> Any:
+        """A number from 0 up to 1, of 32 bits."""
+        return np.float32(self.next32() >> U64(8)) * UNIT32

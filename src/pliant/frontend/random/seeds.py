@@ -1,0 +1,70 @@
+"""Generators of seeds that are known only at run time, as `np.random.SeedSequence` makes their states: the seed's
+words, and zeros, are hashed into a pool of four, which is stirred, and hashed out again.
+
+M. E. O'Neill, Developing a seed_seq Alternative (2015).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.random.bits import HIGH, LOW, U64, WORD, high_product
+from pliant.frontend.random.generator import TracedGenerator
+
+POOL: Final = 4
+START_IN, TIMES_IN, START_OUT, TIMES_OUT = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
+LEFT, RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
+HALF: Final = np.uint32(16)
+
+
+def seeded(seed: Any) -> TracedGenerator:
+    """The generator of a seed, which is not negative."""
+    if seed < 0:
+        raise ValueError("expected non-negative integer")
+    both = np.asarray(seed).astype(np.uint64)[()]
+    words = _state([np.uint32(both & WORD), np.uint32(both >> U64(32)), np.uint32(0), np.uint32(0)])
+    more_low = words[3] << U64(1) | U64(1)
+    more_high = words[2] << U64(1) | words[3] >> U64(63)
+    low = more_low + words[1]  # one step from 0, and then the seed is added
+    high = more_high + words[0] + U64(low < more_low)
+    next_low = low * LOW
+    next_high = high_product(low, LOW) + high * LOW + low * HIGH
+    last_low = next_low + more_low
+    last_high = next_high + more_high + U64(last_low < next_low)
+    state = np.array([last_low, last_high, more_low, more_high])
+    return TracedGenerator(state, np.zeros(2, np.uint32))
+
+
+def _state(entropy: Any) -> Any:
+    """Four words of 64 bits."""
+    pool = _stirred(entropy)
+    found, times = [], START_OUT
+    for n in range(8):
+        x = pool[n % POOL] ^ np.uint32(times)
+        times = times * TIMES_OUT % 2**32
+        x = x * np.uint32(times)
+        found.append(U64(x ^ x >> HALF))
+    return [found[2 * n] | found[2 * n + 1] << U64(32) for n in range(4)]
+
+
+def _stirred(entropy: Any) -> Any:
+    pool, times = [], START_IN
+    for x in entropy:
+        x, times = _hashed(x, times)
+        pool.append(x)
+    for source in range(POOL):
+        for target in range(POOL):
+            if source != target:
+                x, times = _hashed(pool[source], times)
+                mixed = LEFT * pool[target] - RIGHT * x
+                pool[target] = mixed ^ mixed >> HALF
+    return pool
+
+
+def _hashed(x: Any, times: int) -> Any:
+    x = x ^ np.uint32(times)
+    times = times * TIMES_IN % 2**32
+    x = x * np.uint32(times)
+    return x ^ x >> HALF, times

@@ -1,0 +1,36 @@
+"""How many numbers a draw makes: looked at while tracing."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
+    """The shape of a result; None for one number. ValueError if the parameters are of another shape."""
+    given = np.broadcast_shapes(*[np.shape(p) for p in parameters])
+    if size is None:
+        return given or None
+    shape = tuple([operator.index(n) for n in (size if np.iterable(size) else (size,))])
+    if np.broadcast_shapes(shape, given) != shape:
+        raise ValueError(
+            f"Output size {shape} is not compatible with broadcast dimensions of inputs {given}."
+        )
+    return shape
+
+
+def count_in(size: Any) -> int:
+    """How many numbers a result holds."""
+    return math.prod(shape_of(size, ()) or ())
+
+
+def is_short(dtype: Any) -> bool:
+    """Whether numbers of 32 bits are asked for. TypeError for other than those and 64."""
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"Unsupported dtype {kind!r}")
+    return kind == np.float32

@@ -1,0 +1,92 @@
+"""Whole numbers of a range, each as likely as the others: the upper half of a product with what is drawn, which is
+drawn again where it would be one of the few too many.
+
+D. Lemire, Fast Random Integer Generation in an Interval, ACM Trans. Model. Comput. Simul. 29(1), 2019.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.random.bits import U64, WORD, Bits, high_product
+
+ALL: Final = U64(2**64 - 1)
+WIDTHS: Final = {"bool": 1, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16}
+"""Bits of types of which several numbers come from one draw."""
+
+
+def word(x: Any) -> Any:
+    """A whole number, as a word of 64 bits."""
+    return np.asarray(x).astype(np.uint64)[()]
+
+
+def from_to(bits: Bits, low: Any, last: Any) -> Any:
+    """A number from `low` to `last`, as a word."""
+    return word(low) + upto(bits, word(last) - word(low))
+
+
+def upto(bits: Bits, most: Any) -> Any:
+    """A number from 0 up to `most`, a word of 64 bits, included."""
+    if most == U64(0):
+        return U64(0)
+    if most < WORD:
+        return _of_half(bits, most + U64(1))
+    if most == WORD:
+        return bits.next32()
+    if most == ALL:
+        return bits.next64()
+    return _of_word(bits, most + U64(1))
+
+
+def _of_half(bits: Bits, count: Any) -> Any:
+    product = bits.next32() * count
+    if product & WORD < count:
+        few = (WORD + U64(1) - count) % count
+        while product & WORD < few:
+            product = bits.next32() * count
+    return product >> U64(32)
+
+
+def _of_word(bits: Bits, count: Any) -> Any:
+    word = bits.next64()
+    if word * count < count:
+        few = (ALL - count + U64(1)) % count
+        while word * count < few:
+            word = bits.next64()
+    return high_product(word, count)
+
+
+class Short:
+    """Parts of 32 bits, one after the other: `width` bits each, of which `count` are left."""
+
+    def __init__(self, width: int) -> None:
+        self.width, self.left, self.count = width, U64(0), 0
+
+    def next(self, bits: Bits) -> Any:
+        """The next part."""
+        if self.count == 0:
+            self.left, self.count = bits.next32(), 32 // self.width - 1
+        else:
+            self.left, self.count = self.left >> U64(self.width), self.count - 1
+        return self.left & U64(2**self.width - 1)
+
+    def upto(self, bits: Bits, most: Any) -> Any:
+        """A number from 0 up to `most`, included."""
+        last = U64(2**self.width - 1)
+        if most == U64(0):
+            return U64(0)
+        if most == last:
+            return self.next(bits)
+        count = most + U64(1)
+        product = self.next(bits) * count
+        if product & last < count:
+            few = (last - most) % count
+            while product & last < few:
+                product = self.next(bits) * count
+        return product >> U64(self.width)
+
+    def from_to(self, bits: Bits, low: Any, last: Any) -> Any:
+        """A number from `low` to `last`, as a word."""
+        return word(low) + self.upto(bits, word(last) - word(low))

@@ -1,0 +1,89 @@
+"""Normal and exponential numbers by the ziggurat of Marsaglia and Tsang: layers of one area cover the density; a place
+in one is nearly always below the curve.
+
+G. Marsaglia and W. W. Tsang, The Ziggurat Method for Generating Random Variables, J. Stat. Softw. 5(8), 2000.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.random.bits import U64, Bits
+from pliant.frontend.random.layers import EXPONENTIAL, EXPONENTIAL_END, NORMAL, NORMAL32, NORMAL_END
+
+BELOW, WIDTH, HEIGHT = NORMAL
+BELOW32, WIDTH32, HEIGHT32 = NORMAL32
+BELOW_E, WIDTH_E, HEIGHT_E = EXPONENTIAL
+BITS: Final = U64(2**52 - 1)
+
+
+def normal(bits: Bits) -> Any:
+    """A standard normal number."""
+    while True:
+        word = bits.next64()
+        layer = np.int64(word & U64(255))
+        part = word >> U64(9) & BITS
+        x = part * WIDTH[layer]
+        if word >> U64(8) & U64(1):
+            x = -x
+        if part < BELOW[layer]:
+            return x
+        if layer == 0:
+            far = beyond(bits)
+            return -far if part >> U64(8) & U64(1) else far
+        if (HEIGHT[layer - 1] - HEIGHT[layer]) * bits.uniform() + HEIGHT[layer] < np.exp(-0.5 * x * x):
+            return x
+
+
+def beyond(bits: Bits) -> Any:
+    """A normal number beyond the last layer."""
+    while True:
+        x = -np.log1p(-bits.uniform()) / NORMAL_END
+        y = -np.log1p(-bits.uniform())
+        if y + y > x * x:
+            return NORMAL_END + x
+
+
+def normal32(bits: Bits) -> Any:
+    """A standard normal number of 32 bits."""
+    while True:
+        word = bits.next32()
+        layer = np.int64(word & U64(255))
+        part = word >> U64(9) & U64(2**23 - 1)
+        x = np.float32(part) * WIDTH32[layer]
+        if word >> U64(8) & U64(1):
+            x = -x
+        if part < BELOW32[layer]:
+            return x
+        if layer == 0:
+            far = beyond32(bits)
+            return -far if part >> U64(8) & U64(1) else far
+        height = (HEIGHT32[layer - 1] - HEIGHT32[layer]) * bits.uniform32() + HEIGHT32[layer]
+        if height < np.exp(np.float32(-0.5) * x * x):
+            return x
+
+
+def beyond32(bits: Bits) -> Any:
+    """A normal number of 32 bits beyond the last layer."""
+    while True:
+        x = -np.log1p(-bits.uniform32()) / np.float32(NORMAL_END)
+        y = -np.log1p(-bits.uniform32())
+        if y + y > x * x:
+            return np.float32(NORMAL_END) + x
+
+
+def exponential(bits: Bits) -> Any:
+    """A standard exponential number."""
+    while True:
+        word = bits.next64() >> U64(3)
+        layer = np.int64(word & U64(255))
+        part = word >> U64(8)
+        x = part * WIDTH_E[layer]
+        if part < BELOW_E[layer]:
+            return x
+        if layer == 0:
+            return EXPONENTIAL_END - np.log1p(-bits.uniform())
+        if (HEIGHT_E[layer - 1] - HEIGHT_E[layer]) * bits.uniform() + HEIGHT_E[layer] < np.exp(-x):
+            return x
