@@ -13,10 +13,9 @@ from pliant.frontend.control.fronts import array_of_list
 from pliant.frontend.control.grids import item
 from pliant.frontend.control.keyed import is_among, is_asked, place_among, place_in
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.specials import own_item
 from pliant.frontend.control.switched import is_table, one_at
-from pliant.frontend.guards import entries_of, note_size
+from pliant.frontend.guards import MISSING, entries_of, note_size
 from pliant.frontend.instrumented import of_element
 from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import Trace, is_tracing

@@ -54,6 +54,7 @@ from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import length
 from pliant.frontend.control.numbers import NUMBERS
 from pliant.frontend.control.ordering import largest, ordered, smallest
+from pliant.frontend.control.ornone import present
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.region import born, changes
 from pliant.frontend.control.specials import binary, operator_of, special, unary
@@ -265,7 +266,7 @@ def _maker(kind: Any) -> Callable[..., Any]:
     """A NumPy type of scalars, called: a cast of what is traced."""
 
     def made(*args: Any) -> Any:
-        x = args[0] if len(args) == 1 else None
+        x = present(args[0]) if len(args) == 1 else None
         if type(x) is not TracedArray or x.concrete is not None:
             return kind(*args)
         check_real(x, short(kind))

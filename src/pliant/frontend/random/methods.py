@@ -11,7 +11,7 @@ from pliant.frontend.random import distributions as of
 from pliant.frontend.random import ziggurat as zig
 from pliant.frontend.random.bits import U64, Bits
 from pliant.frontend.random.shapes import count_in, is_short, shape_of
-from pliant.frontend.random.whole import WIDTHS, Short, from_to, upto
+from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
 
 MANY: Final = 10000
 """Things of which a sample is the end of a permutation, if it is no small part of them."""
@@ -224,8 +224,9 @@ def integers(
 ) -> Any:
     if high is None:
         low, high = 0, low
+    low, high = np.asarray(low)[()], np.asarray(high)[()]
     last = high if endpoint else high - 1
-    if np.any(np.asarray(last) < low):
+    if np.any(last < low):
         raise ValueError("low > high" if endpoint else "low >= high")
     shape = shape_of(size, (low, high))
     made: Any = np.int64 if dtype is int else dtype
@@ -252,7 +253,7 @@ def choice(
         p = np.asarray(p, np.float64)
         places = _likely(rng, p, size) if replace else _likely_sample(rng, p, size)
     if is_number:
-        return places
+        return places if np.ndim(places) else int(places)
     return np.take(np.asarray(a), places, axis)
 
 
@@ -284,7 +285,7 @@ def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
     """So many places that differ, each as likely as the others. R. W. Floyd, Comm. ACM 30(9), 1987."""
     wanted = count_in(size)
     if count > MANY and wanted > count // (50 if shuffle else 20):
-        found = _permuted(rng, np.arange(count), max(count - wanted, 1))[count - wanted :]
+        found = _permuted(rng, np.arange(count), max(count - wanted, 1), upto)[count - wanted :]
     else:
         found, is_taken = np.zeros(wanted, np.int64), np.zeros(count, np.bool_)
         bits = Bits(rng.words, rng.half)
@@ -296,16 +297,16 @@ def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
             found[k] = place
         bits.store(rng.words, rng.half)
         if shuffle:
-            found = _permuted(rng, found, 1)
+            found = _permuted(rng, found, 1, upto)
     return found[0] if size is None else found.reshape(shape_of(size, ()))
 
 
-def _permuted(rng: Any, x: Any, first: int) -> Any:
+def _permuted(rng: Any, x: Any, first: int = 1, draw: Callable[..., Any] = masked) -> Any:
     """A row of elements, each from `first` on in turn, from the last, exchanged with one before."""
     x = x.copy()
     bits = Bits(rng.words, rng.half)
     for k in range(len(x) - 1, first - 1, -1):
-        other = np.int64(upto(bits, U64(k)))
+        other = np.int64(draw(bits, U64(k)))
         held = x[k]
         x[k] = x[other]
         x[other] = held
@@ -315,14 +316,14 @@ def _permuted(rng: Any, x: Any, first: int) -> Any:
 
 def permutation(rng: Any, x: Any, axis: int = 0) -> Any:
     if np.ndim(x) == 0:
-        return _permuted(rng, np.arange(x), 1)
+        return _permuted(rng, np.arange(x))
     x = np.asarray(x)
-    return np.take(x, _permuted(rng, np.arange(x.shape[axis]), 1), axis)
+    return np.take(x, _permuted(rng, np.arange(x.shape[axis])), axis)
 
 
 def shuffle(rng: Any, x: Any, axis: int = 0) -> None:
     if isinstance(x, list):
-        x[:] = [x[k] for k in _permuted(rng, np.arange(len(x)), 1)]
+        x[:] = [x[k] for k in _permuted(rng, np.arange(len(x)))]
     else:
         x[...] = permutation(rng, x, axis)
 
@@ -330,12 +331,12 @@ def shuffle(rng: Any, x: Any, axis: int = 0) -> None:
 def permuted(rng: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
     x = np.asarray(x)
     if axis is None:
-        made = _permuted(rng, x.reshape(-1), 1).reshape(x.shape)
+        made = _permuted(rng, x.reshape(-1)).reshape(x.shape)
     else:
         rows = np.moveaxis(x, axis, -1)
         table = np.array(rows).reshape(-1, rows.shape[-1])
         for n in range(len(table)):
-            table[n] = _permuted(rng, table[n], 1)
+            table[n] = _permuted(rng, table[n])
         made = np.moveaxis(table.reshape(rows.shape), -1, axis)
     if out is None:
         return made

@@ -58,6 +58,17 @@ def _of_word(bits: Bits, count: Any) -> Any:
     return high_product(word, count)
 
 
+def masked(bits: Bits, most: Any) -> Any:
+    """A number from 0 up to `most`, included: of as many bits, drawn until one is not greater."""
+    mask = most
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask = mask | mask >> U64(shift)
+    while True:
+        drawn = bits.next32() if most <= WORD else bits.next64()
+        if drawn & mask <= most:
+            return drawn & mask
+
+
 class Short:
     """Parts of 32 bits, one after the other: `width` bits each, of which `count` are left."""
 
