@@ -84,10 +84,14 @@ def activate(
     leaves = [differentiable(x, name) if a else x for x, a in zip(leaves, active, strict=True)]
     extra, _ = flatten(kwargs)
     _, structure = flatten((args, kwargs))
-    closed = trace_closed(f, [*leaves, *extra], structure, [*active, *[False] * len(extra)], may_raise=True)
+    flags = [*active, *[False] * len(extra)]
+    closed = trace_closed(f, [*leaves, *extra], structure, flags, may_raise=True, may_draw=True)
+    operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
     if closed.failing is not None:
-        operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
         note(*closed.failing(*operands, *closed.free))
+    if closed.drawing is not None:
+        for storage, state in zip(closed.drawn, closed.drawing(*operands, *closed.free), strict=True):
+            storage.write(state)
     # parameters follow the order of the arguments; results follow argnums
     owners = list(zip(leaves, active, _owners(parts), strict=True))
     by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}

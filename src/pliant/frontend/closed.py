@@ -35,6 +35,8 @@ class Closed:
     leaves: tuple[Any, ...]  # of what it returned: traced arrays (for their kind), or static
     structure: Any
     failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
+    drawn: tuple[Storage, ...] = ()  # states of generators from outside
+    drawing: Function | None = None  # of the same parameters: what these hold after it
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
@@ -58,10 +60,11 @@ def trace_closed(
     parts: Sequence[Callable[[Any], Any]] | None = None,
     *,
     may_raise: bool = False,
+    may_draw: bool = False,
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
     differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
-    may_raise: whether the caller looks at whether it raises."""
+    may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators."""
     with tracing() as trace:
         params: list[Value] = []
         given: list[Any] = []
@@ -89,13 +92,22 @@ def trace_closed(
         number = failed_in(trace)
         if number is not None and not may_raise:
             raise inside(*trace.outermost.failures[-1])
+        drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_generators}
+        if drawn and not may_draw:
+            raise UnsupportedError(
+                "random numbers are drawn inside a batch or a function with a derivative of its own, from a generator "
+                "that is made outside",
+                hint="draw all of them before, as in noise = rng.normal(size=(n, 3)), and map over these too",
+            ).at(("here", here()))
+        states = tuple([s.value for s in drawn.values()])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         numbers = () if number is None else (number,)
-        free = free_values(Function(fn.name, fn.params, (*results, *numbers)), trace.scope.number)
+        free = free_values(Function(fn.name, fn.params, (*results, *numbers, *states)), trace.scope.number)
         _check_free(copies, free)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
-    return Closed(closed, free, tuple(made), made_structure, failing)
+    drawing = abstract(states, (*fn.params, *free), fn.name) if drawn else None
+    return Closed(closed, free, tuple(made), made_structure, failing, tuple(drawn.values()), drawing)
 
 
 def _sized(x: Any) -> Any:

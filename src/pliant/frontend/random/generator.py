@@ -8,6 +8,7 @@ import numpy as np
 import optree
 
 from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray
 from pliant.frontend.random.memory import arrays_of, copied, owner_of
 from pliant.frontend.reference import NAMESPACE
 
@@ -21,6 +22,9 @@ class TracedGenerator:
 
     def __init__(self, words: Any, half: Any, known: np.random.Generator | None = None) -> None:
         self.words, self.half, self.known = words, half, known
+        for part in (words, half):
+            if type(part) is TracedArray:
+                part.storage.is_generators = True
 
     def advanced(self) -> None:
         """Note the state of the known generator after a draw."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, cast
 
 import numpy as np
@@ -15,6 +15,10 @@ _HALF: Final = 8
 """Bytes of the struct of a PCG64 before its half: the address of its words."""
 
 
+KEPT: Final = 256
+"""Generators whose arrays are the same objects when they are asked for again."""
+
+
 class _Owner:
     """Keeps a generator, in the buffers of its arrays."""
 
@@ -22,6 +26,7 @@ class _Owner:
         self.generator = generator
 
 
+@lru_cache(maxsize=KEPT)
 def arrays_of(generator: np.random.Generator) -> tuple[Any, Any]:
     """Words and half of a generator, in its own memory; they keep it. UnsupportedError for other bits than PCG64's."""
     bits: Any = generator.bit_generator
