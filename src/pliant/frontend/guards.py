@@ -16,7 +16,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
 from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
-from pliant.frontend.whose import LIBRARIES
+from pliant.frontend.whose import LIBRARIES, is_followed
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
@@ -154,6 +154,11 @@ def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
     return {*found}
 
 
+def _is_ours(names: Any) -> bool:
+    """Whether names are those of a module or class of Pliant, which stay what they are."""
+    return is_of(names, dict) and str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
+
+
 def _is_module(names: Any) -> bool:
     """Whether names are the global ones of a module."""
     return type(names) is dict and "__name__" in names
@@ -168,7 +173,7 @@ def guards_of(trace: Trace, own: Any) -> Guards:
     ]  # the same for ever
     named = [e for e in found if type(e[0]) is dict]
     sizes = [(holder, size) for holder, size in trace.sizes.values() if id(holder) not in private]
-    functions = [parts_of(fn) for _, fn in trace.instrumented.values()]
+    functions = [parts_of(fn) for _, fn in trace.instrumented.values() if not is_followed(fn)]
     return Guards(named, [e for e in found if type(e[0]) is not dict], sizes, functions)
 
 
@@ -184,7 +189,7 @@ def parts_of(fn: Any) -> Parts:
 
 def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
     """The names that a trace read, and the entries of the containers and objects that they hold."""
-    entries = list(trace.roots.values())
+    entries = [e for e in trace.roots.values() if not _is_ours(e[0])]
     defaults = [part for _, fn in trace.instrumented.values() for part in (fn.__defaults__, fn.__kwdefaults__)]
     queue = [v for _, _, v in entries] + [part for part in defaults if part is not None]
     found, seen_ids = list(entries), {id(v) for v in queue}

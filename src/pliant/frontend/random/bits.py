@@ -31,6 +31,8 @@ class Bits:
     """What a draw reads of a generator, and writes back: `words` are the state and the increment, each its lower and
     its upper half; `half` is whether 32 bits are left of the last 64, and these."""
 
+    PARTS = ("low", "high", "more_low", "more_high", "has_half", "left")
+
     def __init__(self, words: Any, half: Any) -> None:
         self.low, self.high = words[0], words[1]
         self.more_low, self.more_high = words[2], words[3]

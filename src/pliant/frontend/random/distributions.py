@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.ziggurat import exponential, normal
+from pliant.frontend.sampled import Sampled
 
 LOG_GAMMA: Final = (
     8.333333333333333e-02, -2.777777777777778e-03, 7.936507936507937e-04, -5.952380952380952e-04,
@@ -18,43 +19,51 @@ LOG_GAMMA: Final = (
 """Of the series of Stirling."""
 
 
+@Sampled
 def by_logarithm(bits: Bits) -> Any:
     """An exponential number, as the logarithm of a uniform one."""
     return -np.log1p(-bits.uniform())
 
 
+@Sampled
 def cauchy(bits: Bits) -> Any:
     """The quotient of two normal numbers."""
     x = normal(bits)
     return x / normal(bits)
 
 
+@Sampled
 def student(bits: Bits, df: Any) -> Any:
     """A normal number by the root of the mean of squares of others."""
     x = normal(bits)
     return np.sqrt(df / 2.0) * x / np.sqrt(gamma(bits, df / 2.0))
 
 
+@Sampled
 def rayleigh(bits: Bits) -> Any:
     """The length of two normal numbers."""
     return np.sqrt(2.0 * exponential(bits))
 
 
+@Sampled
 def weibull(bits: Bits, a: Any) -> Any:
     """A power of an exponential number."""
     return exponential(bits) ** (1.0 / a) if a != 0.0 else 0.0
 
 
+@Sampled
 def pareto(bits: Bits, a: Any) -> Any:
     """The exponential of an exponential number."""
     return np.expm1(exponential(bits) / a)
 
 
+@Sampled
 def power(bits: Bits, a: Any) -> Any:
     """A power of a uniform number."""
     return (-np.expm1(-exponential(bits))) ** (1.0 / a)
 
 
+@Sampled
 def triangular(bits: Bits, left: Any, mode: Any, right: Any) -> Any:
     """Whose density is a triangle."""
     width = right - left
@@ -64,17 +73,20 @@ def triangular(bits: Bits, left: Any, mode: Any, right: Any) -> Any:
     return right - np.sqrt((1.0 - u) * ((right - mode) * width))
 
 
+@Sampled
 def fisher(bits: Bits, above: Any, below: Any) -> Any:
     """The quotient of two means of squares of normal numbers."""
     x = 2.0 * gamma(bits, above / 2.0)
     return x * below / (2.0 * gamma(bits, below / 2.0) * above)
 
 
+@Sampled
 def negative_binomial(bits: Bits, n: Any, p: Any) -> Any:
     """How many trials fail until n have succeeded."""
     return poisson(bits, gamma(bits, n) * (1.0 - p) / p)
 
 
+@Sampled
 def gumbel(bits: Bits, loc: Any, scale: Any) -> Any:
     """Of the greatest of many."""
     while True:
@@ -83,6 +95,7 @@ def gumbel(bits: Bits, loc: Any, scale: Any) -> Any:
             return loc - scale * np.log(-np.log(u))
 
 
+@Sampled
 def logistic(bits: Bits, loc: Any, scale: Any) -> Any:
     """Whose logit is uniform."""
     while True:
@@ -91,6 +104,7 @@ def logistic(bits: Bits, loc: Any, scale: Any) -> Any:
             return loc + scale * np.log(u / (1.0 - u))
 
 
+@Sampled
 def laplace(bits: Bits, loc: Any, scale: Any) -> Any:
     """An exponential number of either sign."""
     while True:
@@ -101,6 +115,7 @@ def laplace(bits: Bits, loc: Any, scale: Any) -> Any:
             return loc + scale * np.log(u + u)
 
 
+@Sampled
 def gamma(bits: Bits, shape: Any) -> Any:
     """A standard gamma number. G. Marsaglia and W. W. Tsang, ACM Trans. Math. Softw. 26(3), 2000."""
     if shape == 1.0:
@@ -142,6 +157,7 @@ def _gamma_above(bits: Bits, shape: Any) -> Any:
             return b * v
 
 
+@Sampled
 def beta(bits: Bits, a: Any, b: Any) -> Any:
     """A beta number: by M. D. Jöhnk's method where both shapes are at most 1, else of two gamma numbers."""
     if a <= 1.0 and b <= 1.0:
@@ -164,6 +180,7 @@ def _beta_below(bits: Bits, a: Any, b: Any) -> Any:
             return np.exp(log_x - np.log(np.exp(log_x) + np.exp(log_y)))
 
 
+@Sampled
 def poisson(bits: Bits, mean: Any) -> Any:
     """How many events there are."""
     if mean >= 10.0:
@@ -215,6 +232,7 @@ def log_gamma(x: Any) -> Any:
     return found
 
 
+@Sampled
 def geometric(bits: Bits, p: Any) -> Any:
     """The number of the first trial that succeeds."""
     if p >= 1.0 / 3.0:
@@ -227,6 +245,7 @@ def geometric(bits: Bits, p: Any) -> Any:
     return int(np.ceil(-exponential(bits) / np.log1p(-p)))
 
 
+@Sampled
 def binomial(bits: Bits, n: Any, p: Any) -> Any:
     """How many of n trials succeed."""
     if n == 0 or p == 0.0:

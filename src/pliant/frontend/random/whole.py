@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from pliant.frontend.random.bits import U64, WORD, Bits, high_product
+from pliant.frontend.sampled import Sampled
 
 ALL: Final = U64(2**64 - 1)
 WIDTHS: Final = {"bool": 1, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16}
@@ -27,6 +28,7 @@ def from_to(bits: Bits, low: Any, last: Any) -> Any:
     return word(low) + upto(bits, word(last) - word(low))
 
 
+@Sampled
 def upto(bits: Bits, most: Any) -> Any:
     """A number from 0 up to `most`, a word of 64 bits, included."""
     if most == U64(0):
@@ -58,6 +60,7 @@ def _of_word(bits: Bits, count: Any) -> Any:
     return high_product(word, count)
 
 
+@Sampled
 def masked(bits: Bits, most: Any) -> Any:
     """A number from 0 up to `most`, included: of as many bits, drawn until one is not greater."""
     mask = most

@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant.frontend.random.bits import U64, Bits
 from pliant.frontend.random.layers import EXPONENTIAL, EXPONENTIAL_END, NORMAL, NORMAL32, NORMAL_END
+from pliant.frontend.sampled import Sampled
 
 BELOW, WIDTH, HEIGHT = NORMAL
 BELOW32, WIDTH32, HEIGHT32 = NORMAL32
@@ -19,6 +20,7 @@ BELOW_E, WIDTH_E, HEIGHT_E = EXPONENTIAL
 BITS: Final = U64(2**52 - 1)
 
 
+@Sampled
 def normal(bits: Bits) -> Any:
     """A standard normal number."""
     while True:
@@ -46,6 +48,7 @@ def beyond(bits: Bits) -> Any:
             return NORMAL_END + x
 
 
+@Sampled
 def normal32(bits: Bits) -> Any:
     """A standard normal number of 32 bits."""
     while True:
@@ -74,6 +77,7 @@ def beyond32(bits: Bits) -> Any:
             return np.float32(NORMAL_END) + x
 
 
+@Sampled
 def exponential(bits: Bits) -> Any:
     """A standard exponential number."""
     while True:
