@@ -48,7 +48,7 @@ from pliant.frontend.control.specials import binary, reads_item, special, update
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
-from pliant.frontend.draws import drawing, drawn_once
+from pliant.frontend.draws import default_rng, drawing, drawn_once, generator
 from pliant.frontend.elements import Elements
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
@@ -113,9 +113,7 @@ class Reader(Elements):
             return of_each(holder, lambda one: self.attribute(one, name))
         if kind is TracedGenerator:
             return drawing(holder, name, self.trace)
-        if kind is Generator:
-            return drawing(of_element(holder, self.trace), name, self.trace)
-        if kind is np.random.RandomState:
+        if kind is Generator or kind is np.random.RandomState:
             raise drawn_once(f"np.random.{name}")
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
@@ -299,6 +297,8 @@ class Reader(Elements):
             return functools.partial(self.element, *bound)
         if getattr(fn, "__self__", None) is _COMMON:
             raise drawn_once(f"random.{fn.__name__}")
+        if fn is Generator or fn is np.random.default_rng:
+            return generator if fn is Generator else default_rng
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)

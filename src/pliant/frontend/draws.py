@@ -13,6 +13,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.adopt import adopt, has_traced
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.region import on_trial
 from pliant.frontend.functions.index import take
 from pliant.frontend.kinds import is_traced
@@ -28,7 +29,8 @@ def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
     """The method of a generator of this name."""
     if name in ("words", "half"):
         return getattr(rng, name)
-    method = getattr(import_module("pliant.frontend.random.methods"), name, None)
+    places, numbers = (import_module(f"pliant.frontend.random.{module}") for module in ("places", "methods"))
+    method = getattr(places, name, None) or getattr(numbers, name, None)
     if not hasattr(np.random.Generator, name) or name.startswith("_"):
         return getattr(np.random.default_rng(0), name)  # as NumPy says that there is none
     if method is None and rng.known is None:
@@ -94,11 +96,28 @@ def default_rng(seed: Any = None) -> Any:
     """`np.random.default_rng`, of a seed or a generator."""
     if type(seed) is TracedGenerator:
         return seed
-    if is_traced(seed) and seed.concrete is None:
-        return current().outermost.see(import_module("pliant.frontend.random.seeds").seeded)(seed)
-    if seed is None or isinstance(seed, np.random.Generator | np.random.BitGenerator):
-        raise drawn_once("np.random.default_rng", "give it a seed, or ")
-    return standing(np.random.default_rng(seed.concrete if is_traced(seed) else seed))
+    seeds, see = import_module("pliant.frontend.random.seeds"), current().outermost.see
+    if seed is None:
+        return see(seeds.fresh)(entered(seeds.SEEDS, current()))
+    seed = seed.concrete if is_traced(seed) and seed.concrete is not None else seed
+    if is_traced(seed) and seed.ndim == 0:
+        return see(seeds.seeded)(seed)
+    if has_traced((seed,)):
+        raise UnsupportedError(
+            "a generator is made of several numbers that are known only at run time",
+            hint="np.random.default_rng(seed) of one whole number can be made at run time",
+        ).at(("here", here()))
+    return generator(seed if isinstance(seed, np.random.BitGenerator) else np.random.PCG64(seed))
+
+
+def generator(bits: np.random.BitGenerator) -> TracedGenerator:
+    """`np.random.Generator` of bits that the traced function has made."""
+    return standing(np.random.Generator(bits))
+
+
+def entered(rng: np.random.Generator, trace: Trace) -> TracedGenerator:
+    """What stands for a generator from outside."""
+    return TracedGenerator(*[TracedArray(*trace.enter(part)) for part in arrays_of(rng)])
 
 
 def standing(known: np.random.Generator) -> TracedGenerator:

@@ -156,7 +156,7 @@ def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
 
 def _is_ours(names: Any) -> bool:
     """Whether names are those of a module or class of Pliant, which stay what they are."""
-    return is_of(names, dict) and str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
+    return type(names) is dict and str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
 
 
 def _is_module(names: Any) -> bool:

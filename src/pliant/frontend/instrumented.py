@@ -19,6 +19,7 @@ from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
 from pliant.frontend.definitions import stored_globals
+from pliant.frontend.draws import entered
 from pliant.frontend.functions.scipys import written_anew
 from pliant.frontend.globals import TracedGlobals
 from pliant.frontend.guards import (
@@ -28,8 +29,6 @@ from pliant.frontend.guards import (
     note_names,
 )
 from pliant.frontend.kinds import is_of
-from pliant.frontend.random.generator import TracedGenerator
-from pliant.frontend.random.memory import arrays_of
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
@@ -116,7 +115,7 @@ def of_element(value: Any, trace: Trace) -> Any:
     if kind_of(value) is Ref and is_of(value.array, np.ndarray):
         return traced(value, TracedArray(*trace.enter(value.array)))
     if is_of(value, np.random.Generator):
-        return TracedGenerator(*[TracedArray(*trace.enter(part)) for part in arrays_of(cast("Any", value))])
+        return entered(cast("Any", value), trace)
     if is_of(value, list | tuple) and type(value) in (list, tuple):
         parts = [of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
@@ -39,7 +39,7 @@ class Sample:
 class Sampled:
     """A function of bits, which it changes, and of parameters."""
 
-    found: dict[Any, Sample] = {}
+    found: ClassVar[dict[Any, Sample]] = {}
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn

@@ -8,7 +8,6 @@ import numpy as np
 import optree
 
 from pliant.frontend.array import TracedArray
-from pliant.frontend.array import TracedArray
 from pliant.frontend.random.memory import arrays_of, copied, owner_of
 from pliant.frontend.reference import NAMESPACE
 

@@ -47,7 +47,10 @@ def _layers(widths: Any, bits: int, end: float, density: Callable[[Any], Any]) -
 
 
 NORMAL: Final = _layers(
-    _widths(lambda g: g.standard_normal(), PART, lambda n: PART << 9 | n), 52, NORMAL_END, lambda x: np.exp(-0.5 * x * x)
+    _widths(lambda g: g.standard_normal(), PART, lambda n: PART << 9 | n),
+    52,
+    NORMAL_END,
+    lambda x: np.exp(-0.5 * x * x),
 )
 _SHORT: Final = _layers(
     _widths(lambda g: g.standard_normal(dtype=np.float32), PART32, lambda n: PART32 << 9 | n), 23, NORMAL_END,

@@ -10,13 +10,25 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.random.bits import HIGH, LOW, U64, WORD, high_product
+from pliant.frontend.random.bits import HIGH, LOW, U64, WORD, Bits, high_product
 from pliant.frontend.random.generator import TracedGenerator
 
 POOL: Final = 4
 START_IN, TIMES_IN, START_OUT, TIMES_OUT = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
-LEFT, RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
-HALF: Final = np.uint32(16)
+LEFT, RIGHT = U64(0xCA01F9DD), U64(0x4973F715)
+HALF: Final = U64(16)
+
+
+SEEDS: Final = np.random.default_rng()
+"""Where the states of generators without a seed come from."""
+
+
+def fresh(seeds: TracedGenerator) -> TracedGenerator:
+    """A generator without a seed: in another state at each call."""
+    bits = Bits(seeds.words, seeds.half)
+    words = np.array([bits.next64(), bits.next64(), bits.next64() | U64(1), bits.next64()])
+    bits.store(seeds.words, seeds.half)
+    return TracedGenerator(words, np.zeros(2, np.uint32))
 
 
 def seeded(seed: Any) -> TracedGenerator:
@@ -24,7 +36,7 @@ def seeded(seed: Any) -> TracedGenerator:
     if seed < 0:
         raise ValueError("expected non-negative integer")
     both = np.asarray(seed).astype(np.uint64)[()]
-    words = _state([np.uint32(both & WORD), np.uint32(both >> U64(32)), np.uint32(0), np.uint32(0)])
+    words = _state([both & WORD, both >> U64(32), U64(0), U64(0)])
     more_low = words[3] << U64(1) | U64(1)
     more_high = words[2] << U64(1) | words[3] >> U64(63)
     low = more_low + words[1]  # one step from 0, and then the seed is added
@@ -42,10 +54,10 @@ def _state(entropy: Any) -> Any:
     pool = _stirred(entropy)
     found, times = [], START_OUT
     for n in range(8):
-        x = pool[n % POOL] ^ np.uint32(times)
+        x = pool[n % POOL] ^ U64(times)
         times = times * TIMES_OUT % 2**32
-        x = x * np.uint32(times)
-        found.append(U64(x ^ x >> HALF))
+        x = x * U64(times) & WORD
+        found.append(x ^ x >> HALF)
     return [found[2 * n] | found[2 * n + 1] << U64(32) for n in range(4)]
 
 
@@ -58,13 +70,13 @@ def _stirred(entropy: Any) -> Any:
         for target in range(POOL):
             if source != target:
                 x, times = _hashed(pool[source], times)
-                mixed = LEFT * pool[target] - RIGHT * x
+                mixed = (LEFT * pool[target] & WORD) + WORD + U64(1) - (RIGHT * x & WORD) & WORD
                 pool[target] = mixed ^ mixed >> HALF
     return pool
 
 
 def _hashed(x: Any, times: int) -> Any:
-    x = x ^ np.uint32(times)
+    x = x ^ U64(times)
     times = times * TIMES_IN % 2**32
-    x = x * np.uint32(times)
+    x = x * U64(times) & WORD
     return x ^ x >> HALF, times

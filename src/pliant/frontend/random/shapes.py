@@ -17,9 +17,7 @@ def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
         return given or None
     shape = tuple([operator.index(n) for n in (size if np.iterable(size) else (size,))])
     if np.broadcast_shapes(shape, given) != shape:
-        raise ValueError(
-            f"Output size {shape} is not compatible with broadcast dimensions of inputs {given}."
-        )
+        raise ValueError(f"Output size {shape} is not compatible with broadcast dimensions of inputs {given}.")
     return shape
 
 

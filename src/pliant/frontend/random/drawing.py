@@ -1,0 +1,71 @@
+"""What `rng`, which stands for a generator in a trace, draws: one number, or one for each element of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.frontend.random.bits import Bits
+from pliant.frontend.random.shapes import is_short, shape_of
+
+
+def each(rng: Any, one: Callable[..., Any], shape: Any, dtype: Any, *parameters: Any) -> Any:
+    """What `one` draws, once where there is no shape, or for each element of one."""
+    bits = Bits(rng.words, rng.half)
+    if shape is None:
+        made = one(bits, *parameters)
+    else:
+        made = np.empty(shape, dtype)
+        _fill(made.reshape(-1), one, bits, [_flat(p, shape) for p in parameters])
+    bits.store(rng.words, rng.half)
+    return made
+
+
+def number(rng: Any, one: Callable[..., Any], size: Any, *parameters: Any) -> Any:
+    """Floats; a Python float where one is asked for."""
+    shape = shape_of(size, parameters)
+    made = each(rng, one, shape, np.float64, *parameters)
+    return float(made) if shape is None else made
+
+
+def scaled(rng: Any, one: Callable[..., Any], size: Any, loc: Any, scale: Any, *parameters: Any) -> Any:
+    """What `one` draws, times `scale`, from `loc` on."""
+    shape = shape_of(size, (loc, scale, *parameters))
+    made = loc + scale * each(rng, one, shape, np.float64, *parameters)
+    return float(made) if shape is None else made
+
+
+def count(rng: Any, one: Callable[..., Any], size: Any, *parameters: Any) -> Any:
+    """Whole numbers; a Python int where one is asked for."""
+    shape = shape_of(size, parameters)
+    made = each(rng, one, shape, np.int64, *parameters)
+    return int(made) if shape is None else made
+
+
+def filled(rng: Any, one: Callable[..., Any], short: Any, size: Any, dtype: Any, out: Any) -> Any:
+    """What `one` draws, or `short` of 32 bits, written to `out` if it is given."""
+    shape = shape_of(size, ()) if out is None else out.shape
+    if not is_short(dtype):
+        made = number(rng, one, shape)
+    elif short is None:
+        raise NotImplementedError("exponential numbers of 32 bits")
+    else:
+        made = each(rng, short, shape, np.float32)
+        made = float(made) if shape is None else made
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def _flat(x: Any, shape: Any) -> Any:
+    """A parameter, as a row of one for each element of a shape if it is an array."""
+    return np.broadcast_to(x, shape).reshape(-1) if np.ndim(x) else x
+
+
+def _fill(row: Any, one: Callable[..., Any], bits: Any, parameters: Any) -> None:
+    """Draw each element of a row."""
+    for n in range(len(row)):
+        row[n] = one(bits, *[p[n] if np.ndim(p) else p for p in parameters])

@@ -1,0 +1,160 @@
+"""Methods of `np.random.Generator` that draw whole numbers of a range, and places in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from pliant.frontend.random.bits import U64, Bits
+from pliant.frontend.random.checks import chances
+from pliant.frontend.random.drawing import each
+from pliant.frontend.random.methods import random
+from pliant.frontend.random.shapes import count_in, shape_of
+from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
+
+MANY: Final = 10000
+"""Things of which a sample is the end of a permutation, if it is no small part of them."""
+
+
+def integers(
+    rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+) -> Any:
+    """Whole numbers from `low` up to `high`."""
+    if high is None:
+        low, high = 0, low
+    low, high = np.asarray(low)[()], np.asarray(high)[()]
+    last = high if endpoint else high - 1
+    if np.any(last < low):
+        raise ValueError("low > high" if endpoint else "low >= high")
+    shape = shape_of(size, (low, high))
+    made: Any = np.int64 if dtype is int else dtype
+    width = WIDTHS.get(np.dtype(dtype).name)
+    if width is None:
+        drawn = each(rng, from_to, shape, np.uint64, low, last)
+    else:
+        drawn = each(rng, Short(width).from_to, shape, np.uint64, low, last)
+    if shape is not None:
+        return drawn.astype(made)
+    if dtype is int or dtype is bool:
+        return dtype(np.int64(drawn))
+    return np.dtype(made).type(drawn)
+
+
+def choice(
+    rng: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+) -> Any:
+    """Elements, or numbers below one."""
+    is_number = np.ndim(a) == 0
+    count = a if is_number else np.shape(a)[axis]
+    wanted = count_in(size)
+    if count <= 0 and wanted:
+        raise ValueError(
+            "a must be a positive integer unless no samples are taken"
+            if is_number
+            else "a cannot be empty unless no samples are taken"
+        )
+    if not replace and wanted > count:
+        raise ValueError("Cannot take a larger sample than population when replace is False")
+    if p is not None and not replace and np.sum(np.asarray(p) > 0) < wanted:
+        raise ValueError("Fewer non-zero entries in p than size")
+    if p is None:
+        places = integers(rng, 0, count, size) if replace else _sample(rng, count, size, shuffle)
+    else:
+        p = np.asarray(p, np.float64)
+        chances(p, count)
+        places = _likely(rng, p, size) if replace else _likely_sample(rng, p, size)
+    if is_number:
+        return places if np.ndim(places) else int(places)
+    return np.take(np.asarray(a), places, axis)
+
+
+def _likely(rng: Any, p: Any, size: Any) -> Any:
+    """Places, each with its probability."""
+    total = np.cumsum(p)
+    return np.searchsorted(total / total[-1], random(rng, size), side="right")
+
+
+def _likely_sample(rng: Any, p: Any, size: Any) -> Any:
+    """So many places that differ, with their probabilities."""
+    wanted = count_in(size)
+    found, is_taken, count = np.zeros(wanted, np.int64), np.zeros(len(p), np.bool_), 0
+    bits = Bits(rng.words, rng.half)
+    while count < wanted:
+        total = np.cumsum(np.where(is_taken, 0.0, p))
+        total = total / total[-1]
+        for _ in range(wanted - count):
+            place = np.searchsorted(total, bits.uniform(), side="right")
+            if not is_taken[place]:
+                is_taken[place] = True
+                found[count] = place
+                count += 1
+    bits.store(rng.words, rng.half)
+    return found[0] if size is None else found.reshape(shape_of(size, ()))
+
+
+def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
+    """So many places that differ, each as likely as the others. R. W. Floyd, Comm. ACM 30(9), 1987."""
+    wanted = count_in(size)
+    if count > MANY and wanted > count // (50 if shuffle else 20):
+        found = _permuted(rng, np.arange(count), max(count - wanted, 1), upto)[count - wanted :]
+    else:
+        found, is_taken = np.zeros(wanted, np.int64), np.zeros(count, np.bool_)
+        bits = Bits(rng.words, rng.half)
+        for k in range(wanted):
+            last = count - wanted + k
+            place = np.int64(upto(bits, U64(last)))
+            place = np.int64(last) if is_taken[place] else place
+            is_taken[place] = True
+            found[k] = place
+        bits.store(rng.words, rng.half)
+        if shuffle:
+            found = _permuted(rng, found, 1, upto)
+    return found[0] if size is None else found.reshape(shape_of(size, ()))
+
+
+def _permuted(rng: Any, x: Any, first: int = 1, draw: Callable[..., Any] = masked) -> Any:
+    """A row of elements, each from `first` on in turn, from the last, exchanged with one before."""
+    x = x.copy()
+    bits = Bits(rng.words, rng.half)
+    for k in range(len(x) - 1, first - 1, -1):
+        other = np.int64(draw(bits, U64(k)))
+        held = x[k]
+        x[k] = x[other]
+        x[other] = held
+    bits.store(rng.words, rng.half)
+    return x
+
+
+def permutation(rng: Any, x: Any, axis: int = 0) -> Any:
+    """Elements, or numbers below one, in another order."""
+    if np.ndim(x) == 0:
+        return _permuted(rng, np.arange(x))
+    x = np.asarray(x)
+    return np.take(x, _permuted(rng, np.arange(x.shape[axis])), axis)
+
+
+def shuffle(rng: Any, x: Any, axis: int = 0) -> None:
+    """Put elements of an array or list in another order."""
+    if isinstance(x, list):
+        x[:] = [x[k] for k in _permuted(rng, np.arange(len(x)))]
+    else:
+        x[...] = permutation(rng, x, axis)
+
+
+def permuted(rng: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
+    """Elements along an axis in other orders, each part in one of its own."""
+    x = np.asarray(x)
+    if axis is None:
+        made = _permuted(rng, x.reshape(-1)).reshape(x.shape)
+    else:
+        rows = np.moveaxis(x, axis, -1)
+        table = np.array(rows).reshape(-1, rows.shape[-1])
+        for n in range(len(table)):
+            table[n] = _permuted(rng, table[n])
+        made = np.moveaxis(table.reshape(rows.shape), -1, axis)
+    if out is None:
+        return made
+    out[...] = made
+    return out
