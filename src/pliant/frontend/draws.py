@@ -117,7 +117,8 @@ def generator(bits: np.random.BitGenerator) -> TracedGenerator:
 
 def entered(rng: np.random.Generator, trace: Trace) -> TracedGenerator:
     """What stands for a generator from outside."""
-    return TracedGenerator(*[TracedArray(*trace.enter(part)) for part in arrays_of(rng)])
+    words, half = [TracedArray(*trace.enter(part)) for part in arrays_of(rng)]
+    return TracedGenerator(words, half)
 
 
 def standing(known: np.random.Generator) -> TracedGenerator:

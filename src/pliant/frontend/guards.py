@@ -154,9 +154,10 @@ def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
     return {*found}
 
 
-def _is_ours(names: Any) -> bool:
-    """Whether names are those of a module or class of Pliant, which stay what they are."""
-    return type(names) is dict and str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
+def _is_ours(owner: Any) -> bool:
+    """Whether the owner of a name is a module or class of Pliant, which stay what they are."""
+    names = cast("dict[Any, Any]", owner) if type(owner) is dict else {}
+    return str(names.get("__module__", names.get("__name__"))).startswith("pliant.")
 
 
 def _is_module(names: Any) -> bool:

@@ -115,7 +115,7 @@ def of_element(value: Any, trace: Trace) -> Any:
     if kind_of(value) is Ref and is_of(value.array, np.ndarray):
         return traced(value, TracedArray(*trace.enter(value.array)))
     if is_of(value, np.random.Generator):
-        return entered(cast("Any", value), trace)
+        return entered(value, trace)
     if is_of(value, list | tuple) and type(value) in (list, tuple):
         parts = [of_element(v, trace) for v in value]
         return type(value)(parts) if any(p is not v for p, v in zip(parts, value, strict=True)) else value

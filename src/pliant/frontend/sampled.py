@@ -50,8 +50,8 @@ class Sampled:
             return self.fn(bits, *parameters)
         parts = [as_traced(getattr(bits, name)) for name in bits.PARTS]
         given = [*parts, *[p for p in parameters if type(p) is TracedArray]]
-        known = tuple([None if type(p) is TracedArray else (type(p), repr(p)) for p in parameters])
-        key = (self.fn, type(bits), tuple([(x.type, x.is_scalar, x.is_weak) for x in given]), known)
+        known: Any = tuple([None if type(p) is TracedArray else (p.__class__, repr(p)) for p in parameters])
+        key: Any = (self.fn, type(bits), tuple([(x.type, x.is_scalar, x.is_weak) for x in given]), known)
         sample = self.found.get(key)
         if sample is None:
             if len(self.found) >= KEPT:

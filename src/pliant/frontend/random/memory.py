@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache, lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -40,9 +40,9 @@ def arrays_of(generator: np.random.Generator) -> tuple[Any, Any]:
 
 def _arrays(generator: np.random.Generator, address: int) -> tuple[Any, Any]:
     # A struct of the words' address, whether there is a half, and the half.
-    words = (ctypes.c_uint64 * 4).from_address(ctypes.c_uint64.from_address(address).value)
-    half = (ctypes.c_uint32 * 2).from_address(address + _HALF)
-    cast("Any", words).owner = cast("Any", half).owner = _Owner(generator)
+    words: Any = (ctypes.c_uint64 * 4).from_address(ctypes.c_uint64.from_address(address).value)
+    half: Any = (ctypes.c_uint32 * 2).from_address(address + _HALF)
+    words.owner = half.owner = _Owner(generator)
     return np.frombuffer(words, np.uint64), np.frombuffer(half, np.uint32)
 
 
@@ -58,9 +58,9 @@ def _is_as_expected() -> bool:
 def owner_of(words: Any) -> np.random.Generator | None:
     """The generator whose memory an array is; None of other arrays."""
     base: Any = getattr(words, "base", None)
-    while base is not None and not isinstance(base, ctypes.Array):
+    while base is not None and not hasattr(base, "owner"):
         base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
-    return getattr(base, "owner", None) and base.owner.generator
+    return None if base is None else base.owner.generator
 
 
 def copied(words: Any, half: Any) -> np.random.Generator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import numpy
 
 from pliant.frontend.random import distributions as of
 from pliant.frontend.random import ziggurat as zig
@@ -12,6 +12,8 @@ from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.checks import chance, not_negative, positive
 from pliant.frontend.random.drawing import count, filled, number, scaled
 from pliant.frontend.random.shapes import count_in, shape_of
+
+np: Any = numpy  # or what a trace has in its place
 
 
 def random(rng: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:

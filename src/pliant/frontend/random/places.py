@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
-import numpy as np
+import numpy
 
 from pliant.frontend.random.bits import U64, Bits
 from pliant.frontend.random.checks import chances
@@ -13,6 +13,8 @@ from pliant.frontend.random.drawing import each
 from pliant.frontend.random.methods import random
 from pliant.frontend.random.shapes import count_in, shape_of
 from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
+
+np: Any = numpy  # or what a trace has in its place
 
 MANY: Final = 10000
 """Things of which a sample is the end of a permutation, if it is no small part of them."""
@@ -138,7 +140,7 @@ def permutation(rng: Any, x: Any, axis: int = 0) -> Any:
 def shuffle(rng: Any, x: Any, axis: int = 0) -> None:
     """Put elements of an array or list in another order."""
     if isinstance(x, list):
-        x[:] = [x[k] for k in _permuted(rng, np.arange(len(x)))]
+        x[:] = [x[k] for k in _permuted(rng, np.arange(len(cast("Any", x))))]
     else:
         x[...] = permutation(rng, x, axis)
 

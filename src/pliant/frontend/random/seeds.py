@@ -52,7 +52,8 @@ def seeded(seed: Any) -> TracedGenerator:
 def _state(entropy: Any) -> Any:
     """Four words of 64 bits."""
     pool = _stirred(entropy)
-    found, times = [], START_OUT
+    found: list[Any] = []
+    times = START_OUT
     for n in range(8):
         x = pool[n % POOL] ^ U64(times)
         times = times * TIMES_OUT % 2**32
@@ -62,7 +63,8 @@ def _state(entropy: Any) -> Any:
 
 
 def _stirred(entropy: Any) -> Any:
-    pool, times = [], START_IN
+    pool: list[Any] = []
+    times = START_IN
     for x in entropy:
         x, times = _hashed(x, times)
         pool.append(x)
