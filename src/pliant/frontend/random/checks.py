@@ -11,21 +11,20 @@ CLOSE: Final = 2.0**-26
 
 
 def not_negative(name: str, x: Any) -> None:
-    """ValueError for parameters below 0."""
+    """ValueError for a parameter below 0."""
     if np.any(np.asarray(x) < 0):
         raise ValueError(f"{name} < 0")
 
 
 def positive(name: str, x: Any) -> None:
-    """ValueError for parameters that are not above 0."""
+    """ValueError for a parameter that is not above 0."""
     if np.any(np.asarray(x) <= 0):
         raise ValueError(f"{name} <= 0")
 
 
 def chance(name: str, p: Any) -> None:
     """ValueError for what is no probability."""
-    p = np.asarray(p)
-    if not np.all((p >= 0) & (p <= 1)):
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise ValueError(f"{name} < 0, {name} > 1 or {name} is NaN")
 
 

@@ -1,4 +1,7 @@
-"""One number of each distribution, by the methods that NumPy uses, so that equal states give equal numbers."""
+"""One number of each distribution, by the methods that NumPy uses, so that equal states give equal numbers.
+
+Of parameters that a distribution does not have some number is drawn, in no time: the call is going to raise.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.ziggurat import exponential, normal
 from pliant.frontend.sampled import Sampled
 
+MOST: Final = 2.0**63 - 10 * 2.0**31.5
+"""The greatest mean of events."""
 LOG_GAMMA: Final = (
     8.333333333333333e-02, -2.777777777777778e-03, 7.936507936507937e-04, -5.952380952380952e-04,
     8.417508417508418e-04, -1.917526917526918e-03, 6.410256410256410e-03, -2.955065359477124e-02,
@@ -120,8 +125,8 @@ def gamma(bits: Bits, shape: Any) -> Any:
     """A standard gamma number. G. Marsaglia and W. W. Tsang, ACM Trans. Math. Softw. 26(3), 2000."""
     if shape == 1.0:
         return exponential(bits)
-    if shape == 0.0:
-        return 0.0
+    if not shape > 0.0:
+        return shape * 0.0
     return _gamma_below(bits, shape) if shape < 1.0 else _gamma_above(bits, shape)
 
 
@@ -160,6 +165,8 @@ def _gamma_above(bits: Bits, shape: Any) -> Any:
 @Sampled
 def beta(bits: Bits, a: Any, b: Any) -> Any:
     """A beta number: by M. D. Jöhnk's method where both shapes are at most 1, else of two gamma numbers."""
+    if not (a > 0.0 and b > 0.0):
+        return np.nan
     if a <= 1.0 and b <= 1.0:
         return _beta_below(bits, a, b)
     x = gamma(bits, a)
@@ -183,10 +190,10 @@ def _beta_below(bits: Bits, a: Any, b: Any) -> Any:
 @Sampled
 def poisson(bits: Bits, mean: Any) -> Any:
     """How many events there are."""
+    if not (mean > 0.0 and mean <= MOST):
+        return 0
     if mean >= 10.0:
         return _poisson_many(bits, mean)
-    if mean == 0.0:
-        return 0
     count, product, least = 0, bits.uniform(), np.exp(-mean)
     while product > least:
         count += 1
@@ -248,7 +255,7 @@ def geometric(bits: Bits, p: Any) -> Any:
 @Sampled
 def binomial(bits: Bits, n: Any, p: Any) -> Any:
     """How many of n trials succeed."""
-    if n == 0 or p == 0.0:
+    if n <= 0 or not (p > 0.0 and p <= 1.0):
         return 0
     if p <= 0.5:
         return _successes(bits, n, p)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.frontend.random.bits import Bits
-from pliant.frontend.random.shapes import is_short, shape_of
+from pliant.frontend.random.shapes import is_short, long_only, shape_of
 
 
 def each(rng: Any, one: Callable[..., Any], shape: Any, dtype: Any, *parameters: Any) -> Any:
@@ -44,15 +44,15 @@ def count(rng: Any, one: Callable[..., Any], size: Any, *parameters: Any) -> Any
     return int(made) if shape is None else made
 
 
-def filled(rng: Any, one: Callable[..., Any], short: Any, size: Any, dtype: Any, out: Any) -> Any:
+def filled(rng: Any, one: Callable[..., Any], short: Any, size: Any, dtype: Any, out: Any, *parameters: Any) -> Any:
     """What `one` draws, or `short` of 32 bits, written to `out` if it is given."""
-    shape = shape_of(size, ()) if out is None else out.shape
-    if not is_short(dtype):
-        made = number(rng, one, shape)
+    shape = shape_of(size if out is None else out.shape, parameters)
+    if not is_short(dtype if out is None else out.dtype):
+        made = number(rng, one, shape, *parameters)
     elif short is None:
-        raise NotImplementedError("exponential numbers of 32 bits")
+        raise long_only()
     else:
-        made = each(rng, short, shape, np.float32)
+        made = each(rng, short, shape, np.float32, *parameters)
         made = float(made) if shape is None else made
     if out is None:
         return made

@@ -38,11 +38,7 @@ def standard_exponential(
 def standard_gamma(rng: Any, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
     """Gamma numbers of scale 1."""
     not_negative("shape", shape)
-    made = number(rng, of.gamma, size if out is None else out.shape, shape)
-    if out is None:
-        return made
-    out[...] = made
-    return out
+    return filled(rng, of.gamma, None, size, dtype, out, shape)
 
 
 def standard_cauchy(rng: Any, size: Any = None) -> Any:
@@ -106,8 +102,10 @@ def logistic(rng: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> An
 
 def triangular(rng: Any, left: Any, mode: Any, right: Any, size: Any = None) -> Any:
     """Numbers whose density is a triangle."""
-    if np.any(np.asarray(left) > mode) or np.any(np.asarray(mode) > right):
-        raise ValueError("left > mode" if np.any(np.asarray(left) > mode) else "mode > right")
+    if np.any(np.asarray(left) > mode):
+        raise ValueError("left > mode")
+    if np.any(np.asarray(mode) > right):
+        raise ValueError("mode > right")
     if np.any(np.asarray(left) == right):
         raise ValueError("left == right")
     return number(rng, of.triangular, size, left, mode, right)
@@ -160,14 +158,17 @@ def beta(rng: Any, a: Any, b: Any, size: Any = None) -> Any:
 
 def poisson(rng: Any, lam: Any = 1.0, size: Any = None) -> Any:
     """Numbers of events."""
-    not_negative("lam", lam)
+    if not np.all(np.asarray(lam) >= 0):
+        raise ValueError("lam < 0 or lam is NaN")
+    if np.any(np.asarray(lam) > of.MOST):
+        raise ValueError("lam value too large")
     return count(rng, of.poisson, size, lam)
 
 
 def geometric(rng: Any, p: Any, size: Any = None) -> Any:
     """Trials until one succeeds."""
-    positive("p", p)
-    chance("p", p)
+    if not np.all((np.asarray(p) > 0) & (np.asarray(p) <= 1)):
+        raise ValueError("p <= 0, p > 1 or p contains NaNs")
     return count(rng, of.geometric, size, p)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
+
 
 def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
     """The shape of a result; None for one number. ValueError if the parameters are of another shape."""
@@ -24,6 +27,13 @@ def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
 def count_in(size: Any) -> int:
     """How many numbers a result holds."""
     return math.prod(shape_of(size, ()) or ())
+
+
+def long_only() -> UnsupportedError:
+    """The error of numbers of 32 bits that are drawn of 64 here."""
+    return UnsupportedError(
+        "exponential and gamma numbers of 32 bits are not drawn at run time", hint="draw them of 64 bits"
+    ).at(("here", here()))
 
 
 def is_short(dtype: Any) -> bool:
