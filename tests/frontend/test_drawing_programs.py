@@ -156,7 +156,7 @@ def test_generators_are_seen_wherever_they_are() -> None:
             return self.x.sum()
 
     def seen(x: float) -> Any:
-        return x + ONE["rng"].random() + [r.random() for r in held][0] + sum(r.random() for r in ONE.values())
+        return x + ONE["rng"].random() + sum([r.random() for r in held]) + sum(r.random() for r in ONE.values())
 
     fast, slow = Walker(), Walker()
     step = pliant.jit(fast.step)
