@@ -240,6 +240,6 @@ _ours: dict[str, bool] = {}  # by file name: this runs for every value
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file belongs to Pliant, NumPy or Python's own machinery."""
+    """Whether a file belongs to Pliant, NumPy, optree or Python's own machinery."""
     inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
-    return inside or "/numpy/" in name or "\\numpy\\" in name
+    return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in ("numpy", "optree")])

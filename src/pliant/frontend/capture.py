@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, cast, final
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, RandomState
 
 from pliant.frontend import text
 from pliant.frontend.array import TracedArray
@@ -48,7 +48,7 @@ from pliant.frontend.control.specials import binary, reads_item, special, update
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
-from pliant.frontend.draws import default_rng, drawing, drawn_once, generator
+from pliant.frontend.draws import COMMON, default_rng, drawing, drawn_once, entered, generator, state
 from pliant.frontend.elements import Elements
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
@@ -87,7 +87,7 @@ def readers_of(trace: Trace) -> dict[str, types.CellType]:
 _SHOWING: Final = frozenset((print, warnings.warn))
 """Functions that show what they are given as it is; `warn` looks at who calls it."""
 
-_COMMON: Final = random.random.__self__  # the generator whose methods are the functions of the module
+_PYTHONS: Final = random.random.__self__  # the generator whose methods are the functions of the module
 
 
 @final
@@ -113,7 +113,7 @@ class Reader(Elements):
             return of_each(holder, lambda one: self.attribute(one, name))
         if kind is TracedGenerator:
             return drawing(holder, name, self.trace)
-        if kind is Generator or kind is np.random.RandomState:
+        if kind is Generator or kind is RandomState:
             raise drawn_once(f"np.random.{name}")
         if is_stateful(kind):
             only_for_sure(f".{name} of {kind.__name__}")
@@ -191,7 +191,11 @@ class Reader(Elements):
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
         if owner is None:
-            return of_element(value, self.trace) if is_of(value, Ref | Generator) else instrument(value, self.trace)
+            return (
+                of_element(value, self.trace)
+                if is_of(value, Ref | Generator | RandomState)
+                else instrument(value, self.trace)
+            )
         return seen(value, owner, name, self.trace)
 
     def each(self, elements: Any, is_walked: bool = False, is_whole: bool = False) -> Any:
@@ -295,10 +299,12 @@ class Reader(Elements):
             return functools.partial(self.called, fn)
         if (bound := reads_item(fn)) is not None:
             return functools.partial(self.element, *bound)
-        if getattr(fn, "__self__", None) is _COMMON:
+        if getattr(fn, "__self__", None) is _PYTHONS:
             raise drawn_once(f"random.{fn.__name__}")
-        if fn is Generator or fn is np.random.default_rng:
-            return generator if fn is Generator else default_rng
+        if fn is Generator or fn is RandomState or fn is np.random.default_rng:
+            return generator if fn is Generator else state if fn is RandomState else default_rng
+        if getattr(fn, "__self__", None) is COMMON:
+            return drawing(entered(COMMON, self.trace), fn.__name__, self.trace)
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)

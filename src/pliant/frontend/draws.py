@@ -6,7 +6,7 @@ from __future__ import annotations
 import types
 from functools import partial
 from importlib import import_module
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -27,10 +27,11 @@ PLACED: Final = ("choice", "permutation", "shuffle")
 
 def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
     """The method of a generator of this name."""
-    if name in ("words", "half"):
-        return getattr(rng, name)
-    places, numbers = (import_module(f"pliant.frontend.random.{module}") for module in ("places", "methods"))
-    method = getattr(places, name, None) or getattr(numbers, name, None)
+    if name == "parts":
+        return rng.parts
+    if rng.kind is np.random.RandomState:
+        return state_drawing(rng, name, trace)
+    method = method_of_generators(name)
     if not hasattr(np.random.Generator, name) or name.startswith("_"):
         return getattr(np.random.default_rng(0), name)  # as NumPy says that there is none
     if method is None and rng.known is None:
@@ -39,6 +40,12 @@ def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
             hint="draw before the call, and pass the numbers as an argument",
         ).at(("here", here()))
     return partial(_drawn, rng, name, method and partial(trace.outermost.see(method), rng))
+
+
+def method_of_generators(name: str) -> Any:
+    """What draws at run time; None if nothing does."""
+    places, numbers = (import_module(f"pliant.frontend.random.{module}") for module in ("places", "methods"))
+    return getattr(places, name, None) or getattr(numbers, name, None)
 
 
 def _drawn(rng: TracedGenerator, name: str, at_run_time: Any, *args: Any, **options: Any) -> Any:
@@ -77,6 +84,29 @@ def placed(rng: TracedGenerator, name: str, a: Any, *args: Any, **options: Any) 
     return None
 
 
+COMMON: Final[Any] = cast("Any", np.random.normal).__self__
+"""The state whose methods are the functions of `np.random`."""
+
+
+def state_drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
+    """The method of a `RandomState` of this name."""
+    own = import_module("pliant.frontend.random.of_states")
+    method = method_of_generators(name) if name in own.SAME else getattr(own, name, None)
+    if not hasattr(np.random.RandomState, name) and not hasattr(np.random, name):
+        return getattr(COMMON, name)  # as NumPy says that there is none
+    if method is None or name.startswith("_"):
+        raise drawn_once(f"np.random.{name}")
+    return partial(trace.outermost.see(method), rng)
+
+
+def state(seed: Any = None) -> TracedGenerator:
+    """`np.random.RandomState`, of a seed."""
+    made = standing(np.random.RandomState(0))
+    made.known = None
+    state_drawing(made, "seed", current())(seed)
+    return made
+
+
 @final
 class RandomNamespace(types.ModuleType):
     """The module `numpy.random`."""
@@ -89,7 +119,7 @@ class RandomNamespace(types.ModuleType):
             return default_rng
         if name.startswith("__") or isinstance(getattr(np.random, name, None), type):
             return getattr(np.random, name)
-        raise drawn_once(f"np.random.{name}")
+        return drawing(entered(COMMON, current()), name, current())
 
 
 def default_rng(seed: Any = None) -> Any:
@@ -115,16 +145,14 @@ def generator(bits: np.random.BitGenerator) -> TracedGenerator:
     return standing(np.random.Generator(bits))
 
 
-def entered(rng: np.random.Generator, trace: Trace) -> TracedGenerator:
+def entered(rng: Any, trace: Trace) -> TracedGenerator:
     """What stands for a generator from outside."""
-    words, half = [TracedArray(*trace.enter(part)) for part in arrays_of(rng)]
-    return TracedGenerator(words, half)
+    return TracedGenerator(rng.__class__, tuple([TracedArray(*trace.enter(part)) for part in arrays_of(rng)]))
 
 
-def standing(known: np.random.Generator) -> TracedGenerator:
+def standing(known: Any) -> TracedGenerator:
     """What stands for a generator that the traced function has made, in its first state."""
-    words, half = arrays_of(known)
-    return TracedGenerator(adopt(words.copy()), adopt(half.copy()), known)
+    return TracedGenerator(known.__class__, tuple([adopt(part.copy()) for part in arrays_of(known)]), known)
 
 
 def has_places(x: Any, name: str) -> bool:

@@ -114,7 +114,7 @@ def of_element(value: Any, trace: Trace) -> Any:
         return TracedArray(*trace.enter(value))
     if kind_of(value) is Ref and is_of(value.array, np.ndarray):
         return traced(value, TracedArray(*trace.enter(value.array)))
-    if is_of(value, np.random.Generator):
+    if is_of(value, np.random.Generator | np.random.RandomState):
         return entered(value, trace)
     if is_of(value, list | tuple) and type(value) in (list, tuple):
         parts = [of_element(v, trace) for v in value]
@@ -151,4 +151,8 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value)) is not None:
         return known
-    return of_element(value, trace) if is_of(value, Ref | np.random.Generator) else instrument(value, trace)
+    return (
+        of_element(value, trace)
+        if is_of(value, Ref | np.random.Generator | np.random.RandomState)
+        else instrument(value, trace)
+    )

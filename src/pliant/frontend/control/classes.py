@@ -31,7 +31,7 @@ def class_of(*args: Any) -> Any:
     if len(args) == 1 and is_deque(x):
         return collections.deque
     if len(args) == 1 and type(x) is TracedGenerator:
-        return np.random.Generator
+        return x.kind
     if len(args) != 1 or type(x) not in _OWN:
         return builtins.type(*args)
     if not is_traced(x):

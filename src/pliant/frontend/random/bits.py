@@ -6,25 +6,12 @@ M. E. O'Neill, PCG: A Family of Simple Fast Space-Efficient Statistically Good A
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-U64: Final = np.uint64
-MULTIPLIER: Final = 0x2360ED051FC65DA44385DF649FCCF645
-HIGH: Final = U64(MULTIPLIER >> 64)
-LOW: Final = U64(MULTIPLIER & (2**64 - 1))
-UNIT: Final = 2.0**-53
-UNIT32: Final = np.float32(2.0**-24)
-WORD: Final = U64(2**32 - 1)
-
-
-def high_product(x: Any, y: Any) -> Any:
-    """The upper 64 bits of a product of two words of 64."""
-    x_low, x_high, y_low, y_high = x & WORD, x >> U64(32), y & WORD, y >> U64(32)
-    left, right = x_high * y_low, x_low * y_high
-    middle = (x_low * y_low >> U64(32)) + (left & WORD) + (right & WORD)
-    return x_high * y_high + (left >> U64(32)) + (right >> U64(32)) + (middle >> U64(32))
+from pliant.frontend.random import twister, ziggurat
+from pliant.frontend.random.words import HIGH, LOW, U64, UNIT, UNIT32, WORD, high_product
 
 
 class Bits:
@@ -38,8 +25,9 @@ class Bits:
         self.more_low, self.more_high = words[2], words[3]
         self.has_half, self.left = half[0], half[1]
 
-    def store(self, words: Any, half: Any) -> None:
+    def store(self, parts: Any) -> None:
         """Write what has changed."""
+        words, half = parts
         words[0], words[1] = self.low, self.high
         half[0], half[1] = self.has_half, self.left
 
@@ -68,3 +56,16 @@ class Bits:
     def uniform32(self) -> Any:
         """A number from 0 up to 1, of 32 bits."""
         return np.float32(self.next32() >> U64(8)) * UNIT32
+
+    def normal(self) -> Any:
+        """A standard normal number."""
+        return ziggurat.normal(self)
+
+    def exponential(self) -> Any:
+        """A standard exponential number."""
+        return ziggurat.exponential(self)
+
+
+def bits_of(parts: Any) -> Any:
+    """The bits of a generator that consists of these arrays."""
+    return Bits(*parts) if len(parts) == 2 else twister.Twister(*parts)

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.random.bits import Bits
-from pliant.frontend.random.ziggurat import exponential, normal
+from pliant.frontend.random.ziggurat import normal32 as normal32
 from pliant.frontend.sampled import Sampled
 
 MOST: Final = 2.0**63 - 10 * 2.0**31.5
@@ -24,52 +23,72 @@ LOG_GAMMA: Final = (
 """Of the series of Stirling."""
 
 
+def uniform(bits: Any) -> Any:
+    """From 0 up to 1."""
+    return bits.uniform()
+
+
+def uniform32(bits: Any) -> Any:
+    """From 0 up to 1, of 32 bits."""
+    return bits.uniform32()
+
+
+def normal(bits: Any) -> Any:
+    """Of mean 0 and variance 1."""
+    return bits.normal()
+
+
+def exponential(bits: Any) -> Any:
+    """Of mean 1."""
+    return bits.exponential()
+
+
 @Sampled
-def by_logarithm(bits: Bits) -> Any:
+def by_logarithm(bits: Any) -> Any:
     """An exponential number, as the logarithm of a uniform one."""
     return -np.log1p(-bits.uniform())
 
 
 @Sampled
-def cauchy(bits: Bits) -> Any:
+def cauchy(bits: Any) -> Any:
     """The quotient of two normal numbers."""
-    x = normal(bits)
-    return x / normal(bits)
+    x = bits.normal()
+    return x / bits.normal()
 
 
 @Sampled
-def student(bits: Bits, df: Any) -> Any:
+def student(bits: Any, df: Any) -> Any:
     """A normal number by the root of the mean of squares of others."""
-    x = normal(bits)
+    x = bits.normal()
     return np.sqrt(df / 2.0) * x / np.sqrt(gamma(bits, df / 2.0))
 
 
 @Sampled
-def rayleigh(bits: Bits) -> Any:
+def rayleigh(bits: Any) -> Any:
     """The length of two normal numbers."""
-    return np.sqrt(2.0 * exponential(bits))
+    return np.sqrt(2.0 * bits.exponential())
 
 
 @Sampled
-def weibull(bits: Bits, a: Any) -> Any:
+def weibull(bits: Any, a: Any) -> Any:
     """A power of an exponential number."""
-    return exponential(bits) ** (1.0 / a) if a != 0.0 else 0.0
+    return bits.exponential() ** (1.0 / a) if a != 0.0 else 0.0
 
 
 @Sampled
-def pareto(bits: Bits, a: Any) -> Any:
+def pareto(bits: Any, a: Any) -> Any:
     """The exponential of an exponential number."""
-    return np.expm1(exponential(bits) / a)
+    return np.expm1(bits.exponential() / a)
 
 
 @Sampled
-def power(bits: Bits, a: Any) -> Any:
+def power(bits: Any, a: Any) -> Any:
     """A power of a uniform number."""
-    return (-np.expm1(-exponential(bits))) ** (1.0 / a)
+    return (-np.expm1(-bits.exponential())) ** (1.0 / a)
 
 
 @Sampled
-def triangular(bits: Bits, left: Any, mode: Any, right: Any) -> Any:
+def triangular(bits: Any, left: Any, mode: Any, right: Any) -> Any:
     """Whose density is a triangle."""
     width = right - left
     u = bits.uniform()
@@ -79,20 +98,20 @@ def triangular(bits: Bits, left: Any, mode: Any, right: Any) -> Any:
 
 
 @Sampled
-def fisher(bits: Bits, above: Any, below: Any) -> Any:
+def fisher(bits: Any, above: Any, below: Any) -> Any:
     """The quotient of two means of squares of normal numbers."""
     x = 2.0 * gamma(bits, above / 2.0)
     return x * below / (2.0 * gamma(bits, below / 2.0) * above)
 
 
 @Sampled
-def negative_binomial(bits: Bits, n: Any, p: Any) -> Any:
+def negative_binomial(bits: Any, n: Any, p: Any) -> Any:
     """How many trials fail until n have succeeded."""
     return poisson(bits, gamma(bits, n) * (1.0 - p) / p)
 
 
 @Sampled
-def gumbel(bits: Bits, loc: Any, scale: Any) -> Any:
+def gumbel(bits: Any, loc: Any, scale: Any) -> Any:
     """Of the greatest of many."""
     while True:
         u = 1.0 - bits.uniform()
@@ -101,7 +120,7 @@ def gumbel(bits: Bits, loc: Any, scale: Any) -> Any:
 
 
 @Sampled
-def logistic(bits: Bits, loc: Any, scale: Any) -> Any:
+def logistic(bits: Any, loc: Any, scale: Any) -> Any:
     """Whose logit is uniform."""
     while True:
         u = bits.uniform()
@@ -110,7 +129,7 @@ def logistic(bits: Bits, loc: Any, scale: Any) -> Any:
 
 
 @Sampled
-def laplace(bits: Bits, loc: Any, scale: Any) -> Any:
+def laplace(bits: Any, loc: Any, scale: Any) -> Any:
     """An exponential number of either sign."""
     while True:
         u = bits.uniform()
@@ -121,19 +140,19 @@ def laplace(bits: Bits, loc: Any, scale: Any) -> Any:
 
 
 @Sampled
-def gamma(bits: Bits, shape: Any) -> Any:
+def gamma(bits: Any, shape: Any) -> Any:
     """A standard gamma number. G. Marsaglia and W. W. Tsang, ACM Trans. Math. Softw. 26(3), 2000."""
     if shape == 1.0:
-        return exponential(bits)
+        return bits.exponential()
     if not shape > 0.0:
         return shape * 0.0
     return _gamma_below(bits, shape) if shape < 1.0 else _gamma_above(bits, shape)
 
 
-def _gamma_below(bits: Bits, shape: Any) -> Any:
+def _gamma_below(bits: Any, shape: Any) -> Any:
     while True:
         u = bits.uniform()
-        v = exponential(bits)
+        v = bits.exponential()
         if u <= 1.0 - shape:
             x = u ** (1.0 / shape)
             if x <= v:
@@ -145,14 +164,14 @@ def _gamma_below(bits: Bits, shape: Any) -> Any:
                 return x
 
 
-def _gamma_above(bits: Bits, shape: Any) -> Any:
+def _gamma_above(bits: Any, shape: Any) -> Any:
     b = shape - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * b)
     while True:
-        x = normal(bits)
+        x = bits.normal()
         v = 1.0 + c * x
         while v <= 0.0:
-            x = normal(bits)
+            x = bits.normal()
             v = 1.0 + c * x
         v = v * v * v
         u = bits.uniform()
@@ -163,7 +182,7 @@ def _gamma_above(bits: Bits, shape: Any) -> Any:
 
 
 @Sampled
-def beta(bits: Bits, a: Any, b: Any) -> Any:
+def beta(bits: Any, a: Any, b: Any) -> Any:
     """A beta number: by M. D. Jöhnk's method where both shapes are at most 1, else of two gamma numbers."""
     if not (a > 0.0 and b > 0.0):
         return np.nan
@@ -173,7 +192,7 @@ def beta(bits: Bits, a: Any, b: Any) -> Any:
     return x / (x + gamma(bits, b))
 
 
-def _beta_below(bits: Bits, a: Any, b: Any) -> Any:
+def _beta_below(bits: Any, a: Any, b: Any) -> Any:
     while True:
         u = bits.uniform()
         v = bits.uniform()
@@ -188,7 +207,7 @@ def _beta_below(bits: Bits, a: Any, b: Any) -> Any:
 
 
 @Sampled
-def poisson(bits: Bits, mean: Any) -> Any:
+def poisson(bits: Any, mean: Any) -> Any:
     """How many events there are."""
     if not (mean > 0.0 and mean <= MOST):
         return 0
@@ -201,7 +220,7 @@ def poisson(bits: Bits, mean: Any) -> Any:
     return count
 
 
-def _poisson_many(bits: Bits, mean: Any) -> Any:
+def _poisson_many(bits: Any, mean: Any) -> Any:
     """W. Hörmann, The transformed rejection method for generating Poisson random variables, 1993: PTRS."""
     root = np.sqrt(mean)
     b = 0.931 + 2.53 * root
@@ -240,7 +259,7 @@ def log_gamma(x: Any) -> Any:
 
 
 @Sampled
-def geometric(bits: Bits, p: Any) -> Any:
+def geometric(bits: Any, p: Any) -> Any:
     """The number of the first trial that succeeds."""
     if p >= 1.0 / 3.0:
         count, total, term, u = 1, p, p, bits.uniform()
@@ -249,11 +268,11 @@ def geometric(bits: Bits, p: Any) -> Any:
             total += term
             count += 1
         return count
-    return int(np.ceil(-exponential(bits) / np.log1p(-p)))
+    return int(np.ceil(-bits.exponential() / np.log1p(-p)))
 
 
 @Sampled
-def binomial(bits: Bits, n: Any, p: Any) -> Any:
+def binomial(bits: Any, n: Any, p: Any) -> Any:
     """How many of n trials succeed."""
     if n <= 0 or not (p > 0.0 and p <= 1.0):
         return 0
@@ -262,11 +281,11 @@ def binomial(bits: Bits, n: Any, p: Any) -> Any:
     return n - _successes(bits, n, 1.0 - p)
 
 
-def _successes(bits: Bits, n: Any, p: Any) -> Any:
+def _successes(bits: Any, n: Any, p: Any) -> Any:
     return _few(bits, n, p) if p * n <= 30.0 else _many(bits, n, p)
 
 
-def _few(bits: Bits, n: Any, p: Any) -> Any:
+def _few(bits: Any, n: Any, p: Any) -> Any:
     """By adding up probabilities."""
     q = 1.0 - p
     first = np.exp(n * np.log(q))
@@ -283,7 +302,7 @@ def _few(bits: Bits, n: Any, p: Any) -> Any:
     return x
 
 
-def _many(bits: Bits, n: Any, p: Any) -> Any:
+def _many(bits: Any, n: Any, p: Any) -> Any:
     """V. Kachitvichyanukul and B. W. Schmeiser, Binomial random variate generation, Comm. ACM 31(2), 1988: BTPE. A
     triangle in the middle, a parallelogram around it, and exponential tails."""
     q = 1.0 - p

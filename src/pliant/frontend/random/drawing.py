@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.frontend.random.bits import Bits
+from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.shapes import is_short, long_only, shape_of
 
 
 def each(rng: Any, one: Callable[..., Any], shape: Any, dtype: Any, *parameters: Any) -> Any:
     """What `one` draws, once where there is no shape, or for each element of one."""
-    bits = Bits(rng.words, rng.half)
+    bits = bits_of(rng.parts)
     if shape is None:
         made = one(bits, *parameters)
     else:
         made = np.empty(shape, dtype)
         _fill(made.reshape(-1), one, bits, [_flat(p, shape) for p in parameters])
-    bits.store(rng.words, rng.half)
+    bits.store(rng.parts)
     return made
 
 

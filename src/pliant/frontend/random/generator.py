@@ -14,35 +14,34 @@ from pliant.frontend.reference import NAMESPACE
 
 @final
 class TracedGenerator:
-    """What stands for a generator: its words and what is left of the last one, as arrays. known: one of NumPy's of the
-    same state, while that is known."""
+    """What stands for a generator of a class of NumPy's: its state, as arrays. known: one of the same state, while that
+    is known."""
 
-    __slots__ = ("half", "known", "words")
+    __slots__ = ("kind", "known", "parts")
 
-    def __init__(self, words: Any, half: Any, known: np.random.Generator | None = None) -> None:
-        self.words, self.half, self.known = words, half, known
-        for part in (words, half):
+    def __init__(self, kind: type, parts: tuple[Any, ...], known: Any = None) -> None:
+        self.kind, self.parts, self.known = kind, parts, known
+        for part in parts:
             if type(part) is TracedArray:
                 part.storage.is_generators = True
 
     def advanced(self) -> None:
         """Note the state of the known generator after a draw."""
-        assert self.known
-        words, half = arrays_of(self.known)
-        self.words[...], self.half[...] = words.copy(), half.copy()
+        for part, now in zip(self.parts, arrays_of(self.known), strict=True):
+            part[...] = now.copy()
 
 
 def _parts(rng: Any) -> tuple[Any, ...]:
-    parts = (rng.words, rng.half) if type(rng) is TracedGenerator else arrays_of(rng)
-    return parts, None, None
+    if type(rng) is TracedGenerator:
+        return rng.parts, rng.kind, None
+    return arrays_of(rng), rng.__class__, None
 
 
-def _rebuilt(_: Any, parts: tuple[Any, ...]) -> Any:
-    words, half = parts
-    if type(words) is not np.ndarray:
-        return TracedGenerator(words, half)
-    return owner_of(words) or copied(words, half)
+def _rebuilt(kind: Any, parts: tuple[Any, ...]) -> Any:
+    if type(parts[0]) is not np.ndarray:
+        return TracedGenerator(kind, parts)
+    return owner_of(parts[0]) or copied(kind, parts)
 
 
-for _kind in (np.random.Generator, TracedGenerator):
+for _kind in (np.random.Generator, np.random.RandomState, TracedGenerator):
     cast("Any", optree).register_pytree_node(_kind, _parts, _rebuilt, namespace=NAMESPACE)

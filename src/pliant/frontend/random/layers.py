@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from pliant.frontend.random.bits import MULTIPLIER
+from pliant.frontend.random.words import MULTIPLIER
 
 Layers: TypeAlias = tuple[Any, Any, Any]
 """Of each layer: up to which part of its width all is below the curve, the unit of its width, its height."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -27,32 +28,64 @@ class _Owner:
 
 
 @lru_cache(maxsize=KEPT)
-def arrays_of(generator: np.random.Generator) -> tuple[Any, Any]:
-    """Words and half of a generator, in its own memory; they keep it. UnsupportedError for other bits than PCG64's."""
-    bits: Any = generator.bit_generator
-    if type(bits) is not np.random.PCG64 or not _is_as_expected():
+def arrays_of(generator: Any) -> tuple[Any, ...]:
+    """The state of a generator, in its own memory; the arrays keep it. UnsupportedError for bits that are not known."""
+    is_state = isinstance(generator, np.random.RandomState)
+    bits: Any = generator._bit_generator if is_state else generator.bit_generator
+    if type(bits) is not (np.random.MT19937 if is_state else np.random.PCG64) or not _is_as_expected():
         raise UnsupportedError(
             f"random numbers of a {type(bits).__name__} generator are drawn inside a traced function",
             hint="np.random.default_rng(seed) makes one of PCG64, whose numbers can be drawn here",
         ).at(("here", here()))
-    return _arrays(generator, bits.ctypes.state_address)
+    address = bits.ctypes.state_address
+    found = _key(address) + _pair(generator) if is_state else _words(address)
+    owner = _Owner(generator)
+    for part in found:
+        part.owner = owner
+    return tuple([np.frombuffer(part, part._type_) for part in found])
 
 
-def _arrays(generator: np.random.Generator, address: int) -> tuple[Any, Any]:
+def _words(address: int) -> tuple[Any, ...]:
     # A struct of the words' address, whether there is a half, and the half.
     words: Any = (ctypes.c_uint64 * 4).from_address(ctypes.c_uint64.from_address(address).value)
-    half: Any = (ctypes.c_uint32 * 2).from_address(address + _HALF)
-    words.owner = half.owner = _Owner(generator)
-    return np.frombuffer(words, np.uint64), np.frombuffer(half, np.uint32)
+    return words, (ctypes.c_uint32 * 2).from_address(address + _HALF)
+
+
+def _key(address: int) -> tuple[Any, ...]:
+    return (ctypes.c_uint32 * 624).from_address(address), (ctypes.c_int32 * 1).from_address(address + 4 * 624)
+
+
+def _pair(state: Any) -> tuple[Any, ...]:
+    """Whether a normal number is left of the last pair, and this."""
+    address = id(state) + _other()
+    return (ctypes.c_int32 * 1).from_address(address - 8), (ctypes.c_double * 1).from_address(address)
+
+
+@cache
+def _other() -> int:
+    """Where in a `RandomState` a normal number is left, found by leaving one there."""
+    state: Any = np.random.RandomState(0)
+    place = 0
+    for left in (0.12345678912345678, 0.98765432198765432):
+        state.set_state((*state.get_state()[:3], 1, left))
+        memory = ctypes.string_at(id(state), type(state).__basicsize__)
+        found = memory.find(struct.pack("d", left))
+        if found < 8 or place not in (0, found) or struct.unpack_from("i", memory, found - 8) != (1,):
+            raise UnsupportedError("this version of NumPy keeps the state of np.random in an unknown place")
+        place = found
+    return place
 
 
 @cache
 def _is_as_expected() -> bool:
     """Whether the words lie as they do where compilers have integers of 128 bits."""
-    bits = np.random.PCG64(0)
-    words, _ = _arrays(np.random.Generator(bits), bits.ctypes.state_address)
+    bits, other = np.random.PCG64(0), np.random.MT19937(0)
+    words, _ = _words(bits.ctypes.state_address)
+    key, place = _key(other.ctypes.state_address)
     state, more = bits.state["state"]["state"], bits.state["state"]["inc"]
-    return words.tolist() == [part for x in (state, more) for part in (x % 2**64, x >> 64)]
+    known = cast("Any", other.state)["state"]
+    is_known = list(words) == [part for x in (state, more) for part in (x % 2**64, x >> 64)]
+    return is_known and list(key) == known["key"].tolist() and place[0] == known["pos"]
 
 
 def owner_of(words: Any) -> np.random.Generator | None:
@@ -63,9 +96,10 @@ def owner_of(words: Any) -> np.random.Generator | None:
     return None if base is None else base.owner.generator
 
 
-def copied(words: Any, half: Any) -> np.random.Generator:
-    """A new generator with the state of another one."""
-    made = np.random.Generator(np.random.PCG64(0))
-    for target, source in zip(arrays_of(made), (words, half), strict=True):
+def copied(kind: Any, parts: Any) -> Any:
+    """A new generator with a state."""
+    bits: Any = np.random.PCG64(0) if len(parts) == 2 else np.random.MT19937(0)
+    made = kind(bits)
+    for target, source in zip(arrays_of(made), parts, strict=True):
         target[...] = source
     return made

@@ -7,8 +7,7 @@ from typing import Any
 import numpy
 
 from pliant.frontend.random import distributions as of
-from pliant.frontend.random import ziggurat as zig
-from pliant.frontend.random.bits import Bits
+from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chance, not_negative, positive
 from pliant.frontend.random.drawing import count, filled, number, scaled
 from pliant.frontend.random.shapes import count_in, shape_of
@@ -18,12 +17,12 @@ np: Any = numpy  # or what a trace has in its place
 
 def random(rng: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
     """Numbers from 0 up to 1."""
-    return filled(rng, Bits.uniform, Bits.uniform32, size, dtype, out)
+    return filled(rng, of.uniform, of.uniform32, size, dtype, out)
 
 
 def standard_normal(rng: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
     """Numbers of mean 0 and variance 1."""
-    return filled(rng, zig.normal, zig.normal32, size, dtype, out)
+    return filled(rng, of.normal, of.normal32, size, dtype, out)
 
 
 def standard_exponential(
@@ -32,7 +31,7 @@ def standard_exponential(
     """Numbers of mean 1."""
     if method == "inv":
         return filled(rng, of.by_logarithm, None, size, dtype, out)
-    return filled(rng, zig.exponential, None, size, dtype, out)
+    return filled(rng, of.exponential, None, size, dtype, out)
 
 
 def standard_gamma(rng: Any, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
@@ -54,13 +53,13 @@ def standard_t(rng: Any, df: Any, size: Any = None) -> Any:
 
 def uniform(rng: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     """Numbers from `low` up to `high`."""
-    return scaled(rng, Bits.uniform, size, low, high - low)
+    return scaled(rng, of.uniform, size, low, high - low)
 
 
 def normal(rng: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
     """Normal numbers."""
     not_negative("scale", scale)
-    return scaled(rng, zig.normal, size, loc, scale)
+    return scaled(rng, of.normal, size, loc, scale)
 
 
 def lognormal(rng: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
@@ -73,7 +72,7 @@ def lognormal(rng: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> 
 def exponential(rng: Any, scale: Any = 1.0, size: Any = None) -> Any:
     """Numbers of mean `scale`."""
     not_negative("scale", scale)
-    return scaled(rng, zig.exponential, size, 0.0, scale)
+    return scaled(rng, of.exponential, size, 0.0, scale)
 
 
 def rayleigh(rng: Any, scale: Any = 1.0, size: Any = None) -> Any:
@@ -190,7 +189,7 @@ def multinomial(rng: Any, n: Any, pvals: Any, size: Any = None) -> Any:
     """Trials of each of several results."""
     pvals = np.asarray(pvals)
     made = np.zeros((count_in(size), len(pvals)), np.int64)
-    bits = Bits(rng.words, rng.half)
+    bits = bits_of(rng.parts)
     for row in range(len(made)):
         left, rest = n, 1.0
         for k in range(len(pvals) - 1):
@@ -199,7 +198,7 @@ def multinomial(rng: Any, n: Any, pvals: Any, size: Any = None) -> Any:
                 left = left - made[row, k]
                 rest = rest - pvals[k]
         made[row, -1] = left
-    bits.store(rng.words, rng.half)
+    bits.store(rng.parts)
     return made.reshape((*(shape_of(size, ()) or ()), len(pvals)))
 
 
@@ -219,7 +218,7 @@ def multivariate_normal(
 ) -> Any:
     """Normal numbers of a covariance."""
     mean, cov = np.asarray(mean), np.asarray(cov)
-    z = number(rng, zig.normal, (count_in(size), len(mean)))
+    z = number(rng, of.normal, (count_in(size), len(mean)))
     if method == "svd":
         u, s, _ = np.linalg.svd(cov)
         factor = u * np.sqrt(s)

@@ -7,12 +7,13 @@ from typing import Any, Final, cast
 
 import numpy
 
-from pliant.frontend.random.bits import U64, Bits
+from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.drawing import each
 from pliant.frontend.random.methods import random
 from pliant.frontend.random.shapes import count_in, shape_of
 from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
+from pliant.frontend.random.words import U64
 
 np: Any = numpy  # or what a trace has in its place
 
@@ -66,23 +67,23 @@ def choice(
     else:
         p = np.asarray(p, np.float64)
         chances(p, count)
-        places = _likely(rng, p, size) if replace else _likely_sample(rng, p, size)
+        places = likely(rng, p, size) if replace else likely_sample(rng, p, size)
     if is_number:
         return places if np.ndim(places) else int(places)
     return np.take(np.asarray(a), places, axis)
 
 
-def _likely(rng: Any, p: Any, size: Any) -> Any:
+def likely(rng: Any, p: Any, size: Any) -> Any:
     """Places, each with its probability."""
     total = np.cumsum(p)
     return np.searchsorted(total / total[-1], random(rng, size), side="right")
 
 
-def _likely_sample(rng: Any, p: Any, size: Any) -> Any:
+def likely_sample(rng: Any, p: Any, size: Any) -> Any:
     """So many places that differ, with their probabilities."""
     wanted = count_in(size)
     found, is_taken, count = np.zeros(wanted, np.int64), np.zeros(len(p), np.bool_), 0
-    bits = Bits(rng.words, rng.half)
+    bits = bits_of(rng.parts)
     while count < wanted:
         total = np.cumsum(np.where(is_taken, 0.0, p))
         total = total / total[-1]
@@ -92,7 +93,7 @@ def _likely_sample(rng: Any, p: Any, size: Any) -> Any:
                 is_taken[place] = True
                 found[count] = place
                 count += 1
-    bits.store(rng.words, rng.half)
+    bits.store(rng.parts)
     return found[0] if size is None else found.reshape(shape_of(size, ()))
 
 
@@ -103,14 +104,14 @@ def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
         found = _permuted(rng, np.arange(count), max(count - wanted, 1), upto)[count - wanted :]
     else:
         found, is_taken = np.zeros(wanted, np.int64), np.zeros(count, np.bool_)
-        bits = Bits(rng.words, rng.half)
+        bits = bits_of(rng.parts)
         for k in range(wanted):
             last = count - wanted + k
             place = np.int64(upto(bits, U64(last)))
             place = np.int64(last) if is_taken[place] else place
             is_taken[place] = True
             found[k] = place
-        bits.store(rng.words, rng.half)
+        bits.store(rng.parts)
         if shuffle:
             found = _permuted(rng, found, 1, upto)
     return found[0] if size is None else found.reshape(shape_of(size, ()))
@@ -119,13 +120,13 @@ def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
 def _permuted(rng: Any, x: Any, first: int = 1, draw: Callable[..., Any] = masked) -> Any:
     """A row of elements, each from `first` on in turn, from the last, exchanged with one before."""
     x = x.copy()
-    bits = Bits(rng.words, rng.half)
+    bits = bits_of(rng.parts)
     for k in range(len(x) - 1, first - 1, -1):
         other = np.int64(draw(bits, U64(k)))
         held = x[k]
         x[k] = x[other]
         x[other] = held
-    bits.store(rng.words, rng.half)
+    bits.store(rng.parts)
     return x
 
 

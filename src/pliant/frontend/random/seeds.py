@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.random.bits import HIGH, LOW, U64, WORD, Bits, high_product
+from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.generator import TracedGenerator
+from pliant.frontend.random.words import HIGH, LOW, U64, WORD, high_product
 
 POOL: Final = 4
 START_IN, TIMES_IN, START_OUT, TIMES_OUT = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
@@ -25,10 +26,10 @@ SEEDS: Final = np.random.default_rng()
 
 def fresh(seeds: TracedGenerator) -> TracedGenerator:
     """A generator without a seed: in another state at each call."""
-    bits = Bits(seeds.words, seeds.half)
+    bits = Bits(*seeds.parts)
     words = np.array([bits.next64(), bits.next64(), bits.next64() | U64(1), bits.next64()])
-    bits.store(seeds.words, seeds.half)
-    return TracedGenerator(words, np.zeros(2, np.uint32))
+    bits.store(seeds.parts)
+    return TracedGenerator(np.random.Generator, (words, np.zeros(2, np.uint32)))
 
 
 def seeded(seed: Any) -> TracedGenerator:
@@ -46,7 +47,7 @@ def seeded(seed: Any) -> TracedGenerator:
     last_low = next_low + more_low
     last_high = next_high + more_high + U64(last_low < next_low)
     state = np.array([last_low, last_high, more_low, more_high])
-    return TracedGenerator(state, np.zeros(2, np.uint32))
+    return TracedGenerator(np.random.Generator, (state, np.zeros(2, np.uint32)))
 
 
 def _state(entropy: Any) -> Any:

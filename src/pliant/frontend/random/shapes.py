@@ -36,6 +36,11 @@ def long_only() -> UnsupportedError:
     ).at(("here", here()))
 
 
+def unseeded() -> UnsupportedError:
+    """The error of a state that is to begin anew anywhere."""
+    return UnsupportedError("np.random.seed() is not called at run time", hint="give it a number").at(("here", here()))
+
+
 def is_short(dtype: Any) -> bool:
     """Whether numbers of 32 bits are asked for. TypeError for other than those and 64."""
     kind = np.dtype(dtype)

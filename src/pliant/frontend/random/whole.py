@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
-from pliant.frontend.random.bits import U64, WORD, Bits, high_product
+from pliant.frontend.random.words import U64, WORD, high_product, word
 from pliant.frontend.sampled import Sampled
 
 ALL: Final = U64(2**64 - 1)
@@ -18,18 +16,13 @@ WIDTHS: Final = {"bool": 1, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16}
 """Bits of types of which several numbers come from one draw."""
 
 
-def word(x: Any) -> Any:
-    """A whole number, as a word of 64 bits."""
-    return np.asarray(x).astype(np.uint64)[()]
-
-
-def from_to(bits: Bits, low: Any, last: Any) -> Any:
+def from_to(bits: Any, low: Any, last: Any) -> Any:
     """A number from `low` to `last`, as a word."""
     return word(low) + upto(bits, word(last) - word(low))
 
 
 @Sampled
-def upto(bits: Bits, most: Any) -> Any:
+def upto(bits: Any, most: Any) -> Any:
     """A number from 0 up to `most`, a word of 64 bits, included."""
     if most == U64(0):
         return U64(0)
@@ -42,7 +35,7 @@ def upto(bits: Bits, most: Any) -> Any:
     return _of_word(bits, most + U64(1))
 
 
-def _of_half(bits: Bits, count: Any) -> Any:
+def _of_half(bits: Any, count: Any) -> Any:
     product = bits.next32() * count
     if product & WORD < count:
         few = (WORD + U64(1) - count) % count
@@ -51,7 +44,7 @@ def _of_half(bits: Bits, count: Any) -> Any:
     return product >> U64(32)
 
 
-def _of_word(bits: Bits, count: Any) -> Any:
+def _of_word(bits: Any, count: Any) -> Any:
     word = bits.next64()
     if word * count < count:
         few = (ALL - count + U64(1)) % count
@@ -61,7 +54,7 @@ def _of_word(bits: Bits, count: Any) -> Any:
 
 
 @Sampled
-def masked(bits: Bits, most: Any) -> Any:
+def masked(bits: Any, most: Any) -> Any:
     """A number from 0 up to `most`, included: of as many bits, drawn until one is not greater."""
     mask = most
     for shift in (1, 2, 4, 8, 16, 32):
@@ -78,7 +71,7 @@ class Short:
     def __init__(self, width: int) -> None:
         self.width, self.left, self.count = width, U64(0), 0
 
-    def next(self, bits: Bits) -> Any:
+    def next(self, bits: Any) -> Any:
         """The next part."""
         if self.count == 0:
             self.left, self.count = bits.next32(), 32 // self.width - 1
@@ -86,7 +79,7 @@ class Short:
             self.left, self.count = self.left >> U64(self.width), self.count - 1
         return self.left & U64(2**self.width - 1)
 
-    def upto(self, bits: Bits, most: Any) -> Any:
+    def upto(self, bits: Any, most: Any) -> Any:
         """A number from 0 up to `most`, included."""
         last = U64(2**self.width - 1)
         if most == U64(0):
@@ -101,6 +94,6 @@ class Short:
                 product = self.next(bits) * count
         return product >> U64(self.width)
 
-    def from_to(self, bits: Bits, low: Any, last: Any) -> Any:
+    def from_to(self, bits: Any, low: Any, last: Any) -> Any:
         """A number from `low` to `last`, as a word."""
         return word(low) + self.upto(bits, word(last) - word(low))

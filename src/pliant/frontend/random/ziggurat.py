@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.random.bits import U64, Bits
 from pliant.frontend.random.layers import EXPONENTIAL, EXPONENTIAL_END, NORMAL, NORMAL32, NORMAL_END
+from pliant.frontend.random.words import U64
 from pliant.frontend.sampled import Sampled
 
 BELOW, WIDTH, HEIGHT = NORMAL
@@ -21,7 +21,7 @@ BITS: Final = U64(2**52 - 1)
 
 
 @Sampled
-def normal(bits: Bits) -> Any:
+def normal(bits: Any) -> Any:
     """A standard normal number."""
     while True:
         word = bits.next64()
@@ -39,7 +39,7 @@ def normal(bits: Bits) -> Any:
             return x
 
 
-def beyond(bits: Bits) -> Any:
+def beyond(bits: Any) -> Any:
     """A normal number beyond the last layer."""
     while True:
         x = -np.log1p(-bits.uniform()) / NORMAL_END
@@ -49,7 +49,7 @@ def beyond(bits: Bits) -> Any:
 
 
 @Sampled
-def normal32(bits: Bits) -> Any:
+def normal32(bits: Any) -> Any:
     """A standard normal number of 32 bits."""
     while True:
         word = bits.next32()
@@ -68,7 +68,7 @@ def normal32(bits: Bits) -> Any:
             return x
 
 
-def beyond32(bits: Bits) -> Any:
+def beyond32(bits: Any) -> Any:
     """A normal number of 32 bits beyond the last layer."""
     while True:
         x = -np.log1p(-bits.uniform32()) / np.float32(NORMAL_END)
@@ -78,7 +78,7 @@ def beyond32(bits: Bits) -> Any:
 
 
 @Sampled
-def exponential(bits: Bits) -> Any:
+def exponential(bits: Any) -> Any:
     """A standard exponential number."""
     while True:
         word = bits.next64() >> U64(3)

@@ -1,0 +1,95 @@
+"""Methods of `np.random.RandomState`, which are the functions of `np.random`: `rng` stands for one in a trace."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from pliant.frontend.random import twister
+from pliant.frontend.random.checks import chances
+from pliant.frontend.random.drawing import each
+from pliant.frontend.random.methods import random, standard_normal
+from pliant.frontend.random.places import likely, likely_sample, permutation
+from pliant.frontend.random.shapes import count_in, shape_of, unseeded
+from pliant.frontend.random.whole import masked
+from pliant.frontend.random.words import word
+
+np: Any = numpy  # or what a trace has in its place
+
+SAME: Final = frozenset((
+    "beta binomial chisquare dirichlet exponential f gamma gumbel laplace logistic lognormal multinomial "
+    "negative_binomial normal pareto permutation poisson power random rayleigh shuffle standard_cauchy "
+    "standard_exponential standard_gamma standard_normal standard_t triangular uniform weibull"
+).split())  # fmt: skip
+"""Methods that a `Generator` has too, of other bits."""
+
+
+def seed(rng: Any, seed: Any = None) -> None:
+    """Begin anew, as of a whole number of 32 bits."""
+    if seed is None:
+        raise unseeded()
+    if seed < 0 or seed > 2**32 - 1:
+        raise ValueError("Seed must be between 0 and 2**32 - 1")
+    key, place, has_other, other = rng.parts
+    key[...] = twister.seeded(seed)
+    place[0], has_other[0], other[0] = 624, 0, 0.0
+
+
+def random_sample(rng: Any, size: Any = None) -> Any:
+    """Numbers from 0 up to 1."""
+    return random(rng, size)
+
+
+ranf = sample = random_sample
+
+
+def rand(rng: Any, *shape: Any) -> Any:
+    """Numbers from 0 up to 1."""
+    return random(rng, shape) if shape else random(rng)
+
+
+def randn(rng: Any, *shape: Any) -> Any:
+    """Numbers of mean 0 and variance 1."""
+    return standard_normal(rng, shape) if shape else standard_normal(rng)
+
+
+def randint(rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+    """Whole numbers from `low` up to `high`."""
+    if high is None:
+        low, high = 0, low
+    low, high = np.asarray(low)[()], np.asarray(high)[()]
+    if np.any(high <= low):
+        raise ValueError("low >= high")
+    shape = shape_of(size, (low, high))
+    kind = np.dtype(dtype)
+    drawn = each(rng, _from_to, shape, np.uint64, low, high - 1)
+    if shape is not None:
+        return drawn.astype(kind)
+    return int(np.int64(drawn)) if dtype is int else kind.type(drawn)
+
+
+def _from_to(bits: Any, low: Any, last: Any) -> Any:
+    return word(low) + masked(bits, word(last) - word(low))
+
+
+def choice(rng: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+    """Elements, or numbers below one."""
+    is_number = np.ndim(a) == 0
+    count = a if is_number else np.shape(a)[0]
+    if count <= 0:
+        raise ValueError("a must be greater than 0 unless no samples are taken")
+    if not replace and count_in(size) > count:
+        raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+    if p is not None:
+        p = np.asarray(p, np.float64)
+        chances(p, count)
+        places = likely(rng, p, size) if replace else likely_sample(rng, p, size)
+    elif replace:
+        places = randint(rng, 0, count, size)
+    else:
+        places = permutation(rng, count)[: count_in(size)]
+        places = places[0] if size is None else places.reshape(shape_of(size, ()))
+    if is_number:
+        return places if np.ndim(places) else int(places)
+    return np.take(np.asarray(a), places, 0)

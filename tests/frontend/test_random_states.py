@@ -1,0 +1,115 @@
+"""The functions of `np.random`, and `RandomState`, draw at run time what NumPy draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from numpy import random
+from numpy.random import RandomState, rand
+
+import pliant
+from tests.frontend.test_distributions import assert_same
+
+A: Final = np.linspace(0.5, 1.5, 12).reshape(4, 3)
+P: Final = [0.1, 0.2, 0.3, 0.4]
+
+CASES: Final[dict[str, Callable[[Any], Any]]] = {
+    "rand": lambda r: (r.rand(), r.rand(3, 2)),
+    "randn": lambda r: (r.randn(), r.randn(3), r.randn(2, 2)),
+    "random": lambda r: (r.random(), r.random(3), r.random_sample((2,))),
+    "randint": lambda r: (r.randint(5), r.randint(2, 9, size=4), r.randint(0, 2**40, size=3)),
+    "randint of 32 bits": lambda r: r.randint(5, size=3, dtype=np.int32),
+    "normal": lambda r: (r.normal(1, 2, 3), r.normal(A, A), r.standard_normal(3000)),
+    "uniform": lambda r: r.uniform(-1, 1, 5),
+    "choice": lambda r: (r.choice(5), r.choice(A[0], 4), r.choice(9, 4, replace=False), r.choice(9, replace=False)),
+    "choice by chances": lambda r: (r.choice(4, 3, p=P), r.choice(4, 2, replace=False, p=P)),
+    "permutation": lambda r: (r.permutation(9), r.permutation(A)),
+    "exponential": lambda r: (r.exponential(2.0), r.standard_exponential(4)),
+    "gamma": lambda r: (r.gamma(2.5, size=50), r.gamma(0.5, size=50), r.standard_gamma(1.0, 3)),
+    "beta": lambda r: (r.beta(0.5, 0.5, 30), r.beta(2, 3, 30)),
+    "poisson": lambda r: (r.poisson(3, 20), r.poisson(30, 50)),
+    "binomial": lambda r: (r.binomial(10, 0.3, 20), r.binomial(1000, 0.3, 300)),
+    "negative_binomial": lambda r: r.negative_binomial(4, 0.4, 9),
+    "multinomial": lambda r: r.multinomial(9, [0.2, 0.3, 0.5]),
+    "dirichlet": lambda r: r.dirichlet([1, 2, 3.0]),
+    "of normal numbers": lambda r: (r.standard_t(3, 9), r.chisquare(3, 9), r.standard_cauchy(5), r.lognormal(0, 1, 9)),
+    "of exponential numbers": lambda r: (r.weibull(2, 9), r.pareto(2, 9), r.power(2, 9), r.rayleigh(1, 9)),
+    "of uniform numbers": lambda r: (
+        r.laplace(0, 1, 9), r.gumbel(0, 1, 9), r.logistic(0, 1, 9), r.triangular(0, 1, 2, 9), r.f(2, 3, 9),
+    ),
+}  # fmt: skip
+
+
+def state(r: Any) -> Any:
+    """What a state is, but for a number that is left."""
+    kind, key, place, has_other, _ = r.get_state()
+    return kind, key.tolist(), place, has_other
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """The state of `np.random`, which others use too, is what it was."""
+    before = np.random.get_state()
+    yield
+    np.random.set_state(before)
+
+
+@pytest.mark.parametrize("draw", CASES.values(), ids=CASES)
+def test_states_draw_as_numpys_do(draw: Callable[[Any], Any]) -> None:
+    rng, other = RandomState(4), RandomState(4)
+    compiled = pliant.jit(draw)
+    for _ in range(2):
+        assert_same(compiled(rng), draw(other))
+        assert state(rng) == state(other)
+
+
+def walk(n: int) -> Any:
+    np.random.seed(n)
+    x = 0.0
+    for _ in range(n):
+        if random.rand() < 0.5:
+            x += np.random.randn() * rand()
+    return x, np.random.randint(100)
+
+
+def test_the_functions_of_numpy_draw_at_run_time() -> None:
+    compiled = pliant.jit(walk)
+    for n in (5, 700):
+        np.testing.assert_allclose(compiled(n), walk(n), rtol=1e-12)
+    compiled(700)
+    after = np.random.random()
+    walk(700)
+    assert np.random.random() == after
+
+
+def test_states_are_made_inside() -> None:
+    def f(x: Any, seed: int) -> Any:
+        r = np.random.RandomState(3)
+        return r.normal(size=3) + x + r.rand() + RandomState(seed).rand()
+
+    np.testing.assert_allclose(pliant.jit(f)(1.0, 5), f(1.0, 5), rtol=1e-13)
+
+
+def test_gradients_draw_anew_at_each_call() -> None:
+    def loss(w: Any) -> Any:
+        return ((w * np.random.randn(3)) ** 2).sum()
+
+    np.random.seed(0)
+    made = [pliant.grad(loss)(np.ones(3)) for _ in range(2)]
+    np.random.seed(0)
+    np.testing.assert_allclose(made, [2 * np.random.randn(3) ** 2 for _ in range(2)], rtol=1e-12)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match="Seed must be between 0 and"):
+        pliant.jit(lambda s: np.random.seed(s))(-1)
+    with pytest.raises(ValueError, match="low >= high"):
+        pliant.jit(lambda s: np.random.randint(s))(-1)
+    for draw in (lambda: np.random.seed(), lambda: np.random.get_state()[2], lambda: np.random.hypergeometric(3, 4, 5)):
+        with pytest.raises(pliant.PliantError, match=r"is not called at run time|would draw once"):
+            pliant.jit(draw)()
+    with pytest.raises(AttributeError, match="nothing"):
+        pliant.jit(lambda: np.random.nothing())()  # pyright: ignore[reportAttributeAccessIssue]
