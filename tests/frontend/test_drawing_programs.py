@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.random import PCG64, Generator, default_rng
 
 import pliant
@@ -251,3 +253,36 @@ def test_a_failing_call_leaves_the_generator_as_it_is() -> None:
     with pytest.raises(ValueError, match="below 0"):
         pliant.jit(failing)(rng, -1.0)
     assert rng.bit_generator.state == np.random.default_rng(1).bit_generator.state
+
+
+DRAWS: Final = {
+    "random": lambda r, k: r.random(3)[k % 3],
+    "normal": lambda r, k: r.normal(k, 0.5),
+    "integers": lambda r, k: r.integers(k + 5),
+    "short integers": lambda r, k: r.integers(0, 9, size=3, dtype=np.int8).sum(),
+    "exponential": lambda r, k: r.exponential(2.0, size=2).sum(),
+    "gamma": lambda r, k: r.gamma(k + 0.5),
+    "poisson": lambda r, k: r.poisson(k * 4.0),
+    "choice": lambda r, k: r.choice(W, 2, replace=False)[0],
+    "permutation": lambda r, k: r.permutation(6)[k % 6],
+    "short floats": lambda r, k: float(r.standard_normal(dtype=np.float32)),
+}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.sampled_from(sorted(DRAWS)), min_size=2, max_size=4), st.integers(0, 2**63 - 1), st.integers(0, 9))
+def test_any_draws_in_any_order(names: list[str], seed: int, steps: int) -> None:
+    first, *others = [DRAWS[name] for name in names]
+
+    def program(rng: Any, n: int) -> Any:
+        total = 0.0
+        for k in range(n):
+            total = total + first(rng, k)
+            if rng.random() < 0.5:
+                for draw in others:
+                    total = total + draw(rng, k)
+        return total
+
+    rng, other = np.random.default_rng(seed), np.random.default_rng(seed)
+    np.testing.assert_allclose(pliant.jit(program)(rng, steps), program(other, steps), rtol=1e-6)
+    assert rng.bit_generator.state == other.bit_generator.state

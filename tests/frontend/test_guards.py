@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import operator
 import statistics
 from typing import Any
 
@@ -54,6 +55,22 @@ def test_a_list_that_every_call_appends_to_is_no_reason_to_trace_again() -> None
     for _ in range(4):
         compiled(np.ones(2))
     assert count[0] <= 4
+
+
+def test_a_key_that_a_dict_lacks_is_no_reason_to_trace_again() -> None:
+    options, traced = {"a": 1.0}, []
+
+    class Seen:
+        def __index__(self) -> int:
+            traced.append(1)
+            return 0
+
+    seen = Seen()
+    f = pliant.jit(lambda x: x * options.get("b", 3.0) + operator.index(seen))
+    assert [f(1.0) for _ in range(3)] == [3.0] * 3
+    assert len(traced) == 1
+    options["b"] = 4.0
+    assert f(1.0) == 4.0
 
 
 @pytest.mark.parametrize(("one", "other"), [(np.exp, np.log), (np.sum, np.mean), (np, math), (np.sin, lambda x: x + 1)])

@@ -82,6 +82,22 @@ def test_none_has_its_class() -> None:
     assert pliant.jit(f)(X) == f(X)
 
 
+def test_numpys_types_cast_what_may_be_none() -> None:
+    def first_above(xs: Any, limit: float) -> Any:
+        k = 0
+        while True:
+            if xs[k] > limit:
+                return k
+            k += 1
+
+    def f(xs: Any, limit: float) -> Any:
+        return np.float32(first_above(xs, limit)), np.int64(first_above(xs, limit))
+
+    made = pliant.jit(f)(np.arange(5.0), 2.5)
+    assert made == (3, 3)
+    assert type(made[0]) is np.float32
+
+
 def test_functions_of_other_libraries_are_given_the_object() -> None:
     def found(x: Any) -> Any:
         best = None
