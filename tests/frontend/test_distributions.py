@@ -29,7 +29,16 @@ CASES: Final[dict[str, Callable[[Any], Any]]] = {
     "normal": lambda r: (r.normal(), r.normal(1, 2, size=(2, 4, 3))),
     "normal of arrays": lambda r: (r.normal(A, 2.0), r.normal(A, A[0])),
     "lognormal": lambda r: (r.lognormal(), r.lognormal(0.3, 0.4, size=5)),
-    "uniform": lambda r: (r.uniform(1, 5), r.uniform(A, 2)),
+    "uniform": lambda r: (r.uniform(1, 5), r.uniform(A, 2), r.uniform([0, 1], [2.0, 3])),
+    "of short parameters": lambda r: (
+        r.uniform(np.int8(-100), np.int8(100), size=3),
+        r.uniform(np.float32(0.1), np.float32(0.3)),
+        r.gamma(np.float32(2.3), np.float32(0.7), size=3),
+        r.beta(np.float32(0.3), np.float32(0.7), size=3),
+        r.chisquare([1, 2, 3]),
+    ),
+    "of rank 0": lambda r: (r.normal(size=()), r.choice(5, size=()), r.integers(5, size=()), r.random(())),
+    "of nothing": lambda r: (r.choice(0, 0), r.choice([], 0), r.permutation(0), r.normal(size=0)),
     "exponential": lambda r: (r.exponential(), r.exponential(A)),
     "rayleigh": lambda r: r.rayleigh(2.0, 5),
     "laplace": lambda r: r.laplace(1, 2, 50),
@@ -45,11 +54,17 @@ CASES: Final[dict[str, Callable[[Any], Any]]] = {
     "beta": lambda r: (r.beta(0.5, 0.7, 50), r.beta(2, 0.7, 20)),
     "poisson": lambda r: (r.poisson(3), r.poisson(3, 50), r.poisson(30.5, 500), r.poisson([0, 1, 20.0])),
     "geometric": lambda r: (r.geometric(0.5, 50), r.geometric(0.05, 50)),
-    "binomial": lambda r: (r.binomial(10, 0.3, 50), r.binomial(10, 0.8, 50), r.binomial([0, 5], 0.5)),
+    "binomial": lambda r: (
+        r.binomial(10, 0.3, 50),
+        r.binomial(10, 0.8, 50),
+        r.binomial([0, 5], 0.5),
+        r.binomial(10.7, 0.5),
+    ),
     "binomial, many": lambda r: (r.binomial(1000, 0.4, 3000), r.binomial(100000, 0.7, 3000)),
     "negative_binomial": lambda r: r.negative_binomial(5, 0.3, 50),
     "multinomial": lambda r: (r.multinomial(20, [0.2, 0.3, 0.5]), r.multinomial(20, [0.2, 0.3, 0.5], size=4)),
     "dirichlet": lambda r: (r.dirichlet([1.0, 2, 3]), r.dirichlet([1.0, 2, 3], 4)),
+    "dirichlet of small shares": lambda r: (r.dirichlet([0.05, 0.02, 0.01]), r.dirichlet([0.09, 0.0, 0.08], (2, 2))),
     "multivariate_normal": lambda r: (
         r.multivariate_normal([1.0, 2], [[2, 0.5], [0.5, 1]]),
         r.multivariate_normal([1.0, 2], [[2, 0.5], [0.5, 1]], size=5, method="cholesky"),
@@ -74,6 +89,8 @@ CASES: Final[dict[str, Callable[[Any], Any]]] = {
         r.integers(3 * 10**9, size=200),
         r.integers(10**15, size=50),
         r.integers(2**64 - 1, size=5, dtype=np.uint64, endpoint=True),
+        r.integers(0, 2**64, size=3, dtype=np.uint64),
+        r.integers(2**64 - 5, 2**64, dtype=np.uint64),
     ),
     "bools": lambda r: (r.integers(0, 2, size=70, dtype=bool), r.integers(2, dtype=bool)),
     "integers of arrays": lambda r: r.integers([3, 5, 9], [10, 2**40, 12]),
@@ -138,7 +155,18 @@ def test_every_layer_of_the_ziggurats_is_met() -> None:
         (lambda r, x: r.geometric(x), "p <= 0, p > 1 or p contains NaNs"),
         (lambda r, x: r.binomial(5, x), "p < 0, p > 1 or p is NaN"),
         (lambda r, x: r.triangular(0, x, 2), "left > mode"),
+        (lambda r, x: r.uniform(0, x), "high - low < 0"),
+        (lambda r, x: r.multinomial(x, [0.2, 0.8]), "n < 0"),
+        (lambda r, x: r.multinomial(9, [0.9, 0.8, 0.1]), "> 1.0"),
+        (lambda r, x: r.dirichlet([x, 1.0]), "alpha < 0"),
+        (lambda r, x: r.negative_binomial(5, x + 1), "p <= 0"),
+        (lambda r, x: r.choice(2, p=[x * np.nan, 1]), "contain NaN"),
+        (lambda r, x: r.multivariate_normal(np.zeros(3), np.eye(2)), "mean and cov must have same length"),
+        (lambda r, x: r.integers(0, 300, dtype=np.uint8), "high is out of bounds for uint8"),
+        (lambda r, x: r.integers(-200, 100, dtype=np.int8), "low is out of bounds for int8"),
+        (lambda r, x: r.integers(5, x + 1001, dtype=np.uint8), "high is out of bounds"),
         (lambda r, x: r.integers(5, x), "low >= high"),
+        (lambda r, x: r.integers(x), "high <= 0"),
         (lambda r, x: r.integers(5, x, endpoint=True), "low > high"),
         (lambda r, x: r.choice(3, p=[x, 1, 1]), "Probabilities are not non-negative"),
         (lambda r, x: r.choice(3, p=[x + 2, 1, 1]), "Probabilities do not sum to 1"),
@@ -165,10 +193,19 @@ def test_draws_of_no_number_end() -> None:
 @pytest.mark.parametrize(
     ("draw", "kind", "message"),
     [
-        (lambda r: r.hypergeometric(5, 6, 7), pliant.PliantError, "Generator.hypergeometric is not drawn at run time"),
-        (lambda r: r.spawn(2), pliant.PliantError, "Generator.spawn is not drawn at run time"),
+        (
+            lambda r: r.hypergeometric(5, 6, 7),
+            pliant.PliantError,
+            "Generator.hypergeometric cannot be used at run time",
+        ),
+        (lambda r: r.spawn(2), pliant.PliantError, "Generator.spawn cannot be used at run time"),
         (lambda r: r.standard_exponential(3, dtype=np.float32), pliant.PliantError, "of 32 bits"),
         (lambda r: r.nothing(), AttributeError, "no attribute 'nothing'"),
+        (lambda r: r.integers(3, dtype=float), TypeError, "Unsupported dtype"),
+        (lambda r: r.multinomial([10, 20], [0.2, 0.8]), pliant.PliantError, "of several distributions"),
+        (lambda r: r.multivariate_normal([0.0], [[1.0]], tol=1e-9), pliant.PliantError, "tol= of multivariate_normal"),
+        (lambda r: r.uniform(0, np.inf), OverflowError, "range exceeds valid bounds"),
+        (lambda r: pliant.fori_loop(0, 5, lambda i, s: s + r.normal(), 0.0), pliant.PliantError, "from a generator"),
         (lambda r: r.random(3, dtype=np.int32), TypeError, "Unsupported dtype"),
     ],
 )
@@ -180,3 +217,9 @@ def test_what_is_not_drawn_is_an_error(draw: Any, kind: Any, message: str) -> No
 def test_other_bits_are_an_error() -> None:
     with pytest.raises(pliant.PliantError, match="random numbers of a MT19937 generator"):
         pliant.jit(lambda r: r.random())(np.random.Generator(np.random.MT19937(0)))
+
+
+def test_functions_without_source_draw() -> None:
+    rng, other = generators(2)
+    f = eval("lambda r: r.integers(5) + r.random()")
+    assert pliant.jit(f)(rng) == f(other)

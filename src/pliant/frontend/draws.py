@@ -27,8 +27,8 @@ PLACED: Final = ("choice", "permutation", "shuffle")
 
 def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
     """The method of a generator of this name."""
-    if name == "parts":
-        return rng.parts
+    if name in ("parts", "is_new"):
+        return getattr(rng, name)
     if rng.kind is np.random.RandomState:
         return state_drawing(rng, name, trace)
     method = method_of_generators(name)
@@ -36,7 +36,7 @@ def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
         return getattr(np.random.default_rng(0), name)  # as NumPy says that there is none
     if method is None and rng.known is None:
         raise UnsupportedError(
-            f"Generator.{name} is not drawn at run time",
+            f"Generator.{name} cannot be used at run time",
             hint="draw before the call, and pass the numbers as an argument",
         ).at(("here", here()))
     return partial(_drawn, rng, name, method and partial(trace.outermost.see(method), rng))
@@ -57,7 +57,7 @@ def _drawn(rng: TracedGenerator, name: str, at_run_time: Any, *args: Any, **opti
             return drawn(rng, name, args, options)
     if at_run_time is None:
         raise UnsupportedError(
-            f"Generator.{name} is not drawn at run time",
+            f"Generator.{name} cannot be used at run time",
             hint="draw before the loop or branch, or before the call, and use or pass the numbers",
         ).at(("here", here()))
     rng.known = None  # from here on its state is what the program makes of it

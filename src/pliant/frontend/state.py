@@ -86,7 +86,13 @@ def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
     def step(*args: Any) -> Any:
         trace = current()
         out = instrument(f, trace)(*args)
-        if any(storage.trace is not trace for storage, *_ in trace.journal):
+        outside = [storage for storage, *_ in trace.journal if storage.trace is not trace]
+        if any(storage.is_generators for storage in outside):
+            raise UnsupportedError(
+                f"{getattr(f, '__name__', 'the body')} draws from a generator from outside",
+                hint="make it part of the state: pass it in, and return it; or write a plain loop or branch",
+            ).at(("in the body traced here", here()))
+        if outside:
             raise UnsupportedError(
                 f"{getattr(f, '__name__', 'the body')} writes to an array from outside",
                 hint="make it part of the state: pass it in, and return it",

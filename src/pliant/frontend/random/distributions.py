@@ -184,7 +184,7 @@ def _gamma_above(bits: Any, shape: Any) -> Any:
 @Sampled
 def beta(bits: Any, a: Any, b: Any) -> Any:
     """A beta number: by M. D. Jöhnk's method where both shapes are at most 1, else of two gamma numbers."""
-    if not (a > 0.0 and b > 0.0):
+    if not (a >= 0.0 and b >= 0.0):
         return np.nan
     if a <= 1.0 and b <= 1.0:
         return _beta_below(bits, a, b)
@@ -268,7 +268,7 @@ def geometric(bits: Any, p: Any) -> Any:
             total += term
             count += 1
         return count
-    return int(np.ceil(-bits.exponential() / np.log1p(-p)))
+    return int(np.minimum(np.ceil(-bits.exponential() / np.log1p(-p)), MOST))
 
 
 @Sampled

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.frontend.parameters import is_short, long_only, shape_of
 from pliant.frontend.random.bits import bits_of
-from pliant.frontend.random.shapes import is_short, long_only, shape_of
 
 
 def each(rng: Any, one: Callable[..., Any], shape: Any, dtype: Any, *parameters: Any) -> Any:
@@ -34,7 +34,7 @@ def scaled(rng: Any, one: Callable[..., Any], size: Any, loc: Any, scale: Any, *
     """What `one` draws, times `scale`, from `loc` on."""
     shape = shape_of(size, (loc, scale, *parameters))
     made = loc + scale * each(rng, one, shape, np.float64, *parameters)
-    return float(made) if shape is None else made
+    return float(made) if shape is None else made if shape else np.asarray(made)
 
 
 def count(rng: Any, one: Callable[..., Any], size: Any, *parameters: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, cast, final
 
 import numpy as np
@@ -10,6 +11,7 @@ import optree
 from pliant.frontend.array import TracedArray
 from pliant.frontend.random.memory import arrays_of, copied, owner_of
 from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.tracing import current
 
 
 @final
@@ -24,6 +26,17 @@ class TracedGenerator:
         for part in parts:
             if type(part) is TracedArray:
                 part.storage.is_generators = True
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is a `Generator`, not a `RandomState`."""
+        return self.kind is np.random.Generator
+
+    def __getattr__(self, name: str) -> Any:
+        """The method of this name, for a function whose source is not at hand."""
+        if name.startswith("_") or name in self.__slots__:
+            raise AttributeError(name)
+        return import_module("pliant.frontend.draws").drawing(self, name, current())
 
     def advanced(self) -> None:
         """Note the state of the known generator after a draw."""

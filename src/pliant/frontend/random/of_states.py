@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import numpy
 
+from pliant.frontend.parameters import count_in, shape_of, unseeded
 from pliant.frontend.random import twister
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.drawing import each
 from pliant.frontend.random.methods import random, standard_normal
 from pliant.frontend.random.places import likely, likely_sample, permutation
-from pliant.frontend.random.shapes import count_in, shape_of, unseeded
 from pliant.frontend.random.whole import masked
 from pliant.frontend.random.words import word
 

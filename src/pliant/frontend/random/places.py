@@ -7,11 +7,11 @@ from typing import Any, Final, cast
 
 import numpy
 
+from pliant.frontend.parameters import bounds_of, count_in, is_known, shape_of
 from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.drawing import each
 from pliant.frontend.random.methods import random
-from pliant.frontend.random.shapes import count_in, shape_of
 from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
 from pliant.frontend.random.words import U64
 
@@ -25,13 +25,19 @@ def integers(
     rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
 ) -> Any:
     """Whole numbers from `low` up to `high`."""
+    what = "high <= 0" if high is None else "low > high" if endpoint else "low >= high"
     if high is None:
         low, high = 0, low
-    low, high = np.asarray(low)[()], np.asarray(high)[()]
-    last = high if endpoint else high - 1
+    low = low if is_known(low) else np.asarray(low)[()]
+    high = high if is_known(high) else np.asarray(high)[()]
+    low, last, least, most = bounds_of(low, high if endpoint else high - 1, dtype)
     if np.any(last < low):
-        raise ValueError("low > high" if endpoint else "low >= high")
-    shape = shape_of(size, (low, high))
+        raise ValueError(what)
+    if np.any(low < least):
+        raise ValueError("low is out of bounds")
+    if np.any(last > most):
+        raise ValueError("high is out of bounds")
+    shape = shape_of(size, (low, last))
     made: Any = np.int64 if dtype is int else dtype
     width = WIDTHS.get(np.dtype(dtype).name)
     if width is None:
@@ -60,6 +66,8 @@ def choice(
         )
     if not replace and wanted > count:
         raise ValueError("Cannot take a larger sample than population when replace is False")
+    if wanted == 0:
+        return np.empty(shape_of(size, ()), np.int64 if is_number else np.asarray(a).dtype)
     if p is not None and not replace and np.sum(np.asarray(p) > 0) < wanted:
         raise ValueError("Fewer non-zero entries in p than size")
     if p is None:
@@ -69,7 +77,7 @@ def choice(
         chances(p, count)
         places = likely(rng, p, size) if replace else likely_sample(rng, p, size)
     if is_number:
-        return places if np.ndim(places) else int(places)
+        return int(places) if size is None else places
     return np.take(np.asarray(a), places, axis)
 
 

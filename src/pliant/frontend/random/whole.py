@@ -84,7 +84,7 @@ class Short:
         last = U64(2**self.width - 1)
         if most == U64(0):
             return U64(0)
-        if most == last:
+        if most >= last:
             return self.next(bits)
         count = most + U64(1)
         product = self.next(bits) * count

@@ -1,4 +1,4 @@
-"""How many numbers a draw makes: looked at while tracing."""
+"""What a draw of random numbers is given: looked at while tracing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,38 @@ def long_only() -> UnsupportedError:
     return UnsupportedError(
         "exponential and gamma numbers of 32 bits are not drawn at run time", hint="draw them of 64 bits"
     ).at(("here", here()))
+
+
+def of_one_only() -> UnsupportedError:
+    """The error of several multinomial distributions."""
+    message = "multinomial numbers of several distributions are not drawn at run time"
+    return UnsupportedError(message, hint="draw those of one after the other").at(("here", here()))
+
+
+def unchecked() -> UnsupportedError:
+    """The error of a covariance that is to be looked at."""
+    message = "check_valid= and tol= of multivariate_normal are not looked at, at run time"
+    return UnsupportedError(message, hint='leave them out, or check_valid="ignore"').at(("here", here()))
+
+
+def is_known(x: Any) -> bool:
+    """Whether a whole number is Python's own, of any size."""
+    return type(x) is int
+
+
+def bounds_of(low: Any, last: Any, dtype: Any) -> tuple[Any, ...]:
+    """The least and the greatest of whole numbers as the program holds them, and those that a dtype has, as far as it
+    has to be asked. ValueError for known ones that the dtype does not have; TypeError for other dtypes."""
+    kind = np.dtype(dtype)
+    if kind.kind not in "iub":
+        raise TypeError(f"Unsupported dtype {kind!r} for integers")
+    least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    if type(low) is int and low < least:
+        raise ValueError(f"low is out of bounds for {kind.name}")
+    if type(last) is int and last > most:
+        raise ValueError(f"high is out of bounds for {kind.name}")
+    held = [np.uint64(x) if type(x) is int and x >= 2**63 else x for x in (low, last)]
+    return (*held, least, min(most, 2**63 - 1) if kind != np.uint64 else np.uint64(most))
 
 
 def unseeded() -> UnsupportedError:
