@@ -36,6 +36,13 @@ def test_jit_of_a_long_program_agrees_with_numpy() -> None:
     assert pliant.jit(fn)(x) == pytest.approx(fn(x))
 
 
+def test_programs_that_draw_agree_with_numpy() -> None:
+    from benchmarks.draws import PROGRAMS, sides_of
+
+    for f in PROGRAMS:
+        assert len(sides_of(f, 50)) >= 2
+
+
 def test_the_branches_of_a_program_are_the_same_on_every_backend() -> None:
     from benchmarks.branches import BACKENDS, KINDS, PROGRAMS
 
