@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pliant.core.ir import Value
+from pliant.core.build import trace
+from pliant.core.ir import Value, Values
 from pliant.core.origin import here
+from pliant.core.types import Type
 from pliant.errors import ArgumentError, AxisRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.closed import trace_closed
+from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
 from pliant.frontend.kinds import is_sequence, is_table, is_traced
 from pliant.frontend.signature import flatten, unflatten
+from pliant.ops.loop import In, Loop
 from pliant.ops.reduce import reduce_max
 from pliant.ops.shape import move_axis
 from pliant.transforms.vmap import vmap
@@ -51,13 +54,12 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     n = next(iter(sizes), axis_size or 0)
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
-    closed = trace_closed(f, xs, structure, flags, types, [partial(_first, axis=a) for a in axes], may_raise=True)
-    count = sum(flags)
-    fn = vmap(closed.fn, n, (True,) * count + (False,) * len(closed.free))
+    parts = [partial(_first, axis=a) for a in axes]
+    closed = trace_closed(f, xs, structure, flags, types, parts, may_raise=True, may_draw=True)
     moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
-    ys = fn(*moved, *closed.free)
-    if closed.failing is not None:
-        (each,) = vmap(closed.failing, n, (True,) * count + (False,) * len(closed.free))(*moved, *closed.free)
+    rows = in_turn if closed.drawn else at_once
+    ys, failed = rows(closed, n, moved)
+    for each in failed:
         note(reduce_max(each, (0,)))
     out = _axes_per_leaf(out_axes, unflatten(closed.structure, list(closed.leaves)), "out_axes", is_out=True)
     made: list[Any] = []
@@ -65,6 +67,40 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     for leaf, a in zip(closed.leaves, out, strict=True):
         made.append(fresh(_from_front(next(rest), a), is_array=True) if is_traced(leaf) else leaf)
     return unflatten(closed.structure, made)
+
+
+def at_once(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Values]:
+    """What n rows make, stacked, and the number of the exception that each raises, if any may."""
+    flags = (True,) * len(moved) + (False,) * len(closed.free)
+    failed = vmap(closed.failing, n, flags)(*moved, *closed.free) if closed.failing is not None else ()
+    return vmap(closed.fn, n, flags)(*moved, *closed.free), failed
+
+
+def in_turn(closed: Closed, n: int, moved: Sequence[Value]) -> tuple[Values, Values]:
+    """The same for rows that draw from a generator that is made outside: each goes on where the last one ended."""
+    states = tuple([storage.value for storage in closed.drawn])
+    others = tuple([value for value in closed.free if value not in states])
+    parts = closed.fn.params[: len(moved)]
+    counts = len(states), len(moved)
+
+    def row(_: Value, *args: Value) -> Values:
+        carried, given, consts = args[: counts[0]], args[counts[0] : sum(counts)], args[sum(counts) :]
+        place = dict(zip((*states, *others), (*carried, *consts), strict=True))
+        operands = (*given, *[place[value] for value in closed.free])
+        made = [f(*operands) for f in (closed.drawing, closed.fn, closed.failing) if f is not None]
+        return tuple([y for ys in made for y in ys])
+
+    body = trace(row, Type("i64"), *[v.type for v in (*states, *parts, *others)])
+    ins: list[In] = ["carry" for _ in states]
+    ins.extend("each" for _ in moved)
+    ins.extend("const" for _ in others)
+    stacked = len(body.results) - len(states)
+    loop = Loop(n, tuple(ins), ("last",) * len(states) + ("stack",) * stacked, body)
+    made = loop.apply(*states, *moved, *others)
+    for storage, state in zip(closed.drawn, made, strict=False):
+        storage.write(state)
+    end = len(states) + len(closed.fn.results)
+    return made[len(states) : end], made[end:]
 
 
 def one_by_one(f: Callable[..., Any], in_axes: Any, *args: Any, **kwargs: Any) -> None:

@@ -212,10 +212,52 @@ def test_random_numbers_in_batches() -> None:
 
     made = pliant.vmap(of_a_row)(seeds, np.ones((4, 2)))
     np.testing.assert_allclose(made, [of_a_row(s, 1.0) for s in seeds], rtol=1e-13)
+    rng, other, rows = np.random.default_rng(0), np.random.default_rng(0), np.stack([W, 2 * W, -W])
+    for _ in range(2):
+        one_by_one = [noisy(row, other) for row in rows]
+        np.testing.assert_allclose(pliant.vmap(noisy, in_axes=(0, None))(rows, rng), one_by_one, rtol=1e-12)
+        assert rng.bit_generator.state == other.bit_generator.state
+    slopes = pliant.vmap(pliant.grad(noisy), in_axes=(0, None))(rows, rng)
+    np.testing.assert_allclose(slopes, [pliant.grad(noisy)(row, other) for row in rows], rtol=1e-12)
+    whole = pliant.grad(lambda xs: pliant.vmap(noisy, in_axes=(0, None))(xs, rng).sum())(rows)
+    np.testing.assert_allclose(whole, [pliant.grad(noisy)(row, other) for row in rows], rtol=1e-12)
+    assert rng.bit_generator.state == other.bit_generator.state
+
+
+def test_rows_of_a_batch_do_not_share_what_is_drawn() -> None:
+    def f(xs: Any) -> Any:
+        rng = np.random.default_rng(0)
+        first = rng.random()
+        return pliant.vmap(lambda x: x + rng.normal())(xs) * first, rng.random()
+
+    def one_by_one(xs: Any) -> Any:
+        rng = np.random.default_rng(0)
+        first = rng.random()
+        return np.array([x + rng.normal() for x in xs]) * first, rng.random()
+
+    assert_equal(pliant.jit(f)(W), one_by_one(W))
+
+
+def test_rows_of_a_batch_fail_and_draw() -> None:
+    def drawn(x: float, rng: Any) -> Any:
+        y = rng.random()
+        if x < 0:
+            raise ValueError("below 0")
+        return x + y
+
     rng = np.random.default_rng(0)
-    with pytest.raises(pliant.PliantError, match="drawn inside a batch"):
-        pliant.vmap(noisy, in_axes=(0, None))(np.stack([W, W]), rng)
+    with pytest.raises(ValueError, match="below 0"):
+        pliant.vmap(drawn, in_axes=(0, None))(np.array([1.0, -1.0, 2.0]), rng)
     assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
+    made = pliant.vmap(drawn, in_axes=(0, None))(np.array([1.0, 1.0]), rng)
+    np.testing.assert_allclose(made, 1 + np.random.default_rng(0).random(2))
+
+
+def test_a_derivative_of_its_own_does_not_draw() -> None:
+    rng = np.random.default_rng(0)
+    own = pliant.custom_derivative(lambda x: x * rng.normal(), jvp=lambda xs, dxs: dxs[0])
+    with pytest.raises(pliant.PliantError, match="inside a function with a derivative of its own"):
+        pliant.grad(own)(1.0)
 
 
 def test_generators_without_a_seed_differ_at_each_call() -> None:

@@ -95,9 +95,9 @@ def trace_closed(
         drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_generators}
         if drawn and not may_draw:
             raise UnsupportedError(
-                "random numbers are drawn inside a batch or a function with a derivative of its own, from a generator "
-                "that is made outside",
-                hint="draw all of them before, as in noise = rng.normal(size=(n, 3)), and map over these too",
+                "random numbers are drawn, from a generator that is made outside, inside a function with a derivative "
+                "of its own or a part of a program that is run as it is",
+                hint="draw before it, and pass the numbers as an argument",
             ).at(("here", here()))
         states = tuple([s.value for s in drawn.values()])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)

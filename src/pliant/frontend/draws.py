@@ -50,7 +50,7 @@ def method_of_generators(name: str) -> Any:
 
 def _drawn(rng: TracedGenerator, name: str, at_run_time: Any, *args: Any, **options: Any) -> Any:
     """What a method draws: while tracing, if all that it depends on is known."""
-    if rng.known is not None and not on_trial():
+    if rng.known is not None and rng.home is current() and not on_trial():
         if name in PLACED and args and has_places(args[0], name):
             return placed(rng, name, *args, **options)
         if not has_traced((args, *options.values())):

@@ -17,12 +17,13 @@ from pliant.frontend.tracing import current
 @final
 class TracedGenerator:
     """What stands for a generator of a class of NumPy's: its state, as arrays. known: one of the same state, while that
-    is known."""
+    is known, in the trace that is its home."""
 
-    __slots__ = ("kind", "known", "parts")
+    __slots__ = ("home", "kind", "known", "parts")
 
     def __init__(self, kind: type, parts: tuple[Any, ...], known: Any = None) -> None:
         self.kind, self.parts, self.known = kind, parts, known
+        self.home = current() if known is not None else None
         for part in parts:
             if type(part) is TracedArray:
                 part.storage.is_generators = True
