@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter, deque
 from typing import Any
 
@@ -188,7 +189,7 @@ def axis_out_of_range(x: Any) -> Any:
 
 
 def random_numbers_while_tracing(x: Any) -> Any:
-    return x + np.random.normal(size=3)
+    return x + random.gauss(0, 1)
 
 
 def a_string_among_the_operands(x: Any) -> Any:
@@ -279,7 +280,7 @@ def list_by_a_number_of_run_time(x: Any, n: int) -> Any:
 def drawn_in_a_while(x: Any) -> Any:
     rng = np.random.default_rng(0)
     while x[0] < 5:
-        x = x + rng.uniform()
+        x = x + rng.hypergeometric(5, 6, 7)
     return x
 
 

@@ -300,7 +300,7 @@ class Reader(Elements):
         if (bound := reads_item(fn)) is not None:
             return functools.partial(self.element, *bound)
         if getattr(fn, "__self__", None) is _PYTHONS:
-            raise drawn_once(f"random.{fn.__name__}")
+            raise drawn_once(f"random.{fn.__name__}", "use np.random, which draws at every call, or ")
         if fn is Generator or fn is RandomState or fn is np.random.default_rng:
             return generator if fn is Generator else state if fn is RandomState else default_rng
         if getattr(fn, "__self__", None) is COMMON:
