@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pliant.backends import backend_named
+from pliant.core.build import trace
 from pliant.core.ir import const
 from pliant.core.types import Type
 from pliant.ops import bits
@@ -59,3 +61,14 @@ def test_choice_between_false_and_true_is_the_opposite():
         Type("bool", (9,)),
         program=lambda c: Select()(c, const(False, "bool"), const(True, "bool")),
     )
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+@pytest.mark.parametrize("dtype", ["u8", "u16", "u32", "u64"])
+def test_high_products_are_those_of_whole_numbers(dtype, backend):
+    size, rng = int(dtype[1:]), np.random.default_rng(1)
+    x, y = (rng.integers(0, 2**size - 1, 70, dtype=f"uint{size}", endpoint=True) for _ in range(2))
+    x[:3], y[:3] = [0, 2**size - 1, 2**size - 1], [7, 2**size - 1, 1]
+    (made,) = backend_named(backend).compile(trace(bits.high_product, Type(dtype, (70,)), Type(dtype, (70,))))(x, y)
+    assert made.dtype == x.dtype
+    assert made.tolist() == [a * b >> size for a, b in zip(x.tolist(), y.tolist(), strict=True)]

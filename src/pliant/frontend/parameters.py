@@ -11,6 +11,9 @@ import numpy as np
 
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
+from pliant.frontend.array import TracedArray, fresh
+from pliant.frontend.convert import as_traced
+from pliant.ops import bits
 
 
 def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
@@ -27,6 +30,12 @@ def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
 def count_in(size: Any) -> int:
     """How many numbers a result holds."""
     return math.prod(shape_of(size, ()) or ())
+
+
+def high_product(x: Any, y: Any) -> Any:
+    """The upper half of a product of words."""
+    made = fresh(bits.high_product(as_traced(x).value, as_traced(y).value), is_array=False)
+    return TracedArray(made.storage, is_scalar=True)
 
 
 def long_only() -> UnsupportedError:

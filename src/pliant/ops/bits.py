@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, final
 
 from pliant.core.ir import Const, Value
-from pliant.ops.base import Elementwise, is_const
+from pliant.ops.base import Elementwise, Namespace, is_const
 from pliant.ops.compare import not_equal
 from pliant.ops.select import Select
 from pliant.rewrite.rule import rewrite, rule
@@ -85,9 +85,24 @@ class Lcm(Bits):
     domain = "iu"
 
 
+@final
+class HighProduct(Bits):
+    """⌊x·y / 2ⁿ⌋ of words of n bits: the half of a product that does not fit."""
+
+    commutative = True
+    domain = "u"
+
+    def array(self, xp: Namespace, x: Any, y: Any) -> Any:
+        half = 4 * x.dtype.itemsize
+        low = (1 << half) - 1
+        left, right = (x >> half) * (y & low), (x & low) * (y >> half)
+        middle = ((x & low) * (y & low) >> half) + (left & low) + (right & low)
+        return (x >> half) * (y >> half) + (left >> half) + (right >> half) + (middle >> half)
+
+
 bitwise_and, bitwise_or, bitwise_xor, invert = BitwiseAnd(), BitwiseOr(), BitwiseXor(), Invert()
 left_shift, right_shift, bitwise_count = LeftShift(), RightShift(), BitwiseCount()
-gcd, lcm = Gcd(), Lcm()
+gcd, lcm, high_product = Gcd(), Lcm(), HighProduct()
 
 
 def truth(x: Value) -> Value:

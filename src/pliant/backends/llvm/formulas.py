@@ -250,6 +250,14 @@ def shift_right(w: Writer, d: str, x: str, y: str) -> str:
     return w.op(f"select i1 {inside}, {t} {w.op(f'lshr {t} {x}, {by}')}, {t} 0")
 
 
+def high_product(w: Writer, d: str, x: str, y: str) -> str:
+    """The upper half of x·y."""
+    t, bits = llvm_type(d), int(d[1:])
+    wide = f"i{2 * bits}"
+    product = w.op(f"mul nuw {wide} {w.op(f'zext {t} {x} to {wide}')}, {w.op(f'zext {t} {y} to {wide}')}")
+    return w.op(f"trunc {wide} {w.op(f'lshr {wide} {product}, {bits}')} to {t}")
+
+
 def bit_count(w: Writer, d: str, x: str) -> Val:
     """How many bits of |x| are set."""
     t = llvm_type(d)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.frontend.parameters import high_product
 from pliant.frontend.random import twister, ziggurat
-from pliant.frontend.random.words import HIGH, LOW, U64, UNIT, UNIT32, WORD, high_product
+from pliant.frontend.random.words import HIGH, LOW, U64, UNIT, UNIT32, WORD
 
 
 class Bits:

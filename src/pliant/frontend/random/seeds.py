@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.frontend.parameters import high_product
 from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.generator import TracedGenerator
-from pliant.frontend.random.words import HIGH, LOW, U64, WORD, high_product
+from pliant.frontend.random.words import HIGH, LOW, U64, WORD
 
 POOL: Final = 4
 START_IN, TIMES_IN, START_OUT, TIMES_OUT = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED

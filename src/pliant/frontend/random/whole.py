@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pliant.frontend.random.words import U64, WORD, high_product, word
+from pliant.frontend.parameters import high_product
+from pliant.frontend.random.words import U64, WORD, word
 from pliant.frontend.sampled import Sampled
 
 ALL: Final = U64(2**64 - 1)
