@@ -69,6 +69,6 @@ def test_high_products_are_those_of_whole_numbers(dtype, backend):
     size, rng = int(dtype[1:]), np.random.default_rng(1)
     x, y = (rng.integers(0, 2**size - 1, 70, dtype=f"uint{size}", endpoint=True) for _ in range(2))
     x[:3], y[:3] = [0, 2**size - 1, 2**size - 1], [7, 2**size - 1, 1]
-    (made,) = backend_named(backend).compile(trace(bits.high_product, Type(dtype, (70,)), Type(dtype, (70,))))(x, y)
+    (made,) = backend_named(backend).compile(trace(bits.high_product, Type(dtype, (70,)), Type(dtype, (70,))))([x, y])
     assert made.dtype == x.dtype
     assert made.tolist() == [a * b >> size for a, b in zip(x.tolist(), y.tolist(), strict=True)]
