@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.random import PCG64, Generator, default_rng
 
 import pliant
+from benchmarks.draws import circle
 
 W: Final = np.array([1.0, 2.0, 3.0])
 X: Final = np.random.default_rng(0).normal(size=(20, 3))
@@ -24,15 +25,6 @@ def walk(rng: Any, n: int) -> Any:
         x += rng.normal(0.1, 2.0)
         top = max(top, x)
     return x, top
-
-
-def inside_a_circle(rng: Any, n: int) -> Any:
-    inside = 0
-    for _ in range(n):
-        x, y = rng.random(), rng.random()
-        if x * x + y * y < 1:
-            inside += 1
-    return 4 * inside / n
 
 
 def magnet(rng: Any, n: int) -> Any:
@@ -119,7 +111,7 @@ def asked(rng: Any, n: int) -> Any:
 
 
 PROGRAMS: Final = (
-    walk, inside_a_circle, magnet, metropolis, rejected, bootstrapped, descended, shuffled, listed, in_one_branch,
+    walk, circle, magnet, metropolis, rejected, bootstrapped, descended, shuffled, listed, in_one_branch,
     of_a_seed, of_one_made_here, asked,
 )  # fmt: skip
 

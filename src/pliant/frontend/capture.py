@@ -48,7 +48,7 @@ from pliant.frontend.control.specials import binary, reads_item, special, update
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
-from pliant.frontend.draws import COMMON, default_rng, drawing, drawn_once, entered, generator, state
+from pliant.frontend.draws import drawing, drawn_once, of_numpy
 from pliant.frontend.elements import Elements
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
@@ -62,7 +62,7 @@ from pliant.frontend.guards import (
     note_members,
     telling,
 )
-from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, seen
+from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
 from pliant.frontend.random.generator import TracedGenerator
@@ -191,11 +191,7 @@ class Reader(Elements):
                 self.trace.roots.setdefault((id(owner), name), (owner, name, value))
             return TracedArray(*self.trace.enter(value))
         if owner is None:
-            return (
-                of_element(value, self.trace)
-                if is_of(value, Ref | Generator | RandomState)
-                else instrument(value, self.trace)
-            )
+            return of_object(value, self.trace)
         return seen(value, owner, name, self.trace)
 
     def each(self, elements: Any, is_walked: bool = False, is_whole: bool = False) -> Any:
@@ -301,10 +297,8 @@ class Reader(Elements):
             return functools.partial(self.element, *bound)
         if getattr(fn, "__self__", None) is _PYTHONS:
             raise drawn_once(f"random.{fn.__name__}", "use np.random, which draws at every call, or ")
-        if fn is Generator or fn is RandomState or fn is np.random.default_rng:
-            return generator if fn is Generator else state if fn is RandomState else default_rng
-        if getattr(fn, "__self__", None) is COMMON:
-            return drawing(entered(COMMON, self.trace), fn.__name__, self.trace)
+        if (draw := of_numpy(fn, self.trace)) is not None:
+            return draw
         if is_of(fn, type) and is_plain(fn):
             return functools.partial(constructed, fn, functools.partial(instrument, trace=self.trace))
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)

@@ -155,6 +155,16 @@ def standing(known: Any) -> TracedGenerator:
     return TracedGenerator(known.__class__, tuple([adopt(part.copy()) for part in arrays_of(known)]), known)
 
 
+def of_numpy(fn: Any, trace: Trace) -> Any:
+    """What a trace has in place of a maker of generators, or of a function of `np.random`; None of others."""
+    if fn is np.random.default_rng:
+        return default_rng
+    if fn is np.random.Generator or fn is np.random.RandomState:
+        return generator if fn is np.random.Generator else state
+    is_common = getattr(fn, "__self__", None) is COMMON
+    return drawing(entered(COMMON, trace), fn.__name__, trace) if is_common else None
+
+
 def has_places(x: Any, name: str) -> bool:
     """Whether what a method does to `x` is to put elements in other places that are known only at run time, or to
     write them there."""

@@ -122,6 +122,12 @@ def of_element(value: Any, trace: Trace) -> Any:
     return instrument(value, trace)
 
 
+def of_object(value: Any, trace: Trace) -> Any:
+    """An object as the trace sees it: references and generators by what stands for them; containers as they are."""
+    is_stood_for = is_of(value, Ref | np.random.Generator | np.random.RandomState)
+    return of_element(value, trace) if is_stood_for else instrument(value, trace)
+
+
 def _holds_function(cell: types.CellType) -> bool:
     try:
         return isinstance(cell.cell_contents, types.FunctionType | types.MethodType | functools.partial)
@@ -151,8 +157,4 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
     if (known := namespace_of(value) or made_by(value)) is not None:
         return known
-    return (
-        of_element(value, trace)
-        if is_of(value, Ref | np.random.Generator | np.random.RandomState)
-        else instrument(value, trace)
-    )
+    return of_object(value, trace)

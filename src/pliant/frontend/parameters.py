@@ -27,9 +27,14 @@ def shape_of(size: Any, parameters: Sequence[Any]) -> tuple[int, ...] | None:
     return shape
 
 
+def sizes(size: Any) -> tuple[int, ...]:
+    """The shape that is asked for; none of one number."""
+    return shape_of(size, ()) or ()
+
+
 def count_in(size: Any) -> int:
     """How many numbers a result holds."""
-    return math.prod(shape_of(size, ()) or ())
+    return math.prod(sizes(size))
 
 
 def high_product(x: Any, y: Any) -> Any:

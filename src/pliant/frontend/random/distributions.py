@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.random.ziggurat import normal32 as normal32
 from pliant.frontend.sampled import Sampled
 
 MOST: Final = 2.0**63 - 10 * 2.0**31.5

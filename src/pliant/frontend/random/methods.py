@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy
 
-from pliant.frontend.parameters import count_in, of_one_only, shape_of, unchecked
+from pliant.frontend.parameters import count_in, of_one_only, sizes, unchecked
 from pliant.frontend.random import distributions as of
 from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chance, floats, not_negative, positive
 from pliant.frontend.random.drawing import count, filled, number, scaled
+from pliant.frontend.random.ziggurat import normal32
 
 np: Any = numpy  # or what a trace has in its place
 
@@ -22,7 +23,7 @@ def random(rng: Any, size: Any = None, dtype: Any = np.float64, out: Any = None)
 
 def standard_normal(rng: Any, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
     """Numbers of mean 0 and variance 1."""
-    return filled(rng, of.normal, of.normal32, size, dtype, out)
+    return filled(rng, of.normal, normal32, size, dtype, out)
 
 
 def standard_exponential(
@@ -222,7 +223,7 @@ def multinomial(rng: Any, n: Any, pvals: Any, size: Any = None) -> Any:
                 rest = rest - pvals[k]
         made[row, -1] = left
     bits.store(rng.parts)
-    return made.reshape((*(shape_of(size, ()) or ()), len(pvals)))
+    return made.reshape((*sizes(size), len(pvals)))
 
 
 def dirichlet(rng: Any, alpha: Any, size: Any = None) -> Any:
@@ -230,7 +231,7 @@ def dirichlet(rng: Any, alpha: Any, size: Any = None) -> Any:
     alpha = np.asarray(alpha, np.float64)
     if np.any(alpha < 0):
         raise ValueError("alpha < 0")
-    shape = (*(shape_of(size, ()) or ()), len(alpha))
+    shape = (*sizes(size), len(alpha))
     if rng.is_new and np.max(alpha) < 0.1:
         return _broken(rng, alpha, size).reshape(shape)
     made = number(rng, of.gamma, shape, alpha)
@@ -281,4 +282,4 @@ def multivariate_normal(
         factor = u * np.sqrt(s)
     else:
         factor = np.linalg.cholesky(cov)
-    return (mean + z @ factor.T).reshape((*(shape_of(size, ()) or ()), len(mean)))
+    return (mean + z @ factor.T).reshape((*sizes(size), len(mean)))

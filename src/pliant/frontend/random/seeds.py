@@ -10,17 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from pliant.frontend.parameters import high_product
 from pliant.frontend.random.bits import Bits
 from pliant.frontend.random.generator import TracedGenerator
-from pliant.frontend.random.words import HIGH, LOW, U64, WORD
+from pliant.frontend.random.words import U64, WORD
 
 POOL: Final = 4
 START_IN, TIMES_IN, START_OUT, TIMES_OUT = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
 LEFT, RIGHT = U64(0xCA01F9DD), U64(0x4973F715)
 HALF: Final = U64(16)
-
-
 SEEDS: Final = np.random.default_rng()
 """Where the states of generators without a seed come from."""
 
@@ -43,12 +40,11 @@ def seeded(seed: Any) -> TracedGenerator:
     more_high = words[2] << U64(1) | words[3] >> U64(63)
     low = more_low + words[1]  # one step from 0, and then the seed is added
     high = more_high + words[0] + U64(low < more_low)
-    next_low = low * LOW
-    next_high = high_product(low, LOW) + high * LOW + low * HIGH
-    last_low = next_low + more_low
-    last_high = next_high + more_high + U64(last_low < next_low)
-    state = np.array([last_low, last_high, more_low, more_high])
-    return TracedGenerator(np.random.Generator, (state, np.zeros(2, np.uint32)))
+    parts = np.array([low, high, more_low, more_high]), np.zeros(2, np.uint32)
+    bits = Bits(*parts)
+    bits.next64()
+    bits.store(parts)
+    return TracedGenerator(np.random.Generator, parts)
 
 
 def _state(entropy: Any) -> Any:
