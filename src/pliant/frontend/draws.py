@@ -35,10 +35,7 @@ def drawing(rng: TracedGenerator, name: str, trace: Trace) -> Any:
     if not hasattr(np.random.Generator, name) or name.startswith("_"):
         return getattr(np.random.default_rng(0), name)  # as NumPy says that there is none
     if method is None and rng.known is None:
-        raise UnsupportedError(
-            f"Generator.{name} cannot be used at run time",
-            hint="draw before the call, and pass the numbers as an argument",
-        ).at(("here", here()))
+        raise unusable(name, "draw before the call, and pass the numbers as an argument")
     return partial(_drawn, rng, name, method and partial(trace.outermost.see(method), rng))
 
 
@@ -56,10 +53,7 @@ def _drawn(rng: TracedGenerator, name: str, at_run_time: Any, *args: Any, **opti
         if not has_traced((args, *options.values())):
             return drawn(rng, name, args, options)
     if at_run_time is None:
-        raise UnsupportedError(
-            f"Generator.{name} cannot be used at run time",
-            hint="draw before the loop or branch, or before the call, and use or pass the numbers",
-        ).at(("here", here()))
+        raise unusable(name, "draw before the loop or branch, or before the call, and use or pass the numbers")
     rng.known = None  # from here on its state is what the program makes of it
     return at_run_time(*args, **options)
 
@@ -169,6 +163,11 @@ def has_places(x: Any, name: str) -> bool:
     """Whether what a method does to `x` is to put elements in other places that are known only at run time, or to
     write them there."""
     return is_traced(x) and x.ndim > 0 and (x.concrete is None or name == "shuffle")
+
+
+def unusable(name: str, hint: str) -> UnsupportedError:
+    """The error of what no program does."""
+    return UnsupportedError(f"Generator.{name} cannot be used at run time", hint=hint).at(("here", here()))
 
 
 def drawn_once(name: str, more: str = "") -> UnsupportedError:

@@ -54,6 +54,11 @@ def filled(rng: Any, one: Callable[..., Any], short: Any, size: Any, dtype: Any,
     else:
         made = each(rng, short, shape, np.float32, *parameters)
         made = float(made) if shape is None else made
+    return written(out, made)
+
+
+def written(out: Any, made: Any) -> Any:
+    """What a draw has made, written to `out` if it is given."""
     if out is None:
         return made
     out[...] = made

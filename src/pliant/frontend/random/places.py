@@ -10,7 +10,7 @@ import numpy
 from pliant.frontend.parameters import bounds_of, count_in, is_known, shape_of
 from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chances
-from pliant.frontend.random.drawing import each
+from pliant.frontend.random.drawing import each, written
 from pliant.frontend.random.methods import random
 from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
 from pliant.frontend.random.words import U64
@@ -165,7 +165,4 @@ def permuted(rng: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
         for n in range(len(table)):
             table[n] = _permuted(rng, table[n])
         made = np.moveaxis(table.reshape(rows.shape), -1, axis)
-    if out is None:
-        return made
-    out[...] = made
-    return out
+    return written(out, made)

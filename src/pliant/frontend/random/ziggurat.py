@@ -18,63 +18,46 @@ BELOW, WIDTH, HEIGHT = NORMAL
 BELOW32, WIDTH32, HEIGHT32 = NORMAL32
 BELOW_E, WIDTH_E, HEIGHT_E = EXPONENTIAL
 BITS: Final = U64(2**52 - 1)
+BITS32: Final = U64(2**23 - 1)
 
 
 @Sampled
 def normal(bits: Any) -> Any:
     """A standard normal number."""
-    while True:
-        word = bits.next64()
-        layer = np.int64(word & U64(255))
-        part = word >> U64(9) & BITS
-        x = part * WIDTH[layer]
-        if word >> U64(8) & U64(1):
-            x = -x
-        if part < BELOW[layer]:
-            return x
-        if layer == 0:
-            far = beyond(bits)
-            return -far if part >> U64(8) & U64(1) else far
-        if (HEIGHT[layer - 1] - HEIGHT[layer]) * bits.uniform() + HEIGHT[layer] < np.exp(-0.5 * x * x):
-            return x
-
-
-def beyond(bits: Any) -> Any:
-    """A normal number beyond the last layer."""
-    while True:
-        x = -np.log1p(-bits.uniform()) / NORMAL_END
-        y = -np.log1p(-bits.uniform())
-        if y + y > x * x:
-            return NORMAL_END + x
+    return _normal(bits.next64, bits.uniform, np.float64, BITS, BELOW, WIDTH, HEIGHT)
 
 
 @Sampled
 def normal32(bits: Any) -> Any:
     """A standard normal number of 32 bits."""
+    return _normal(bits.next32, bits.uniform32, np.float32, BITS32, BELOW32, WIDTH32, HEIGHT32)
+
+
+def _normal(draw: Any, uniform: Any, kind: Any, most: Any, below: Any, width: Any, height: Any) -> Any:
+    """A normal number of some kind, of layers for parts up to `most`."""
     while True:
-        word = bits.next32()
+        word = draw()
         layer = np.int64(word & U64(255))
-        part = word >> U64(9) & U64(2**23 - 1)
-        x = np.float32(part) * WIDTH32[layer]
+        part = word >> U64(9) & most
+        x = kind(part) * width[layer]
         if word >> U64(8) & U64(1):
             x = -x
-        if part < BELOW32[layer]:
+        if part < below[layer]:
             return x
         if layer == 0:
-            far = beyond32(bits)
+            far = _beyond(uniform, kind)
             return -far if part >> U64(8) & U64(1) else far
-        height = (HEIGHT32[layer - 1] - HEIGHT32[layer]) * bits.uniform32() + HEIGHT32[layer]
-        if height < np.exp(np.float32(-0.5) * x * x):
+        if (height[layer - 1] - height[layer]) * uniform() + height[layer] < np.exp(kind(-0.5) * x * x):
             return x
 
 
-def beyond32(bits: Any) -> Any:
-    """A normal number of 32 bits beyond the last layer."""
+def _beyond(uniform: Any, kind: Any) -> Any:
+    """A normal number beyond the last layer."""
     while True:
-        x = -np.log1p(-bits.uniform32()) / np.float32(NORMAL_END)
-        y = -np.log1p(-bits.uniform32())
+        x = -np.log1p(-uniform()) / kind(NORMAL_END)
+        y = -np.log1p(-uniform())
         if y + y > x * x:
-            return np.float32(NORMAL_END) + x
+            return kind(NORMAL_END) + x
 
 
 @Sampled
