@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import final
 
 from pliant.backends.llvm.accumulator import BLOCK, Accumulator, blocked
+from pliant.backends.llvm.again import emit_update, update_of
 from pliant.backends.llvm.alone import has_instruction, whole
 from pliant.backends.llvm.fixed_quotient import by_fixed, is_fixed
 from pliant.backends.llvm.function import FunctionText
@@ -206,7 +207,10 @@ class Emitter(FunctionText):
                 self.stop()
             case Loop():
                 self.limited(zip(s.vars, s.limits, strict=True))
-                self.nested(s.vars, lambda: self.region(s.body))
+                if update := update_of(s):
+                    emit_update(self, s, update)
+                else:
+                    self.nested(s.vars, lambda: self.region(s.body))
             case _:
                 raise AssertionError(f"no code for {type(s).__name__}")
 
