@@ -228,3 +228,20 @@ def test_nothing_is_touched_outside_the_arrays(
         np.testing.assert_array_equal(out, (2 * values.T).astype(dtype))
     finally:
         guarded.open()
+
+
+@pytest.mark.parametrize(
+    ("cache", "count", "is_past"), [(30_000, 1200, False), (30_000, 1300, True), (30_000, 800, False), (0, 1300, False)]
+)
+def test_what_does_not_fit_beside_the_arguments(
+    monkeypatch: pytest.MonkeyPatch, cache: int, count: int, *, is_past: bool
+) -> None:
+    monkeypatch.setattr(streams, "LARGE", 1 << 25)
+    monkeypatch.setattr(streams, "LEAST", 8000)
+    monkeypatch.setattr(streams, "last_cache", lambda: cache)
+    x, y = np.zeros(count), np.zeros(count)
+    assert is_past_caches(lambda x, y: 2.5 * x + y, x, y) == is_past
+
+
+def test_the_size_of_the_last_cache() -> None:
+    assert streams.last_cache() == 0 or streams.last_cache() >= 1 << 18

@@ -7,13 +7,15 @@ not stay at hand. LLVM tells so for vectors that are aligned, which those of a l
         compute it in local memory
         move it: whole lines past the caches, what is left at both ends as usual
 
-Only for results that are larger than caches and that the program does not read: what is in a cache is written faster
-there, and what is read soon is better left there.
+Only for results that do not fit into the caches, or not beside the other arrays of the program, and that the program
+does not read: what is in a cache is written faster there, and what is read soon is better left there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pliant.backends.llvm.values import llvm_type
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 LARGE: Final = 1 << 25
 """Bytes of a result from which on it is written past the caches."""
+LEAST: Final = LARGE // 4
+"""The same where all arguments and results together are larger than the last cache."""
 LINE: Final = 64
 """Bytes of a line of cache."""
 PIECE: Final = 8 * LINE
@@ -44,7 +48,19 @@ def past_caches(program: Program, features: set[str]) -> frozenset[Buffer]:
     if "sse2" not in features:
         return frozenset()
     read = {root_of(b) for step in program.steps for b in step.reads}
-    return frozenset([root_of(b) for b in program.results if b.type.bytes >= LARGE]) - read
+    touched = sum([b.type.bytes for b in {*map(root_of, (*program.params, *program.results))}])
+    least = LEAST if 0 < last_cache() < touched else LARGE
+    return frozenset([root_of(b) for b in program.results if b.type.bytes >= least]) - read
+
+
+@lru_cache
+def last_cache() -> int:
+    """The bytes of the third cache, which cores share; 0 if the system does not tell."""
+    try:
+        text = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text().strip()
+    except OSError:
+        return 0
+    return int(text[:-1]) << 10 if text.endswith("K") and text[:-1].isdecimal() else 0
 
 
 def streamed(e: Emitter, nest: Nest) -> list[Root]:
