@@ -17,7 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
-from pliant.frontend.text import text
+from pliant.frontend.text import noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
@@ -142,9 +142,18 @@ class TracedArray:
         return (self[i] for i in range(self.shape[0]))
 
     def __repr__(self) -> str:
+        return self._text("r", "")
+
+    def __str__(self) -> str:
+        return self._text("s", "")
+
+    def _text(self, conversion: str, spec: str) -> str:
+        """What stands in text for the text of this."""
         if self.is_weak and is_tracing():
             asked(self.value)
-        return text(f"<traced {self.type}>")
+        if not is_tracing():
+            return f"<traced {self.type}>"
+        return noted((self.value, self.is_scalar or self.is_weak, self.is_weak), str(self.type), (conversion, spec))
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:
@@ -234,9 +243,7 @@ class TracedArray:
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
 
     def __format__(self, spec: str) -> str:
-        if self.concrete is None and spec:
-            raise self._needs_value("text", "print after the call, or return the number; f'{x}' shows its type")
-        return format(self.concrete[()], spec) if self.concrete is not None else repr(self)
+        return format(self.concrete[()], spec) if self.concrete is not None else self._text("", spec)
 
     def item(self, *args: int) -> Any:
         """The element as a Python number: a traced one, if it is not known while tracing."""

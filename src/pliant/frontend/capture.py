@@ -65,6 +65,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
+from pliant.frontend.printing import percented, printed
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
@@ -83,9 +84,6 @@ def readers_of(trace: Trace) -> dict[str, types.CellType]:
         trace.readers.update({runtime(r): types.CellType(calls[r]) for r in READERS})
     return trace.readers
 
-
-_SHOWING: Final = frozenset((print, warnings.warn))
-"""Functions that show what they are given as it is; `warn` looks at who calls it."""
 
 _PYTHONS: Final = random.random.__self__  # the generator whose methods are the functions of the module
 
@@ -305,7 +303,9 @@ class Reader(Elements):
         if fn is getattr or fn is hasattr:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
         if type(fn) in PLAIN:
-            if fn in _SHOWING:
+            if fn is print:
+                return printed
+            if fn is warnings.warn:  # it looks at who calls it
                 return shown_later if is_trial() else fn
             if fn in HEAPS:
                 return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
@@ -333,6 +333,8 @@ class Reader(Elements):
             return of_each(y, lambda one: self.binary(name, x, one))
         x, y = self.noted(x), self.noted(y)
         made = lists.combined(name, x, y) if name in _JOINING else None
+        if name == "mod" and type(x) is str:
+            return text.text(percented(x, y))
         if made is None:
             made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
         if type(made) is str:

@@ -66,6 +66,7 @@ def trace_closed(
     differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
     may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators."""
     with tracing() as trace:
+        trace.is_apart = not may_draw
         params: list[Value] = []
         given: list[Any] = []
         copies: list[tuple[TracedArray, Storage]] = []

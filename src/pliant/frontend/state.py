@@ -85,6 +85,7 @@ def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def step(*args: Any) -> Any:
         trace = current()
+        trace.is_apart = True
         out = instrument(f, trace)(*args)
         outside = [storage for storage, *_ in trace.journal if storage.trace is not trace]
         if any(storage.is_generators for storage in outside):

@@ -1,7 +1,7 @@
-"""Text made of what is known only at run time: it may be shown while tracing, and put into an error, and no more.
+"""Text made of what is known only at run time: it may be printed, and put into an error, and no more.
 
-f"{x.sum()}"                   "<traced f64[]>", in what `print` shows
-f"{x.sum()}" == "1.0"          an error: so is its length, and what it is returned as
+f"{x.sum():.1f}"               "<traced f64[] 3>": the fourth number that is put into text, which `print` looks up
+f"{x.sum():.1f}" == "1.0"      an error: so is its length, and what it is returned as
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Any, Final, final
 
 from pliant.core.origin import here
 from pliant.errors import TracedValueError, UnsupportedError
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 _MARK: Final = re.compile(r"<traced [^<>]*>|<unbound>")
+_NUMBER: Final = re.compile(r"<traced \w+\[[^<>\]]*\] (\d+)>")
+_PERCENT: Final = re.compile(r"%(?:\(([^)]*)\))?[#0\- +]*\d*(?:\.\d*)?[hlL]?([diouxXeEfFgGcrsa%])")
 _SHOWN: Final = frozenset((
     "__new__ __init__ __init_subclass__ __subclasshook__ __class__ __doc__ __getattribute__ __setattr__ __delattr__ "
     "__dir__ __repr__ __str__ __format__ __reduce__ __reduce_ex__ __getnewargs__ __getstate__ __sizeof__"
@@ -40,6 +42,10 @@ class Text(str):
         return str(str.__repr__(self))
 
     def __format__(self, spec: str) -> str:
+        plain = str.__str__(self)
+        if spec and is_tracing() and (found := _NUMBER.fullmatch(plain)):
+            content, shown, steps = current().outermost.texts[int(found[1])]
+            return noted(content, shown, *steps, ("", spec))
         return text(str.__format__(self, spec))
 
     def __add__(self, other: Any) -> Text:
@@ -71,6 +77,43 @@ for _name in (*dir(str), "__int__", "__float__"):
 def text(made: str) -> str:
     """Text that may hold the type of a number: a `Text` then, as long as there is a trace that could ask it."""
     return Text(made) if is_unknown(made) and is_tracing() else made
+
+
+def noted(content: Any, shown: str, *steps: tuple[str, str]) -> str:
+    """What stands in text for a number. content: what `printed` needs of it; shown: what it is called without a value;
+    steps: how its text is made, by a conversion and a format each."""
+    if any([is_unknown(spec) for _, spec in steps]):
+        raise TracedValueError(
+            "Python needs a format, but part of it is a number that is known only at run time",
+            hint="write the width and the precision as numbers, or pass them as Python's from outside",
+        ).at(("needed here", here()))
+    texts = current().outermost.texts
+    texts.append((content, shown, steps))
+    return text(f"<traced {shown} {len(texts) - 1}>")
+
+
+def pieces_of(made: str) -> list[str | int]:
+    """Text, as what is known of it and the places in `Trace.texts` of what is not."""
+    found = list[str | int]([*_NUMBER.split(str.__str__(made))])
+    found[1::2] = [int(n) for n in found[1::2]]
+    return [piece for piece in found if piece != ""]
+
+
+def percent(template: str, given: Any, put: Callable[[Any, str], Any]) -> str:
+    """`template % given`. put: what to put in place of something that gets this format; itself, if it has its value."""
+    named: Any = given if isinstance(given, dict) else {}
+    rest, taken = list[Any](given if isinstance(given, tuple) else (given,)), list[Any]()
+
+    def one(found: re.Match[str]) -> str:
+        key, spec = found[1], found[0].replace(f"({found[1]})", "", 1)
+        if found[2] == "%" or (key is None and not rest):
+            return found[0]
+        x: Any = rest.pop(0) if key is None else named[key]
+        taken.append(put(x, spec))
+        return "%s" if taken[-1] is not x else spec
+
+    made = _PERCENT.sub(one, template)
+    return made % tuple(taken if isinstance(given, dict) else [*taken, *rest])
 
 
 def shown(x: Any) -> Any:

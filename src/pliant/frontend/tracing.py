@@ -120,6 +120,8 @@ class Trace:
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     sizes_before: dict[int, int] = field(default_factory=dict[int, int])  # of containers that the function changes
+    texts: list[Any] = field(default_factory=list[Any])  # numbers put into text; see `text`
+    is_apart: bool = False  # the function is one of which nothing is left but its results
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
     readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`

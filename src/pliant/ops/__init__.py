@@ -48,6 +48,7 @@ from pliant.ops import (
     select,
     shape,
     shape_rules,
+    show,
     singular_function,
     solve,
     sort,
@@ -74,7 +75,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     complex_parts, windows,
     scatter_extremum, scatter_fold, sort, scan, positions, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
-    contract, einsum, convolve, halves, fft, custom,
+    contract, einsum, convolve, halves, fft, show, custom,
     loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
 )  # fmt: skip
 
