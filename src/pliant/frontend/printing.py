@@ -18,7 +18,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on, is_trial
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.text import noted, percent, pieces_of
+from pliant.frontend.text import noted, parts_of, percent, pieces_of
 from pliant.frontend.tracing import Trace, current, is_tracing
 from pliant.ops.show import Piece, Print
 
@@ -63,8 +63,7 @@ def is_apart(trace: Trace | None) -> bool:
 
 def percented(template: str, given: Any) -> str:
     """`template % given`, of numbers that may be known only at run time."""
-    parts = list[Any](given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else (given,))
-    if not any([type(x) is TracedArray for x in parts]):
+    if not any([type(x) is TracedArray for x in parts_of(given)]):
         return template % given
 
     def put(x: Any, spec: str) -> Any:

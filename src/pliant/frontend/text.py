@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from pliant.core.origin import here
 from pliant.errors import TracedValueError, UnsupportedError
@@ -101,19 +101,25 @@ def pieces_of(made: str) -> list[str | int]:
 
 def percent(template: str, given: Any, put: Callable[[Any, str], Any]) -> str:
     """`template % given`. put: what to put in place of something that gets this format; itself, if it has its value."""
-    named: Any = given if isinstance(given, dict) else {}
-    rest, taken = list[Any](given if isinstance(given, tuple) else (given,)), list[Any]()
+    rest, taken = [*parts_of(given)], list[Any]()
 
     def one(found: re.Match[str]) -> str:
         key, spec = found[1], found[0].replace(f"({found[1]})", "", 1)
         if found[2] == "%" or (key is None and not rest):
             return found[0]
-        x: Any = rest.pop(0) if key is None else named[key]
+        x: Any = rest.pop(0) if key is None else given[key]
         taken.append(put(x, spec))
         return "%s" if taken[-1] is not x else spec
 
     made = _PERCENT.sub(one, template)
     return made % tuple(taken if isinstance(given, dict) else [*taken, *rest])
+
+
+def parts_of(given: Any) -> list[Any]:
+    """What a template with % is given."""
+    if isinstance(given, dict):
+        return [*cast("dict[Any, Any]", given).values()]
+    return [*cast("tuple[Any, ...]", given)] if isinstance(given, tuple) else [given]
 
 
 def shown(x: Any) -> Any:
