@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.backends.llvm.again import FIRST, LEAST
+from pliant.backends.llvm.again import LEAST, PAIRS
 from pliant.backends.llvm.compiler import assembly, can
 from pliant.kernel.verified import build_verified
 from pliant.pipeline import optimise
@@ -20,7 +20,7 @@ PLACES = {
     "one": np.full(EVERY, 3),
     "one, counted from the end": np.full(EVERY, -2),
     "one at first, then any": np.concatenate(
-        (np.full(FIRST, 5), np.random.default_rng(2).integers(0, 7, EVERY - FIRST))
+        (np.full(PAIRS, 5), np.random.default_rng(2).integers(0, 7, EVERY - PAIRS))
     ),
     "runs": np.arange(EVERY) // 40 % 7,
     "any": np.random.default_rng(3).integers(0, 7, EVERY),
@@ -123,7 +123,7 @@ def test_batches_and_gradients(kind: str) -> None:
         np.testing.assert_allclose(row, 2 * added(np.zeros(7), places, mine)[places], rtol=1e-12)
 
 
-@pytest.mark.parametrize("at", [0, FIRST + 1, EVERY - 1])
+@pytest.mark.parametrize("at", [0, PAIRS + 1, EVERY - 1])
 def test_an_index_out_of_range_among_equal_ones(at: int) -> None:
     places = np.full(EVERY, 3)
     places[at] = 7

@@ -3,7 +3,7 @@
 Processors take five times as long to read a float that they have just written as to add to it. So where places are
 often named again, as if they are sorted, what a step leaves also stays in a register for the next one:
 
-    if nearly all of the first steps name the place of the step before:
+    if nearly all of some pairs of steps name one place:
         for each step:
             at = if the place is the one of the step before: memory that nobody writes; else the place in x
             old = if it is: what that step has left; else what lies there
@@ -29,14 +29,14 @@ from pliant.kernel.schedule import depth_of, regions
 if TYPE_CHECKING:
     from pliant.backends.llvm.emit import Emitter
 
-ROW: Final = 4
-"""Elements from the first to the last one of a row at a place: of a longer row, the first has been written long before
+ROW: Final = 3
+"""Numbers from the first to the last one of a row at a place: of a longer row, the first has been written long before
 the next step reads it."""
-FIRST: Final = 32
-"""Steps that are looked at."""
-OTHERS: Final = 2
-"""Of them, those at most that name another place than the one before: if more do, both ways take about as long."""
-LEAST: Final = 16 * FIRST
+PAIRS: Final = 16
+"""Steps that are looked at, spread over the loop, each with the one after it."""
+OTHERS: Final = 1
+"""Of them, those at most that name another place than the one after: if more do, both ways take about as long."""
+LEAST: Final = 32 * PAIRS
 """Steps of a loop that is worth a look."""
 
 
@@ -62,7 +62,7 @@ class Update:
 
 
 def update_of(loop: Loop) -> Update | None:
-    """How a loop updates places, if it is one that does."""
+    """How a loop updates places, if it is one that does; it has all its steps, as some of them are looked at."""
     body = loop.body.body
     stores = [s for s in body if isinstance(s, Store)]
     loads = [s for s in body if isinstance(s, Load) and s.ordered]
@@ -77,7 +77,8 @@ def update_of(loop: Loop) -> Update | None:
     depth = max([depths[atom] for atom, _ in store.offset.terms if atom in depths], default=0)
     found = Update(loop.vars[:depth], loop.vars[depth:], load, store)
     strides = [(store.offset.factor(v), v.extent - 1) for v in found.row if v.extent > 1]
-    is_short = all([f > 0 for f, _ in strides]) and sum([f * last for f, last in strides]) < ROW
+    length = (1 + sum([f * last for f, last in strides])) * (2 if load.dtype[0] == "c" else 1)
+    is_short = all([f > 0 for f, _ in strides]) and length <= ROW
     return found if depth and is_short and found.steps[-1].extent >= LEAST else None
 
 
@@ -89,36 +90,43 @@ def emit_update(e: Emitter, loop: Loop, update: Update) -> None:
 
 
 def names_again(e: Emitter, loop: Loop, update: Update) -> str:
-    """Whether nearly all of the first steps name the place of the one before."""
+    """Whether nearly all of some steps name the place of the one after, in the first row of the loops around."""
     needed = set[Scalar]([atom for atom, _ in update.place.terms if not isinstance(atom, Var)])
     for s in reversed(loop.body.body):
         if s in needed:
             needed |= {*s.operands(), *[a for i in s.indices() for a, _ in i.terms if not isinstance(a, Var)]}
-    last, count, around = e.alloca("i64"), e.alloca("i64"), [v for v in update.steps[:-1] if v.extent > 1]
-    for slot, number in ((last, -1), (count, 0)):
-        e.line(f"store i64 {number}, ptr {slot}")
+    inner, pair, count = update.steps[-1], Var(PAIRS), e.alloca("i64")
+    around = [v for v in update.steps[:-1] if v.extent > 1]
 
-    def look() -> None:
+    def place(step: str) -> str:
+        e.env[inner] = step
         for s in loop.body.body:
             if s in needed:
                 e.scalar(s)
-        place, before, so_far = e.affine(update.place), e.op(f"load i64, ptr {last}"), e.op(f"load i64, ptr {count}")
-        again = e.op(f"zext i1 {e.op(f'icmp eq i64 {place}, {before}')} to i64")
-        e.line(f"store i64 {place}, ptr {last}")
-        e.line(f"store i64 {e.op(f'add i64 {so_far}, {again}')}, ptr {count}")
+        found = e.affine(update.place)
+        del e.env[inner]
+        return found
 
+    def look() -> None:
+        step = e.op(f"mul nuw nsw i64 {e.env[pair]}, {(inner.extent - 2) // (PAIRS - 1)}")
+        is_same = e.op(f"icmp eq i64 {place(step)}, {place(e.op(f'add nuw nsw i64 {step}, 1'))}")
+        so_far = e.op(f"load i64, ptr {count}")
+        one = e.op(f"zext i1 {is_same} to i64")
+        e.line(f"store i64 {e.op(f'add i64 {so_far}, {one}')}, ptr {count}")
+
+    e.line(f"store i64 0, ptr {count}")
     e.env.update(dict.fromkeys(around, "0"))
-    e.loop(update.steps[-1], look, ("0", str(FIRST)))
+    e.loop(pair, look)
     for v in around:
         del e.env[v]
-    return e.op(f"icmp uge i64 {e.op(f'load i64, ptr {count}')}, {FIRST - OTHERS}")
+    return e.op(f"icmp uge i64 {e.op(f'load i64, ptr {count}')}, {PAIRS - OTHERS}")
 
 
 def emit_kept(e: Emitter, loop: Loop, update: Update) -> None:
     """The loop, where what a step leaves stays at hand."""
     x, dtype, row = update.store.buffer, update.load.dtype, [v for v in update.row if v.extent > 1]
     last, left, elsewhere = e.alloca("i64"), e.local(dtype, ROW), e.local(dtype, ROW)
-    at = e.memory_at(Type(dtype, (ROW,)), "")
+    at = e.memory_at(Type(dtype, (ROW,)), "")  # at each step either `elsewhere` or a place in x
     e.written[at] = e.written.get(root_of(x), "")
     e.line(f"store i64 -1, ptr {last}")
     e.line(f"store [{elsewhere.type.bytes} x i8] zeroinitializer, ptr {e.base(elsewhere)}")

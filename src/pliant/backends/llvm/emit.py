@@ -207,7 +207,7 @@ class Emitter(FunctionText):
                 self.stop()
             case Loop():
                 self.limited(zip(s.vars, s.limits, strict=True))
-                if update := update_of(s):
+                if (update := update_of(s)) and self.part.keys().isdisjoint(update.steps):
                     emit_update(self, s, update)
                 else:
                     self.nested(s.vars, lambda: self.region(s.body))
