@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -123,9 +125,54 @@ def of_constants(x: Any) -> Any:
     return x + 1
 
 
+def one_of_two(x: Any) -> Any:
+    names = ["a", "b", "c"]
+    message = "fine"
+    if x[0] < 0:
+        message = "negative"
+    print("positive" if x[0] > 0 else "negative", message, names[x.argmax()], [message])
+    print(f"{'PASS' if x[0] > 0 else 'FAIL':>8}: {x[0]:.2f}")
+    best = None
+    for n, v in enumerate(x):
+        if v < 0:
+            best = n
+    print(best, f"{best}", [best])
+    print("big" if x.sum() > 2 else f"small {x.sum():.1f}")
+    return x
+
+
+def of_some_length(x: Any) -> Any:
+    y = x[x > 0]
+    print(y, len(y), f"{y}", [y], np.nonzero(x > 0)[0])
+    history = []
+    for i in range(3):
+        history.append(x.sum() * i)
+        print(history)
+    return y.sum()
+
+
+def padded(x: Any) -> Any:
+    s = f"{x[0]:.1f}%"
+    print(f"{s:>10}|", "%10s|" % s, f"{f'{x[1]:.2f}' + '!':*^12}", "%-9s|%5d" % (f"{x[2]}", 3))  # noqa: UP031
+    print(x[0], x[1], sep=f" <{x[2]:.0f}> ", end=f" {x[0]}\n")
+    return x
+
+
+def caught(x: Any) -> Any:
+    y = x[0]
+    try:
+        if y < -1:
+            raise ValueError("small")
+        print("not small")
+    except ValueError as error:
+        print("caught", error)
+        y = y * 0
+    return y
+
+
 PROGRAMS = (
     plain_values, formatted, containers, updated, looped, while_looped, left_early, in_other_functions, with_draws,
-    of_constants,
+    of_constants, one_of_two, of_some_length, padded, caught,
 )  # fmt: skip
 
 
@@ -203,6 +250,103 @@ def test_nothing_is_printed_after_an_error_in_a_loop(capsys: pytest.CaptureFixtu
         assert capsys.readouterr().out == "0\n0.5\n1\n"
 
 
+def checked(x: Any) -> Any:
+    if x[0] < 0:
+        scaled = x * 2
+        print("ERROR: negative", scaled[0])
+        print("twice", file=sys.stderr)
+        raise ValueError("negative")
+    return np.sqrt(x[0])
+
+
+def test_what_is_printed_before_an_error_where_it_is_raised(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        print("start")
+        y = checked(x)
+        print("root", y)
+        for n, v in enumerate(x):
+            if n == 2 and v > 2:
+                print("too large", v)
+                raise KeyError("large")
+            print(n)
+        return y
+
+    compiled = pliant.jit(f)
+    for x in (np.ones(3), np.ones(3), -X, np.ones(3), X, np.ones(3), -X, X):
+        results = list[Any]()
+        for call in (f, compiled):
+            try:
+                call(x)
+            except (ValueError, KeyError) as error:
+                results.append(type(error))
+            results.append(capsys.readouterr())
+        assert results[: len(results) // 2] == results[len(results) // 2 :]
+
+
+def test_what_is_printed_before_it_cannot_be_traced(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        print("shape", x.shape, x[0])
+        return x @ np.ones(4)
+
+    with pytest.raises(ValueError, match="matmul"):
+        pliant.jit(f)(X)
+    assert capsys.readouterr().out == "shape (3,) <traced f64[]>\n"
+
+
+def test_text_of_an_exception_that_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        try:
+            if x[0] < 0:
+                raise ValueError(f"neg {x[0]:.2f}")
+            print("after")
+        except ValueError as error:
+            print("caught", error)
+        return x[0]
+
+    assert pliant.jit(f)(-X) == -0.5
+    assert capsys.readouterr().out in ("caught neg …\n", "caught neg -0.50\n")
+
+
+def test_text_of_another_call(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = ["<traced f64[] #0>"]
+
+    def f(x: Any) -> Any:
+        print(kept[0], f"{x[0]}", "<traced f64[] #99999999>")
+        return x
+
+    assert printed_by(capsys, pliant.jit(f), X) == printed_by(capsys, f, X)
+
+
+def test_output_that_is_redirected_inside() -> None:
+    def f(x: Any) -> Any:
+        with contextlib.redirect_stdout(io.StringIO()):
+            print(x)
+        return x
+
+    with pytest.raises(pliant.PliantError, match="print to a file of its own"):
+        pliant.jit(f)(X)
+
+
+def test_output_that_is_redirected_outside() -> None:
+    compiled = pliant.jit(of_constants)
+    for _ in range(3):
+        with contextlib.redirect_stdout(io.StringIO()) as file:
+            compiled(X)
+        assert file.getvalue() == "called\ncalled\n"
+
+
+@pytest.mark.parametrize("options", [{"sep": 1}, {"end": 2.5}, {"wrong": 1}])
+def test_options_that_are_wrong(options: dict[str, Any]) -> None:
+    def f(x: Any) -> Any:
+        print(x, **options)
+        return x
+
+    with pytest.raises(TypeError) as wanted:
+        f(X)
+    with pytest.raises(TypeError, match=str(wanted.value)):
+        pliant.jit(f)(X)
+
+
 def test_the_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: Any) -> Any:
         print("wrong:", x[0], file=sys.stderr)
@@ -271,7 +415,7 @@ def test_the_body_of_a_loop_that_is_a_function_shows_what_is_traced(capsys: pyte
         return pliant.fori_loop(0, 3, body, x)
 
     pliant.jit(f)(X)
-    assert "y is <traced f64[3]" in capsys.readouterr().out
+    assert "y is <traced f64[3]>\n" in capsys.readouterr().out
 
 
 def test_what_nobody_wants_is_printed_and_computed(capsys: pytest.CaptureFixture[str]) -> None:

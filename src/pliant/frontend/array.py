@@ -17,7 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
-from pliant.frontend.text import noted
+from pliant.frontend.text import Number, noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
@@ -153,7 +153,7 @@ class TracedArray:
             asked(self.value)
         if not is_tracing():
             return f"<traced {self.type}>"
-        return noted((self.value, self.is_scalar or self.is_weak, self.is_weak), str(self.type), (conversion, spec))
+        return noted(number_text(self, conversion, spec), str(self.type))
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:
@@ -405,3 +405,8 @@ def _read_only(storage: Storage) -> ReadOnlyError:
 def weak_kind(x: TracedArray) -> type:
     """The Python type a weak scalar stands for."""
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[x.type.kind]
+
+
+def number_text(x: TracedArray, conversion: str, spec: str) -> Number:
+    """The text of an array or number."""
+    return Number(x.value, x.is_scalar or x.is_weak, x.is_weak, ((conversion, spec),))

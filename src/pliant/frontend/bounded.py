@@ -26,7 +26,8 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
-from pliant.frontend.text import text
+from pliant.frontend.text import Number, noted
+from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
 from pliant.ops.select import select
@@ -92,7 +93,19 @@ class Bounded:
         return np.transpose(cast("Any", self))
 
     def __repr__(self) -> str:
-        return text(f"<traced {self.text}>")
+        return self._text("r", "")
+
+    def __str__(self) -> str:
+        return self._text("s", "")
+
+    def __format__(self, spec: str) -> str:
+        return self._text("", spec)
+
+    def _text(self, conversion: str, spec: str) -> str:
+        if not is_tracing():
+            return f"<traced {self.text}>"
+        lengths = tuple([value_of(traced(n), "i64") if isinstance(n, Size) else None for n in self.extents])
+        return noted(Number(self.whole.value, False, False, ((conversion, spec),), lengths), self.text)
 
     @property
     def text(self) -> str:

@@ -14,61 +14,97 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray
+from pliant.frontend.array import TracedArray, number_text
+from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on, is_trial
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.text import noted, parts_of, percent, pieces_of
+from pliant.frontend.text import Either, Number, Text, Whole, noted, parts_of, percent, pieces_of, shown, unmarked
 from pliant.frontend.tracing import Trace, current, is_tracing
 from pliant.ops.show import Piece, Print
 
 PRINTED: Final = np.zeros(1, np.int64)
 """How many times something was printed."""
+GONE: Final = "…"
+"""What is printed in place of the number of a step or branch that has ended."""
 
 
-def printed(
-    *args: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False
-) -> None:  # fmt: skip
+def printed(*args: Any, sep: Any = None, end: Any = None, file: Any = None, flush: bool = False, **more: Any) -> None:
     """`print`."""
-    if not is_tracing() or is_apart(current()):
-        if not (is_tracing() and is_trial()):
-            print(*args, sep=sep, end=end, file=file, flush=flush)
+    is_wrong = more or not all([x is None or isinstance(x, str) for x in (sep, end)])
+    if is_wrong or not is_tracing():
+        print(*args, sep=sep, end=end, file=file, flush=flush, **more)
         return
-    if file is not None and file is not sys.stdout and file is not sys.stderr:
+    between, last = " " if sep is None else shown(sep), "\n" if end is None else shown(end)
+    made = between.join([shown(str(x)) for x in args]) + last
+    if is_apart(current()):
+        if not is_trial():
+            print(unmarked(made), end="", file=file, flush=flush)
+        return
+    if sys.stdout is not current().outermost.stdout or file not in (None, sys.stdout, sys.stderr):
         raise UnsupportedError(
             "print to a file of its own inside a traced function would write while tracing, not at every call",
             hint="print(...) and print(..., file=sys.stderr) print at every call; or write the file after the call",
         ).at(("here", here()))
-    made = (" " if sep is None else sep).join([str(x) for x in args]) + ("\n" if end is None else end)
-    texts, operands, pieces = current().outermost.texts, dict[Value, int](), list[Piece]()
-    for piece in pieces_of(made):
-        if isinstance(piece, str):
-            pieces.append((piece, -1, False, False, ()))
-            continue
-        (value, is_scalar, is_weak), _, steps = texts[piece]
-        pieces.append(("", operands.setdefault(value, len(operands)), is_scalar, is_weak, steps))
+    current().outermost.lines.append(made)
+    operands = dict[Value, int]()
+    pieces = read(made, operands)
     count = TracedArray(*current().enter(PRINTED))
     count.storage.is_generators = True
     is_on = value_of(is_going_on(), "bool")
-    after = Print(tuple(pieces), file is sys.stderr, bool(flush))(count.value, is_on, *operands)
+    after = Print(pieces, file is sys.stderr, bool(flush))(count.value, is_on, *operands)
     count[...] = with_kind(after, Kind(after.type))
 
 
+def read(made: str, operands: dict[Value, int]) -> tuple[Piece, ...]:
+    """Text as pieces of `Print`. operands: what these need, with their numbers, to which they are added."""
+    visible = scopes_of(current())
+
+    def number(value: Value) -> int:
+        return operands.setdefault(value, len(operands))
+
+    def piece(content: Any) -> Piece:
+        match content:
+            case Number(value, is_scalar, is_weak, steps, lengths):
+                if any([v is not None and v.node.scope not in visible for v in (value, *lengths)]):
+                    return GONE
+                ends = tuple([-1 if v is None else number(v) for v in lengths])
+                return "of", number(value), is_scalar, is_weak, ends, steps
+            case Either(condition, one, two):
+                if condition.node.scope not in visible:
+                    return GONE
+                return "if", number(condition), read(one, operands), read(two, operands)
+            case Whole(text, steps):
+                return "text", read(text, operands), steps
+            case _:
+                return content
+
+    return tuple([piece(content) for content in pieces_of(made)])
+
+
 def is_apart(trace: Trace | None) -> bool:
-    """Whether nothing is left of a function that is traced but its results."""
+    """Whether a function is traced of which nothing is left but its results: one that is given to `scan`, or has a
+    derivative of its own."""
     while trace is not None and not trace.is_apart:
         trace = trace.parent
     return trace is not None
 
 
+def left_over(lines: list[str]) -> None:
+    """Print what a function printed until it could not be traced any further."""
+    sys.stdout.write("".join(map(unmarked, lines)))
+
+
 def percented(template: str, given: Any) -> str:
-    """`template % given`, of numbers that may be known only at run time."""
-    if not any([type(x) is TracedArray for x in parts_of(given)]):
+    """`template % given`, of what may be known only at run time."""
+    if not any([type(x) in (TracedArray, Text) for x in parts_of(given)]):
         return template % given
 
     def put(x: Any, spec: str) -> Any:
+        if type(x) is Text:
+            return noted(Whole(shown(x), (("%", spec),)), "text")
         if type(x) is not TracedArray or x.concrete is not None:
             return x
-        return noted((x.value, x.is_scalar or x.is_weak, x.is_weak), str(x.type), ("%", spec))
+        return noted(number_text(x, "%", spec), str(x.type))
 
     return percent(template, given, put)

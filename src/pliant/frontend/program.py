@@ -29,6 +29,7 @@ from pliant.frontend.memory import Memories, Memory, memories_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
 from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
+from pliant.frontend.printing import PRINTED, left_over
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
@@ -73,6 +74,11 @@ class Program:
     def memory(self, leaf: int) -> Memory | None:
         """How a leaf lies in its parameter, if that is its memory."""
         return self.layouts.memories[leaf] if self.layouts.memories else None
+
+    @property
+    def prints(self) -> bool:
+        """Whether it prints."""
+        return any([a is PRINTED for a in self.captured])
 
     def captured_memory(self, number: int) -> Memory | None:
         """How a captured array lies in its parameter, if that is its memory."""
@@ -231,11 +237,10 @@ def _trace(
             numbers = tuple(sorted(given))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
-            if is_marked(error):  # a `raise` of the user
-                raise
-            more, is_sure = leaves_needed(error, needs)
+            more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
             if not more:
-                if first is None:
+                left_over(needs.lines)
+                if first is None or is_marked(error):  # a `raise` of the user
                     raise
                 raise first from None
             first = first or (None if is_sure else error)
@@ -268,6 +273,7 @@ def _trace_once(
     """Trace `f`; `groups` are of the leaves and then of `met`, the arrays that it reads from outside."""
     with tracing() as trace:
         trace.lengths, trace.needs, needs.left, trace.lies = lengths, needs, trace.left, layouts.lies
+        needs.lines = trace.lines
         shared = _enter_groups(trace, groups, leaves, met, names)
         given: list[Any] = []
         params: list[Value] = []

@@ -49,6 +49,15 @@ class Selection:
         self.whole, self.mask, self.axis = fresh(whole.value, is_array=True), fresh(mask.value, is_array=True), axis
         self._line: tuple[Any, Value] | None = None  # what `listed` is, and what it held at first
 
+    def __repr__(self) -> str:
+        return repr(self.listed)
+
+    def __str__(self) -> str:
+        return str(self.listed)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.listed, spec)
+
     def like(self, whole: Any) -> Selection:
         """Other elements at the same places."""
         return Selection(whole, self.mask, self.axis)

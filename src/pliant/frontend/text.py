@@ -1,21 +1,26 @@
 """Text made of what is known only at run time: it may be printed, and put into an error, and no more.
 
-f"{x.sum():.1f}"               "<traced f64[] 3>": the fourth number that is put into text, which `print` looks up
+f"{x.sum():.1f}"               "<traced f64[] #3>": a mark, whose number `Trace.texts` has; `print` looks it up
 f"{x.sum():.1f}" == "1.0"      an error: so is its length, and what it is returned as
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any, Final, cast, final
 
+from pliant.core.frozen import frozen
+from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.tracing import current, is_tracing
+from pliant.ops.show import Steps
 
 _MARK: Final = re.compile(r"<traced [^<>]*>|<unbound>")
-_NUMBER: Final = re.compile(r"<traced \w+\[[^<>\]]*\] (\d+)>")
+_NUMBER: Final = re.compile(r"<traced [^<>]* #(\d+)>")
+_marks: Final = itertools.count()
 _PERCENT: Final = re.compile(r"%(?:\(([^)]*)\))?[#0\- +]*\d*(?:\.\d*)?[hlL]?([diouxXeEfFgGcrsa%])")
 _SHOWN: Final = frozenset((
     "__new__ __init__ __init_subclass__ __subclasshook__ __class__ __doc__ __getattribute__ __setattr__ __delattr__ "
@@ -43,10 +48,9 @@ class Text(str):
 
     def __format__(self, spec: str) -> str:
         plain = str.__str__(self)
-        if spec and is_tracing() and (found := _NUMBER.fullmatch(plain)):
-            content, shown, steps = current().outermost.texts[int(found[1])]
-            return noted(content, shown, *steps, ("", spec))
-        return text(str.__format__(self, spec))
+        if not spec or not is_tracing():
+            return text(str.__format__(self, spec))
+        return noted(Whole(plain, (("", spec),)), "text")
 
     def __add__(self, other: Any) -> Text:
         return Text(str.__add__(self, other))
@@ -79,24 +83,65 @@ def text(made: str) -> str:
     return Text(made) if is_unknown(made) and is_tracing() else made
 
 
-def noted(content: Any, shown: str, *steps: tuple[str, str]) -> str:
-    """What stands in text for a number. content: what `printed` needs of it; shown: what it is called without a value;
-    steps: how its text is made, by a conversion and a format each."""
-    if any([is_unknown(spec) for _, spec in steps]):
+@frozen
+class Number:
+    """An array, or a number: a scalar of NumPy's, or one of Python's."""
+
+    value: Value
+    is_scalar: bool
+    is_weak: bool
+    steps: Steps
+    lengths: tuple[Value | None, ...] = ()
+
+
+@frozen
+class Either:
+    """One of two texts, by a condition."""
+
+    condition: Value
+    one: str
+    two: str
+
+
+@frozen
+class Whole:
+    """Text that is put into a format."""
+
+    text: str
+    steps: Steps
+
+
+def noted(content: Number | Either | Whole, shown: str) -> str:
+    """What stands for something in text. shown: what it is called."""
+    if not isinstance(content, Either) and any([is_unknown(spec) for _, spec in content.steps]):
         raise TracedValueError(
             "Python needs a format, but part of it is a number that is known only at run time",
             hint="write the width and the precision as numbers, or pass them as Python's from outside",
         ).at(("needed here", here()))
-    texts = current().outermost.texts
-    texts.append((content, shown, steps))
-    return text(f"<traced {shown} {len(texts) - 1}>")
+    number = next(_marks)
+    current().outermost.texts[number] = content
+    return text(f"<traced {_without_marks(shown)} #{number}>")
 
 
-def pieces_of(made: str) -> list[str | int]:
-    """Text, as what is known of it and the places in `Trace.texts` of what is not."""
-    found = list[str | int]([*_NUMBER.split(str.__str__(made))])
-    found[1::2] = [int(n) for n in found[1::2]]
-    return [piece for piece in found if piece != ""]
+def _without_marks(shown: str) -> str:
+    return unmarked(shown).replace("<traced ", "").translate({ord("<"): None, ord(">"): None})
+
+
+def unmarked(made: str) -> str:
+    """Text in which what is known only at run time has no number."""
+    return _NUMBER.sub(lambda found: found[0].rpartition(" #")[0] + ">", str.__str__(made))
+
+
+def pieces_of(made: str) -> list[Any]:
+    """Text, as what is known of it and the contents of its marks; those of another call are text."""
+    texts, found = current().outermost.texts, list[Any]()
+    end = 0
+    for mark in _NUMBER.finditer(made):
+        content = texts.get(int(mark[1]))
+        if content is not None:
+            found += [made[end : mark.start()], content]
+            end = mark.end()
+    return [piece for piece in [*found, made[end:]] if piece != ""]
 
 
 def percent(template: str, given: Any, put: Callable[[Any, str], Any]) -> str:

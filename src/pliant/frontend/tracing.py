@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -99,6 +100,7 @@ class Needs:
     same: dict[Value, Value] = field(default_factory=dict[Value, Value])  # parameters that stand for what is outside
     made: set[Value] = field(default_factory=set[Value])  # parameters for arrays that the function makes
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # of the last trace
+    lines: list[str] = field(default_factory=list[str])  # what was printed until it ended
     asked: list[Value] = field(default_factory=list[Value])  # conditions, numbers of steps, extents
 
 
@@ -120,8 +122,10 @@ class Trace:
     )
     sizes: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     sizes_before: dict[int, int] = field(default_factory=dict[int, int])  # of containers that the function changes
-    texts: list[Any] = field(default_factory=list[Any])  # numbers put into text; see `text`
-    is_apart: bool = False  # the function is one of which nothing is left but its results
+    texts: dict[int, Any] = field(default_factory=dict[int, Any])  # what was put into text, by its mark; see `text`
+    lines: list[str] = field(default_factory=list[str])  # what `print` was given
+    stdout: Any = field(default_factory=lambda: sys.stdout)  # before anything was traced
+    is_apart: bool = False  # nothing is left of the function but its results
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
     readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`

@@ -16,9 +16,14 @@ from pliant.errors import DTypeError
 
 Steps: TypeAlias = "tuple[tuple[str, str], ...]"
 """How the text of an object is made, from that of the step before: one of `CONVERSIONS`, or "%", and a format."""
-Piece: TypeAlias = "tuple[str, int, bool, bool, Steps]"
-"""Text; or, if the number of an operand is not negative, that operand: whether it is a scalar, and whether one of
-Python's, and how its text is made."""
+Piece: TypeAlias = "str | tuple[Any, ...]"
+"""Text; or what stands for text, with operands by their numbers:
+
+("of", n, is_scalar, is_weak, lengths, steps)     an operand: whether it is a scalar, and whether one of Python's; the
+                                                  operands that say how long its axes are, -1 for those that are whole
+("if", n, pieces, pieces)                         one of two, by a condition
+("text", pieces, steps)                           text that is put into a format
+"""
 
 CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {"r": repr, "s": str, "a": ascii}
 
@@ -40,19 +45,10 @@ class Print(Op):
             raise DTypeError(f"print: the count and the condition are {count} and {is_on}, expected i64[1] and bool[]")
         return count
 
-    def text(self, xs: Any) -> str:
-        """What is printed, of arrays of NumPy."""
-        made = list[str]()
-        for known, n, is_scalar, is_weak, steps in self.pieces:
-            x: Any = known if n < 0 else xs[n].item() if is_weak else xs[n][()] if is_scalar else np.array(xs[n])
-            for conversion, spec in steps:
-                x = spec % (x,) if conversion == "%" else format(CONVERSIONS[conversion](x) if conversion else x, spec)
-            made.append(x)
-        return "".join(made)
-
     def show(self, xs: Any) -> None:
-        """Print it."""
-        print(self.text(xs), end="", file=sys.stderr if self.is_error else sys.stdout, flush=self.flush)
+        """Print the text, of arrays of NumPy."""
+        file = sys.stderr if self.is_error else sys.stdout
+        print(text_of(self.pieces, xs), end="", file=file, flush=self.flush)
 
     def array(self, xp: Namespace, count: Any, is_on: Any, *xs: Any) -> Any:
         if is_on:
@@ -70,3 +66,27 @@ class Print(Op):
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return (self(*xs),), (None,)
+
+
+def text_of(pieces: tuple[Piece, ...], xs: Any) -> str:
+    """The text of pieces, of operands that are arrays of NumPy."""
+    made = list[str]()
+    for piece in pieces:
+        match piece:
+            case ("of", n, is_scalar, is_weak, lengths, steps):
+                x = xs[n][tuple([slice(None if k < 0 else int(xs[k])) for k in lengths])]
+                made.append(formatted(x.item() if is_weak else x[()] if is_scalar else np.array(x), steps))
+            case ("if", n, one, two):
+                made.append(text_of(one if xs[n] else two, xs))
+            case ("text", inner, steps):
+                made.append(formatted(text_of(inner, xs), steps))
+            case _:
+                made.append(str(piece))
+    return "".join(made)
+
+
+def formatted(x: Any, steps: Steps) -> str:
+    """The text of an object, by conversions and formats."""
+    for conversion, spec in steps:
+        x = spec % (x,) if conversion == "%" else format(CONVERSIONS[conversion](x) if conversion else x, spec)
+    return x

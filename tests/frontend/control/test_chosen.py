@@ -177,7 +177,7 @@ def test_other_uses_are_errors(f: Callable[[Any], Any]) -> None:
 
 def test_both_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     pliant.jit(shown)(XS[0])
-    assert capsys.readouterr().out == "<traced 'a' or 'b' or Mode.UP: 0>\n"
+    assert capsys.readouterr().out == "a\n"
 
 
 def test_what_is_asked_of_an_ended_step_is_right_or_an_error() -> None:

@@ -4,10 +4,12 @@ is known while tracing, else a `cond` of both blocks."""
 from __future__ import annotations
 
 from collections.abc import Callable, KeysView, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, cast, final
 
+from pliant.core.ir import Value
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
@@ -31,8 +33,9 @@ from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, is_raised, may_raise, refused
 from pliant.frontend.needs import needing
 from pliant.frontend.number import with_kind
+from pliant.frontend.printing import PRINTED
 from pliant.frontend.selection import Selection
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.bits import logical_not
 
 Block = Callable[[], Any]
@@ -93,9 +96,12 @@ def _followed(block: Block | None, rest: Block, names: Sequence[str]) -> Signal 
 @final
 @dataclass(frozen=True)
 class Raised:
-    """A block of a branch that the user's function leaves by an exception."""
+    """A block of a branch that the user's function leaves by an exception; it may print before."""
 
     error: Exception
+    block: Block | None
+    cells: Sequence[Place]
+    prints: bool
 
 
 def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) -> Any:
@@ -103,8 +109,23 @@ def _one_raises(test: Any, side: Raised, other: Block | None, *, is_then: bool) 
     condition = value_of_test(test)
     if isinstance(side.error, StopIteration):  # of a `__next__`: the loop over that would not see it
         raise refused(side.error) from side.error
-    fail_if(condition if is_then else logical_not(condition), side.error)
+    condition = condition if is_then else logical_not(condition)
+    if side.prints:
+        _print_only(condition, side)
+    fail_if(condition, side.error)
     return other() if other is not None else None
+
+
+def _print_only(condition: Value, side: Raised) -> None:
+    """What a block prints before it raises; nothing else is left of it."""
+
+    def block() -> None:
+        with suppress(type(side.error)):
+            (side.block or _nothing)()
+
+    made = outcome(block, side.cells)
+    written = {storage: value for storage, value in made.written.items() if storage.source is PRINTED}
+    Join(condition, Outcome(made.region, None, {}, written), outcome(_nothing, ())).finish(is_signal=False)
 
 
 def _one_of(
@@ -146,15 +167,17 @@ def joined(test: Any, then: Block | None, otherwise: Block | None, cells: Sequen
 
 def trial(block: Block | None, cells: Sequence[Place]) -> Outcome | Raised:
     """A block of a branch, in a region."""
+    lines = current().outermost.lines
+    before = len(lines)
     try:
         return outcome(block or _nothing, cells)
     except PliantError as error:
         if isinstance(error, IndexRangeError) and may_raise(error):
-            return Raised(error)
+            return Raised(error, block, cells, len(lines) > before)
         raise
     except Exception as error:
         if is_raised(error) or (isinstance(error, LookupError) and may_raise(error)):
-            return Raised(error)
+            return Raised(error, block, cells, len(lines) > before)
         is_deep = isinstance(error, RecursionError)
         hint = "a function may call itself as often as is known while tracing; write a while loop" if is_deep else ""
         raise refused(error, hint) from error

@@ -24,6 +24,7 @@ from pliant.frontend.control.signals import MISSING, RETURN, TRUTH, Signal
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if, marked
 from pliant.frontend.number import kind_of, with_kind
+from pliant.frontend.text import Either, noted, shown
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.select import select
@@ -97,7 +98,19 @@ class OrNone:
         return with_kind(select(flag, value_of(index, "i64"), const(default, "i64")), kind_of(index))
 
     def __repr__(self) -> str:
-        return "<an object or None>"
+        return self._text(repr)
+
+    def __str__(self) -> str:
+        return self._text(str)
+
+    def __format__(self, spec: str) -> str:
+        return format(present(self), spec) if spec else self._text(str)  # that of None has no format
+
+    def _text(self, made: Callable[[Any], str]) -> str:
+        if not is_tracing():
+            return "<an object or None>"
+        there = shown(made(self.pliant_value))
+        return noted(Either(value_of(self.pliant_flag, "bool"), there, "None"), f"{there} or None")
 
 
 def present(x: Any, error: Exception | None = None) -> Any:

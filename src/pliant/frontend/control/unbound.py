@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from traceback import walk_tb
 from typing import Any, NoReturn, TypeVar, final
@@ -12,7 +12,8 @@ from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.control.signals import MISSING
-from pliant.frontend.text import shown, text
+from pliant.frontend.text import Either, noted, shown, text
+from pliant.frontend.tracing import is_tracing
 
 T = TypeVar("T")
 
@@ -100,15 +101,20 @@ class Unbound:
         return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
     def __repr__(self) -> str:
+        return self._text(repr)
+
+    def __str__(self) -> str:
+        return self._text(str)
+
+    def __format__(self, spec: str) -> str:
+        return self._text(lambda x: format(x, spec))
+
+    def _text(self, made: Callable[[Any], str]) -> str:
         if self.choice is None:
             return text("<unbound>")
-        _, one, two = self.choice
-        return text(f"<traced {_within(one)} or {_within(two)}>")
-
-
-def _within(x: Any) -> str:
-    """What one of two is, inside of the brackets around both."""
-    return shown(repr(x)).removeprefix("<traced ").translate({ord("<"): None, ord(">"): None})
+        condition, one, two = self.choice
+        one, two = shown(made(one)), shown(made(two))
+        return noted(Either(condition, one, two), f"{one} or {two}") if is_tracing() else f"<{one} or {two}>"
 
 
 def is_chosen(x: Any) -> bool:
