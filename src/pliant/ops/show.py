@@ -7,8 +7,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, TypeAlias, final
 
-import numpy as np
-
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Op, Tangents, Values
 from pliant.core.types import Type
@@ -45,19 +43,15 @@ class Print(Op):
             raise DTypeError(f"print: the count and the condition are {count} and {is_on}, expected i64[1] and bool[]")
         return count
 
-    def show(self, xs: Any) -> None:
-        """Print the text, of arrays of NumPy."""
-        file = sys.stderr if self.is_error else sys.stdout
-        print(text_of(self.pieces, xs), end="", file=file, flush=self.flush)
-
     def array(self, xp: Namespace, count: Any, is_on: Any, *xs: Any) -> Any:
         if is_on:
-            self.show([np.asarray(x) for x in xs])
+            file = sys.stderr if self.is_error else sys.stdout
+            print(text_of(self.pieces, xs), end="", file=file, flush=self.flush)
         return count + 1
 
     def jax(self, jnp: Namespace, *xs: Any) -> Any:
         def shown(*xs: Any) -> Any:
-            return self.array(np, *[np.asarray(x) for x in xs])
+            return self.array(jnp, *[x.__array__() for x in xs])
 
         return import_module("jax.experimental").io_callback(shown, xs[0], *xs, ordered=True)
 
@@ -75,7 +69,7 @@ def text_of(pieces: tuple[Piece, ...], xs: Any) -> str:
         match piece:
             case ("of", n, is_scalar, is_weak, lengths, steps):
                 x = xs[n][tuple([slice(None if k < 0 else int(xs[k])) for k in lengths])]
-                made.append(formatted(x.item() if is_weak else x[()] if is_scalar else np.array(x), steps))
+                made.append(formatted(x.item() if is_weak else x[()] if is_scalar else x, steps))
             case ("if", n, one, two):
                 made.append(text_of(one if xs[n] else two, xs))
             case ("text", inner, steps):
