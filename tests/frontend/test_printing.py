@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import functools
 import io
 import sys
 from collections.abc import Callable
@@ -119,6 +121,14 @@ def with_draws(x: Any) -> Any:
     return x
 
 
+def by_other_names(x: Any) -> Any:
+    log, show = print, functools.partial(print, "value:", end="|\n")
+    log(x[0])
+    show(x[1])
+    builtins.print(*x, sep=", ")
+    return x
+
+
 def of_constants(x: Any) -> Any:
     print("called")
     print("called")
@@ -173,6 +183,7 @@ def caught(x: Any) -> Any:
 PROGRAMS = (
     plain_values, formatted, containers, updated, looped, while_looped, left_early, in_other_functions, with_draws,
     of_constants, one_of_two, of_some_length, padded, caught,
+    by_other_names,
 )  # fmt: skip
 
 
