@@ -302,7 +302,7 @@ class Reader(Elements):
         fn = fn.__origin__ if is_of(fn, types.GenericAlias) else fn  # list[float](x) is list(x)
         if fn is getattr or fn is hasattr:
             return functools.partial(spread, self.getattr if fn is getattr else self.hasattr)
-        if type(fn) is functools.partial and fn.func is print:
+        if is_of(fn, functools.partial) and fn.func is print:
             return functools.partial(printed, *fn.args, **fn.keywords)
         if type(fn) in PLAIN:
             if fn is print:
