@@ -149,8 +149,6 @@ class TracedArray:
 
     def _text(self, conversion: str, spec: str) -> str:
         """What stands in text for the text of this."""
-        if self.is_weak and is_tracing():
-            asked(self.value)
         if not is_tracing():
             return f"<traced {self.type}>"
         return noted(number_text(self, conversion, spec), str(self.type))
@@ -408,5 +406,7 @@ def weak_kind(x: TracedArray) -> type:
 
 
 def number_text(x: TracedArray, conversion: str, spec: str) -> Number:
-    """The text of an array or number."""
+    """The text of an array or number. What needs it might not fail if the number was known."""
+    if x.is_weak:
+        asked(x.value)
     return Number(x.value, x.is_scalar or x.is_weak, x.is_weak, ((conversion, spec),))
