@@ -9,7 +9,7 @@ import operator
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pliant.backends import backend_named
@@ -22,6 +22,7 @@ from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
 from pliant.frontend.out import run_into
+from pliant.frontend.printing import PRINTED, silent
 from pliant.frontend.program import Program, trace_program
 from pliant.frontend.signature import (
     Layouts,
@@ -288,11 +289,13 @@ class Compiled:
 def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise what plain Python raises for copies of the arguments, with its text and place; nothing if it raises
     nothing, or would write elsewhere."""
-    if not all([isinstance(place, int) for place, _ in program.written]) or program.changed is not None:
+    elsewhere = [place for place, _ in program.written if not isinstance(place, int) and place is not PRINTED]
+    if elsewhere or program.changed is not None:
         return
     leaves, structure = flatten((args, kwargs))
     again, options = unflatten(structure, [x.copy() if is_array(x) else x for x in leaves])
-    f(*again, **options)
+    with silent() if program.prints else nullcontext():
+        f(*again, **options)
 
 
 def _named(module: Any, name: str) -> Any:

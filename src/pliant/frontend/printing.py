@@ -7,7 +7,10 @@ loops and branches, in derivatives and by the rows of a batch comes in its order
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -108,3 +111,25 @@ def percented(template: str, given: Any) -> str:
         return noted(number_text(x, "%", spec), str(x.type))
 
     return percent(template, given, put)
+
+
+@final
+class Muted:
+    """A stream to which one thread writes nothing."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.thread = stream, threading.get_ident()
+
+    def write(self, made: str) -> Any:
+        """Write text, if it is another thread's."""
+        return len(made) if threading.get_ident() == self.thread else self.stream.write(made)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def silent() -> Generator[None]:
+    """What this thread prints inside was printed before."""
+    with redirect_stdout(cast("Any", Muted(sys.stdout))), redirect_stderr(cast("Any", Muted(sys.stderr))):
+        yield
