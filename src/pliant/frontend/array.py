@@ -17,7 +17,7 @@ from pliant.frontend.alias import Shared
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
-from pliant.frontend.text import Number, noted
+from pliant.frontend.text import Number, Shown, as_text, noted
 from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
@@ -27,7 +27,7 @@ INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}
 
 
 @final
-class TracedArray:
+class TracedArray(Shown):
     """An array inside a traced function; it stands for what the caller will pass.
 
     It behaves as `numpy.ndarray` does. `is_scalar` marks what NumPy would return as a scalar
@@ -141,17 +141,15 @@ class TracedArray:
             raise DTypeError("iteration over a 0-d array").at(("here", here()))
         return (self[i] for i in range(self.shape[0]))
 
-    def __repr__(self) -> str:
-        return self._text("r", "")
-
-    def __str__(self) -> str:
-        return self._text("s", "")
-
-    def _text(self, conversion: str, spec: str) -> str:
-        """What stands in text for the text of this."""
+    def pliant_text(self, conversion: str, spec: str) -> str:
+        if conversion in ("", "%") and self.concrete is not None:
+            return as_text(self.concrete.item() if self.is_weak else self.concrete[()], conversion, spec)
         if not is_tracing():
             return f"<traced {self.type}>"
-        return noted(number_text(self, conversion, spec), str(self.type))
+        if self.is_weak:
+            asked(self.value)
+        steps = ((conversion, spec),)
+        return noted(Number(self.value, self.is_scalar or self.is_weak, self.is_weak, steps), str(self.type))
 
     def __hash__(self) -> int:
         if self.is_weak or self.is_scalar:
@@ -239,9 +237,6 @@ class TracedArray:
         if isinstance(place, CodeOrigin) and not place.text:
             hint += "; so must the bounds of range in a function whose source is not at hand, as here"
         return self._known(lambda a: operator.index(a.reshape(())[()]), "an int", hint)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.concrete[()], spec) if self.concrete is not None else self._text("", spec)
 
     def item(self, *args: int) -> Any:
         """The element as a Python number: a traced one, if it is not known while tracing."""
@@ -403,10 +398,3 @@ def _read_only(storage: Storage) -> ReadOnlyError:
 def weak_kind(x: TracedArray) -> type:
     """The Python type a weak scalar stands for."""
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[x.type.kind]
-
-
-def number_text(x: TracedArray, conversion: str, spec: str) -> Number:
-    """The text of an array or number. What needs it might not fail if the number was known."""
-    if x.is_weak:
-        asked(x.value)
-    return Number(x.value, x.is_scalar or x.is_weak, x.is_weak, ((conversion, spec),))

@@ -8,6 +8,7 @@ as Python integers raise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from inspect import signature
@@ -26,7 +27,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.needs import asked
 from pliant.frontend.operators import install
 from pliant.frontend.sizes import Size, agreed, size_of, traced
-from pliant.frontend.text import Number, noted
+from pliant.frontend.text import Number, Shown, noted
 from pliant.frontend.tracing import is_tracing
 from pliant.ops.bits import logical_and
 from pliant.ops.compare import less
@@ -39,7 +40,7 @@ _signature = cache(signature)
 
 
 @final
-class Bounded:
+class Bounded(Shown):
     """`x[:k]` inside a traced function, or what is made of it; `extents` has a `Size` for each unknown one."""
 
     __slots__ = ("extents", "origin", "whole")
@@ -82,29 +83,17 @@ class Bounded:
     @property
     def size(self) -> Any:
         """Number of elements, a traced integer."""
-        total: Any = 1
-        for n in self.shape:
-            total = total * n
-        return total
+        return math.prod(self.shape)
 
     @property
     def T(self) -> Any:
         """The transposed view."""
         return np.transpose(cast("Any", self))
 
-    def __repr__(self) -> str:
-        return self._text("r", "")
-
-    def __str__(self) -> str:
-        return self._text("s", "")
-
-    def __format__(self, spec: str) -> str:
-        return self._text("", spec)
-
-    def _text(self, conversion: str, spec: str) -> str:
+    def pliant_text(self, conversion: str, spec: str) -> str:
         if not is_tracing():
             return f"<traced {self.text}>"
-        lengths = tuple([value_of(traced(n), "i64") if isinstance(n, Size) else None for n in self.extents])
+        lengths = tuple([value_of(n, "i64") if type(n) is TracedArray else None for n in self.shape])
         return noted(Number(self.whole.value, False, False, ((conversion, spec),), lengths), self.text)
 
     @property
@@ -379,16 +368,13 @@ def assign(target: Any, y: Any, casting: Any = "unsafe") -> None:
         raise DTypeError(message, hint="convert one side with .astype(...)").at(("written here", here()))
     extents, type = common_extents("an assignment", (x, y)), x.whole.type
     if len(extents) != x.ndim or any(n == 1 != m for n, m in zip(x.extents, extents, strict=True)):
-        raise ShapeError(f"{_text(y)} does not fit into {x.text}").at(("written here", here()))
+        given = y.text if isinstance(y, Bounded) else as_traced(y).type
+        raise ShapeError(f"{given} does not fit into {x.text}").at(("written here", here()))
     value = broadcast_value(padded(cast_value(source.value, type.dtype), extents, type.shape), type.shape)
     if extents != x.extents:  # they agree, or there is an error at run time
         mask = inside(extents, type.shape)
         value = value if mask is None else select(mask, value, x.whole.value)
     x.whole.replace(value)
-
-
-def _text(x: Any) -> str:
-    return x.text if isinstance(x, Bounded) else str(as_traced(x).type)
 
 
 def padded(value: Value, extents: Sequence[Extent], shape: tuple[int, ...]) -> Value:

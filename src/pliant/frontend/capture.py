@@ -65,7 +65,7 @@ from pliant.frontend.guards import (
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
 from pliant.frontend.newborn import constructed, inherit, making
-from pliant.frontend.printing import percented, printed
+from pliant.frontend.printing import printed
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
 from pliant.frontend.source import READERS
@@ -336,7 +336,7 @@ class Reader(Elements):
         x, y = self.noted(x), self.noted(y)
         made = lists.combined(name, x, y) if name in _JOINING else None
         if name == "mod" and type(x) is str:
-            return text.text(percented(x, y))
+            return text.text(text.percent(x, y))
         if made is None:
             made = in_order(name, x, y) if name in _ORDERING else binary(name, x, y)
         if type(made) is str:

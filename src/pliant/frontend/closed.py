@@ -93,7 +93,7 @@ def trace_closed(
         number = failed_in(trace)
         if number is not None and not may_raise:
             raise inside(*trace.outermost.failures[-1])
-        drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_generators}
+        drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_effect}
         if drawn and not may_draw:
             raise UnsupportedError(
                 "random numbers are drawn, from a generator that is made outside, inside a function with a derivative "

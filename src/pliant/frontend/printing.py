@@ -17,12 +17,12 @@ import numpy as np
 from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
-from pliant.frontend.array import TracedArray, number_text
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.copies import scopes_of
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import is_going_on, is_trial
 from pliant.frontend.number import Kind, with_kind
-from pliant.frontend.text import Either, Number, Text, Whole, noted, parts_of, percent, pieces_of, shown, unmarked
+from pliant.frontend.text import Either, Number, Whole, pieces_of, shown, unmarked
 from pliant.frontend.tracing import Trace, current, is_tracing
 from pliant.ops.show import Piece, Print
 
@@ -53,7 +53,7 @@ def printed(*args: Any, sep: Any = None, end: Any = None, file: Any = None, flus
     operands = dict[Value, int]()
     pieces = read(made, operands)
     count = TracedArray(*current().enter(PRINTED))
-    count.storage.is_generators = True
+    count.storage.is_effect = True
     is_on = value_of(is_going_on(), "bool")
     after = Print(pieces, file is sys.stderr, bool(flush))(count.value, is_on, *operands)
     count[...] = with_kind(after, Kind(after.type))
@@ -96,21 +96,6 @@ def is_apart(trace: Trace | None) -> bool:
 def left_over(lines: list[str]) -> None:
     """Print what a function printed until it could not be traced any further."""
     sys.stdout.write("".join(map(unmarked, lines)))
-
-
-def percented(template: str, given: Any) -> str:
-    """`template % given`, of what may be known only at run time."""
-    if not any([type(x) in (TracedArray, Text) for x in parts_of(given)]):
-        return template % given
-
-    def put(x: Any, spec: str) -> Any:
-        if type(x) is Text:
-            return noted(Whole(shown(x), (("%", spec),)), "text")
-        if type(x) is not TracedArray or x.concrete is not None:
-            return x
-        return noted(number_text(x, "%", spec), str(x.type))
-
-    return percent(template, given, put)
 
 
 @final

@@ -26,6 +26,7 @@ from pliant.frontend.kinds import as_tuple
 from pliant.frontend.listed import listed
 from pliant.frontend.operators import install
 from pliant.frontend.ranks import dealt
+from pliant.frontend.text import Shown, as_text
 from pliant.frontend.tracing import back_in, current
 from pliant.ops.bits import logical_not
 from pliant.ops.folds import start_of
@@ -39,7 +40,7 @@ OPTIONS = {"axis", "ddof", "dtype"}
 
 
 @final
-class Selection:
+class Selection(Shown):
     """The elements of `whole` where `mask` holds, in order; `x[mask]` inside a traced function: a copy, as NumPy's."""
 
     __slots__ = ("_line", "axis", "mask", "whole")
@@ -49,14 +50,8 @@ class Selection:
         self.whole, self.mask, self.axis = fresh(whole.value, is_array=True), fresh(mask.value, is_array=True), axis
         self._line: tuple[Any, Value] | None = None  # what `listed` is, and what it held at first
 
-    def __repr__(self) -> str:
-        return repr(self.listed)
-
-    def __str__(self) -> str:
-        return str(self.listed)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.listed, spec)
+    def pliant_text(self, conversion: str, spec: str) -> str:
+        return as_text(self.listed, conversion, spec)
 
     def like(self, whole: Any) -> Selection:
         """Other elements at the same places."""

@@ -88,7 +88,7 @@ def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
         trace.is_apart = True
         out = instrument(f, trace)(*args)
         outside = [storage for storage, *_ in trace.journal if storage.trace is not trace]
-        if any(storage.is_generators for storage in outside):
+        if any(storage.is_effect for storage in outside):
             raise UnsupportedError(
                 f"{getattr(f, '__name__', 'the body')} draws from a generator from outside",
                 hint="make it part of the state: pass it in, and return it; or write a plain loop or branch",

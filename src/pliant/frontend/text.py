@@ -16,7 +16,7 @@ from pliant.core.ir import Value
 from pliant.core.origin import here
 from pliant.errors import TracedValueError, UnsupportedError
 from pliant.frontend.tracing import current, is_tracing
-from pliant.ops.show import Steps
+from pliant.ops.show import Steps, formatted
 
 _MARK: Final = re.compile(r"<traced [^<>]*>|<unbound>")
 _NUMBER: Final = re.compile(r"<traced [^<>]* #(\d+)>")
@@ -47,10 +47,11 @@ class Text(str):
         return str(str.__repr__(self))
 
     def __format__(self, spec: str) -> str:
-        plain = str.__str__(self)
-        if not spec or not is_tracing():
-            return text(str.__format__(self, spec))
-        return noted(Whole(plain, (("", spec),)), "text")
+        return self.pliant_text("", spec) if spec and is_tracing() else text(str.__format__(self, spec))
+
+    def pliant_text(self, conversion: str, spec: str) -> str:
+        """Text that this is put into."""
+        return noted(Whole(str.__str__(self), ((conversion, spec),)), "text")
 
     def __add__(self, other: Any) -> Text:
         return Text(str.__add__(self, other))
@@ -144,17 +145,44 @@ def pieces_of(made: str) -> list[Any]:
     return [piece for piece in [*found, made[end:]] if piece != ""]
 
 
-def percent(template: str, given: Any, put: Callable[[Any, str], Any]) -> str:
-    """`template % given`. put: what to put in place of something that gets this format; itself, if it has its value."""
+class Shown:
+    """What stands for something that is known only at run time, and makes its text."""
+
+    __slots__ = ()
+
+    def pliant_text(self, conversion: str, spec: str) -> str:
+        """Its text, by a step of `show.Steps`."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.pliant_text("r", "")
+
+    def __str__(self) -> str:
+        return self.pliant_text("s", "")
+
+    def __format__(self, spec: str) -> str:
+        return self.pliant_text("", spec)
+
+
+def as_text(x: Any, conversion: str, spec: str) -> str:
+    """The text of anything, by a step of `show.Steps`."""
+    return x.pliant_text(conversion, spec) if isinstance(x, Shown | Text) else formatted(x, ((conversion, spec),))
+
+
+def percent(template: str, given: Any) -> str:
+    """`template % given`, of what may be known only at run time."""
     rest, taken = [*parts_of(given)], list[Any]()
+    if not any([isinstance(x, Shown | Text) for x in rest]):
+        return template % given
 
     def one(found: re.Match[str]) -> str:
         key, spec = found[1], found[0].replace(f"({found[1]})", "", 1)
         if found[2] == "%" or (key is None and not rest):
             return found[0]
         x: Any = rest.pop(0) if key is None else given[key]
-        taken.append(put(x, spec))
-        return "%s" if taken[-1] is not x else spec
+        is_shown = isinstance(x, Shown | Text)
+        taken.append(x.pliant_text("%", spec) if is_shown else x)
+        return "%s" if is_shown else spec
 
     made = _PERCENT.sub(one, template)
     return made % tuple(taken if isinstance(given, dict) else [*taken, *rest])

@@ -45,7 +45,7 @@ class Storage:
     entered: Value | None = None  # the parameter a captured array came in as
     strides: Any = None  # of a caller's array that is not row-major, or what can find them out; see `order`
     is_touched: bool = False
-    is_generators: bool = False  # the state of one, which a derivative leaves as its function does
+    is_effect: bool = False  # state that a derivative leaves as its function does: of generators, of printing
     twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
 
     @classmethod

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from pliant.backends.llvm.values import Val, llvm_type, parts_of
+from pliant.backends.llvm.values import Val
 from pliant.core.frozen import frozen
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Load, Loop, Scalar, Store, Var, root_of
@@ -96,7 +96,6 @@ def names_again(e: Emitter, loop: Loop, update: Update) -> str:
         if s in needed:
             needed |= {*s.operands(), *[a for i in s.indices() for a, _ in i.terms if not isinstance(a, Var)]}
     inner, pair, count = update.steps[-1], Var(PAIRS), e.alloca("i64")
-    around = [v for v in update.steps[:-1] if v.extent > 1]
 
     def place(step: str) -> str:
         e.env[inner] = step
@@ -115,10 +114,7 @@ def names_again(e: Emitter, loop: Loop, update: Update) -> str:
         e.line(f"store i64 {e.op(f'add i64 {so_far}, {one}')}, ptr {count}")
 
     e.line(f"store i64 0, ptr {count}")
-    e.env.update(dict.fromkeys(around, "0"))
-    e.loop(pair, look)
-    for v in around:
-        del e.env[v]
+    e.loop(pair, look)  # the loops around have no step yet, which counts as the first
     return e.op(f"icmp uge i64 {e.op(f'load i64, ptr {count}')}, {PAIRS - OTHERS}")
 
 
@@ -135,7 +131,7 @@ def emit_kept(e: Emitter, loop: Loop, update: Update) -> None:
         is_same = e.op(f"icmp eq i64 {e.affine(update.place)}, {e.op(f'load i64, ptr {last}')}")
         there = e.address(x, update.place)
         e.bases[at.slot, at.offset] = e.op(f"select i1 {is_same}, ptr {e.base(elsewhere)}, ptr {there}")
-        return chosen(e, is_same, dtype, e.load(left, update.within), e.load(at, update.within))
+        return e.select(is_same, dtype, e.load(left, update.within), e.load(at, update.within))
 
     def step() -> None:
         for places in product(*[range(v.extent) for v in row]):
@@ -156,10 +152,3 @@ def element(e: Emitter, loop: Loop, update: Update, read: Callable[[], Val]) -> 
             e.values[s] = read()
         else:
             e.scalar(s)
-
-
-def chosen(e: Emitter, condition: str, dtype: str, yes: Val, no: Val) -> Val:
-    """One of two numbers."""
-    pairs = zip(parts_of(yes), parts_of(no), strict=True)
-    parts = [e.op(f"select i1 {condition}, {llvm_type(dtype)} {a}, {llvm_type(dtype)} {b}") for a, b in pairs]
-    return (parts[0], parts[1]) if len(parts) == 2 else parts[0]

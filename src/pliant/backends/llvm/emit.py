@@ -14,7 +14,7 @@ from pliant.backends.llvm.known_power import is_known, powered
 from pliant.backends.llvm.math import apply
 from pliant.backends.llvm.quotient import divided, divided_by, is_same, is_suited
 from pliant.backends.llvm.searched import emit_search
-from pliant.backends.llvm.values import Val, literal, llvm_type, parts_of
+from pliant.backends.llvm.values import Val, literal, llvm_type, number_of, parts_of
 from pliant.backends.llvm.whole_quotient import by_floats, is_by_floats
 from pliant.backends.llvm.width import MASKED
 from pliant.kernel.identities import identity_of
@@ -321,9 +321,7 @@ class Emitter(FunctionText):
         if all([isinstance(x, Literal | FromIndex) for side in s.sides for x in side.body]):
             for side in s.sides:
                 self.region(side)
-            yes, no = self.values[s.yes], self.values[s.no]
-            pairs = zip(parts_of(yes), parts_of(no), strict=True)
-            return _whole([self.op(f"select i1 {cond}, {t} {a}, {t} {b}") for a, b in pairs])
+            return self.select(str(cond), s.dtype, self.values[s.yes], self.values[s.no])
         labels = [self.fresh(name)[1:] for name in ("yes", "no", "end")]
         self.line(f"br i1 {cond}, label %{labels[0]}, label %{labels[1]}")
         ends: list[tuple[tuple[str, ...], str]] = []
@@ -335,7 +333,7 @@ class Emitter(FunctionText):
         self.label(labels[2])
         (yes, left), (no, right) = ends
         pairs = zip(yes, no, strict=True)
-        return _whole([self.op(f"phi {t} [ {a}, %{left} ], [ {b}, %{right} ]") for a, b in pairs])
+        return number_of([self.op(f"phi {t} [ {a}, %{left} ], [ {b}, %{right} ]") for a, b in pairs])
 
     def folded(self, s: Scalar, kind: str) -> Val:
         """What a fold takes of a scalar. If that is masked, the number in place of what is not wanted is one that LLVM
@@ -384,7 +382,3 @@ def is_number(s: Scalar | None) -> bool:
         yes, no = no, yes  # as if it asked whether they differ
     is_nan = name == "isnan" or (name in ("equal", "not_equal") and asked[0] is asked[1])
     return is_nan and no is asked[0] and isinstance(yes, Literal) and yes.value == yes.value
-
-
-def _whole(parts: list[str]) -> Val:
-    return (parts[0], parts[1]) if len(parts) == 2 else parts[0]

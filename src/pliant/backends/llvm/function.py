@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pliant.backends.llvm.module import NARROW, WIDE, Module
-from pliant.backends.llvm.values import Val, llvm_type
+from pliant.backends.llvm.values import Val, llvm_type, number_of, parts_of
 from pliant.core.types import Type
 from pliant.kernel.ir import Affine, Buffer, Checked, Scalar, Var, root_of
 
@@ -121,6 +121,11 @@ class FunctionText:
         """The whole function."""
         body = "\n".join([*self.head, "  br label %start", "start:", *self.lines, "  ret void"])
         return f"define internal void @{self.name}({self.parameters}) {self.attributes} {{\n{body}\n}}\n"
+
+    def select(self, condition: str, dtype: str, yes: Val, no: Val) -> Val:
+        """One of two numbers, by a condition."""
+        t, pairs = llvm_type(dtype), zip(parts_of(yes), parts_of(no), strict=True)
+        return number_of([self.op(f"select i1 {condition}, {t} {a}, {t} {b}") for a, b in pairs])
 
     # Memory
 

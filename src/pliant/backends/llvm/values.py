@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from pliant.core.ir import Number
@@ -25,6 +25,11 @@ LLVM: Final = {"bool": "i1", "f16": "half", "f32": "float", "f64": "double", "c6
 def parts_of(x: Val) -> Parts:
     """A number as its parts."""
     return x if isinstance(x, tuple) else (x,)
+
+
+def number_of(parts: Sequence[str]) -> Val:
+    """A number of its parts."""
+    return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
 
 
 class Writer(Protocol):

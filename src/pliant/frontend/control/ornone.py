@@ -24,7 +24,7 @@ from pliant.frontend.control.signals import MISSING, RETURN, TRUTH, Signal
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.failures import fail_if, marked
 from pliant.frontend.number import kind_of, with_kind
-from pliant.frontend.text import Either, noted, shown
+from pliant.frontend.text import Either, Shown, as_text, noted, shown
 from pliant.frontend.tracing import current, is_tracing
 from pliant.ops.bits import logical_and, logical_not, logical_or
 from pliant.ops.select import select
@@ -44,7 +44,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 
 
 @final
-class OrNone:
+class OrNone(Shown):
     """An object if a flag holds, else None. What it holds has names that no attribute of the user's has."""
 
     __slots__ = ("pliant_flag", "pliant_value")
@@ -97,20 +97,13 @@ class OrNone:
         flag = value_of(self.pliant_flag, "bool")
         return with_kind(select(flag, value_of(index, "i64"), const(default, "i64")), kind_of(index))
 
-    def __repr__(self) -> str:
-        return self._text(repr)
-
-    def __str__(self) -> str:
-        return self._text(str)
-
-    def __format__(self, spec: str) -> str:
-        return format(present(self), spec) if spec else self._text(str)  # that of None has no format
-
-    def _text(self, made: Callable[[Any], str]) -> str:
+    def pliant_text(self, conversion: str, spec: str) -> str:
         if not is_tracing():
             return "<an object or None>"
-        there = shown(made(self.pliant_value))
-        return noted(Either(value_of(self.pliant_flag, "bool"), there, "None"), f"{there} or None")
+        if spec and (conversion != "%" or spec[-1] not in "sra"):  # None has no such text
+            return as_text(present(self), conversion, spec)
+        there, none = (shown(as_text(x, conversion, spec)) for x in (self.pliant_value, None))
+        return noted(Either(value_of(self.pliant_flag, "bool"), there, none), f"{there} or None")
 
 
 def present(x: Any, error: Exception | None = None) -> Any:

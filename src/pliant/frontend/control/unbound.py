@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from traceback import walk_tb
 from typing import Any, NoReturn, TypeVar, final
@@ -12,7 +12,7 @@ from pliant.core.origin import Origin, here
 from pliant.errors import UnboundError
 from pliant.frontend.control.rewrite import BLOCK
 from pliant.frontend.control.signals import MISSING
-from pliant.frontend.text import Either, noted, shown, text
+from pliant.frontend.text import Either, Shown, as_text, noted, shown, text
 from pliant.frontend.tracing import is_tracing
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def refusing(kind: type[T]) -> type[T]:
 
 @final
 @refusing
-class Unbound:
+class Unbound(Shown):
     """A name without a value, and why. `value` is what it is if the block before was left in one of some `ways`, or
     if a `flag` holds: see `partly`. `needs`: what would have to be known for it to have one. `choice`: the condition by
     which it would be one of two objects, and these: see `chosen`."""
@@ -100,20 +100,13 @@ class Unbound:
         places = (left,) if is_returned else (("used here", here()), left)
         return UnboundError(self._message, hint=self._hint).at(*places).needing(*self._needs)
 
-    def __repr__(self) -> str:
-        return self._text(repr)
-
-    def __str__(self) -> str:
-        return self._text(str)
-
-    def __format__(self, spec: str) -> str:
-        return self._text(lambda x: format(x, spec))
-
-    def _text(self, made: Callable[[Any], str]) -> str:
+    def pliant_text(self, conversion: str, spec: str) -> str:
         if self.choice is None:
+            if conversion == "%":
+                raise self.refused()
             return text("<unbound>")
-        condition, one, two = self.choice
-        one, two = shown(made(one)), shown(made(two))
+        condition, *both = self.choice
+        one, two = (shown(as_text(x, conversion, spec)) for x in both)
         return noted(Either(condition, one, two), f"{one} or {two}") if is_tracing() else f"<{one} or {two}>"
 
 

@@ -26,7 +26,7 @@ class TracedGenerator:
         self.home = current() if known is not None else None
         for part in parts:
             if type(part) is TracedArray:
-                part.storage.is_generators = True
+                part.storage.is_effect = True
 
     @property
     def is_new(self) -> bool:
