@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any, ClassVar, final
 
 from pliant.core.frozen import frozen
@@ -25,8 +26,7 @@ class Special(Unary):
         return getattr(special, self.scipy or self.name)(*self.leading, *xs).astype(xs[-1].dtype, copy=False)
 
     def jax(self, jnp: Namespace, x: Any) -> Any:
-        from jax.scipy import special  # only there when a program is run by JAX
-
+        special = import_module("jax.scipy.special")  # only there when a program is run by JAX
         return getattr(special, self.scipy or self.name)(*self.leading, x)
 
     def torch(self, torch: Namespace, x: Any) -> Any:
