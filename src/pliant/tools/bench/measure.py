@@ -12,6 +12,7 @@ SLOW: Final = 20  # turns that a single call takes as long as
 FEWEST: Final = 2  # turns of a side that is slow
 BETTER: Final = 0.98  # of the time before: a side that is so much faster is not settled
 MOST: Final = 5  # times the rounds that are asked for
+PARTS: Final = 3  # of a turn, each timed
 
 
 def interleaved(
@@ -24,8 +25,8 @@ def interleaved(
     """Seconds per call of each side, the best of its turns of about `seconds` each.
 
     There are as many turns as it takes until no side has become faster for `rounds` of them, as others may use the
-    machine's memory for a while; fewer of a side that is slow. The first call of a turn is not timed: it finds in the
-    caches what the side before has left there, which for some is their own arguments.
+    machine's memory for a while; fewer of a side that is slow. A turn is timed in parts, as its first calls, ten or so
+    of arrays of some MB, find in the caches what the side before has left there, which for some is their own arguments.
     """
     counts = {side: calls_in(fn, seconds, clock) for side, fn in sides.items()}
     best = dict.fromkeys(sides, float("inf"))
@@ -34,8 +35,7 @@ def interleaved(
         settled += 1
         for side, fn in sides.items():
             if turn < FEWEST or best[side] < SLOW * seconds:
-                fn()
-                taken = repeated(fn, counts[side], clock)
+                taken = min([repeated(fn, counts[side], clock) for _ in range(PARTS)])
                 settled = 0 if turn and taken < BETTER * best[side] else settled
                 best[side] = min(best[side], taken)
         turn += 1
