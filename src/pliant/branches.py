@@ -46,12 +46,15 @@ def cond(pred: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     if condition.concrete is not None:
         return (then if bool(condition) else otherwise)(*operands)
     state = State.of(operands)
-    parts, kinds = _agreed((then, otherwise), state)
+    state, parts, kinds = _agreed((then, otherwise), state)
     free, branches = over_same(parts, len(state.values))
     results = Cond(*branches).apply(value_of(condition, "bool"), *state.values, *free)
     values = iter(results)
     made = [x if k is None else with_kind(next(values), k) for x, k in zip(parts[0].leaves, kinds, strict=True)]
-    return unflatten(parts[0].structure, made)
+    out, left = unflatten(parts[0].structure, made)
+    for storage, x in zip(state.effects, left, strict=True):
+        storage.write(x.value)
+    return out
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Tree:
@@ -77,29 +80,31 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     return cond(index < middle, lower, upper, index, *operands)
 
 
-def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[list[Closed], list[Kind | None]]:
-    """The branches as functions of the operands, which return the same kinds."""
+def _agreed(branches: Sequence[Callable[..., Any]], state: State) -> tuple[State, list[Closed], list[Kind | None]]:
+    """The branches as functions of the operands and of their effects, which return the same kinds."""
     targets: list[Kind | None] | None = None
-    parts = list[Closed]()
-    for _ in range(2):
-        parts = [trace_closed(_branch(f, state, targets), *state.templates()) for f in branches]
+    for _ in range(3):
+        parts = [trace_closed(_branch(f, state, targets), *state.templates(), may_draw=True) for f in branches]
+        before, state = state, state.with_effects([s for part in parts for s in part.drawn])
+        if state != before:
+            continue
         first, second = parts
         if first.structure != second.structure or len(first.leaves) != len(second.leaves):
-            one, other = containers(first.structure), containers(second.structure)
+            one, other = [containers(part.structure.child(0)) for part in parts]  # beside the effects
             raise ArgumentError(
                 f"cond: one branch returns {one}, the other {other}",
                 hint="branches return the same containers; * is an array or a number",
             ).at(("here", here()))
         kinds = [_common(n, x, y) for n, (x, y) in enumerate(zip(first.leaves, second.leaves, strict=True))]
         if [r.type for r in first.fn.results] == [r.type for r in second.fn.results]:
-            return parts, kinds
+            return state, parts, kinds
         targets = kinds
     raise AssertionError("branches that were converted have the same types")
 
 
 def _branch(f: Callable[..., Any], state: State, targets: list[Kind | None] | None) -> Callable[..., Any]:
     def branch(*leaves: Any) -> Any:
-        out = traced_step(f)(*state.tree(leaves))
+        out = traced_step(f)(*state.entered(leaves)[0]), state.left()
         if targets is None:
             return out
         made, structure = flatten(out)

@@ -68,11 +68,13 @@ def checkpoint(
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if not is_tracing():
             return f(*args, **kwargs)
-        xs, closed = _closed(f, args, kwargs)
+        xs, closed = _closed(f, args, kwargs, may_draw=True)
+        operands = [x.value for x in xs]
+        closed.drawn_by(operands)
         if save != "carry":
             fn = saving_less(closed.fn, save)
-            return closed.rebuild(fn(*(x.value for x in xs), *closed.free))
-        return closed.rebuild(Checkpoint(closed.fn).apply(*(x.value for x in xs), *closed.free))
+            return closed.rebuild(fn(*operands, *closed.free))
+        return closed.rebuild(Checkpoint(closed.fn).apply(*operands, *closed.free))
 
     return checkpointed
 
@@ -113,12 +115,15 @@ def custom_derivative(
     return customised
 
 
-def _closed(f: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[TracedArray], Closed]:
+def _closed(
+    f: Callable[..., Any], args: Any, kwargs: Any, *, may_draw: bool = False
+) -> tuple[list[TracedArray], Closed]:
     """The traced argument leaves, and f as a function of them."""
     leaves, structure = flatten((args, kwargs))
     leaves = [as_traced(x) if isinstance(x, np.ndarray) else x for x in leaves]
     active = [type(x) is TracedArray for x in leaves]
-    return [x for x in leaves if type(x) is TracedArray], trace_closed(f, leaves, structure, active)
+    closed = trace_closed(f, leaves, structure, active, may_draw=may_draw)
+    return [x for x in leaves if type(x) is TracedArray], closed
 
 
 def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:

@@ -89,9 +89,7 @@ def activate(
     operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
     if closed.failing is not None:
         note(*closed.failing(*operands, *closed.free))
-    if closed.drawing is not None:
-        for storage, state in zip(closed.drawn, closed.drawing(*operands, *closed.free), strict=True):
-            storage.write(state)
+    closed.drawn_by(operands)
     # parameters follow the order of the arguments; results follow argnums
     owners = list(zip(leaves, active, _owners(parts), strict=True))
     by_argument = {n: [x for x, a, m in owners if a and m == n] for n in numbers}

@@ -117,6 +117,11 @@ def applied(loop: Loop, xs: Values, save: Save, undo: Inversion) -> Values:
     """A loop applied as `save` says."""
     if not isinstance(save, Undo):
         return apply_of(save)(loop, xs)
+    if undo.state.effects:
+        raise ArgumentError(
+            "reversible: a step draws from a generator from outside, or prints, which cannot be undone",
+            hint='draw before the loop, or use save="sqrt"',
+        ).at(("here", here()))
     inverse = undo.of(save.inverse)
     return Reversible(loop.body, inverse, loop.length, loop.ins, loop.outs, loop.reverse).apply(*xs)
 

@@ -35,7 +35,7 @@ class Closed:
     leaves: tuple[Any, ...]  # of what it returned: traced arrays (for their kind), or static
     structure: Any
     failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
-    drawn: tuple[Storage, ...] = ()  # states of generators from outside
+    drawn: tuple[Storage, ...] = ()  # states of generators from outside, and what else is an effect
     drawing: Function | None = None  # of the same parameters: what these hold after it
 
     def rebuild(self, values: Sequence[Value]) -> Any:
@@ -43,6 +43,12 @@ class Closed:
         rest = iter(values)
         made = [_like(leaf, next(rest)) if type(leaf) is TracedArray else leaf for leaf in self.leaves]
         return unflatten(self.structure, made)
+
+    def drawn_by(self, operands: Sequence[Value]) -> None:
+        """Leave the states of generators from outside as the function of these operands leaves them."""
+        if self.drawing is not None:
+            for storage, state in zip(self.drawn, self.drawing(*operands, *self.free), strict=True):
+                storage.write(state)
 
 
 def _like(leaf: TracedArray, value: Value) -> TracedArray:

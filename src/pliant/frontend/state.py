@@ -19,7 +19,7 @@ from pliant.frontend.instrumented import instrument
 from pliant.frontend.number import Kind, is_number, kind_of, with_kind
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.signature import containers, flatten, unflatten
-from pliant.frontend.tracing import current
+from pliant.frontend.tracing import Storage, current
 
 ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak numbers
 
@@ -27,12 +27,15 @@ ROUNDS = 8  # promotions of one leaf: bool, int, float, complex, and of weak num
 @final
 @frozen
 class State:
-    """A container, its leaves, and the kinds of those that are numbers (None for others)."""
+    """A container, its leaves, and the kinds of those that are numbers (None for others).
+
+    effects: states of generators and the like from outside, which a step changes. They come after the leaves."""
 
     leaves: tuple[Any, ...]
     structure: Any
     kinds: tuple[Kind | None, ...]
     names: tuple[str, ...]
+    effects: tuple[Storage, ...] = ()
 
     @classmethod
     def of(cls, tree: Any) -> State:
@@ -50,9 +53,9 @@ class State:
 
     @property
     def values(self) -> Values:
-        """The leaves that are numbers, as values of their kinds."""
+        """The leaves that are numbers, as values of their kinds, and the effects."""
         pairs = zip(self.leaves, self.kinds, strict=True)
-        return tuple([value_of(x, k.type.dtype) for x, k in pairs if k is not None])
+        return (*[value_of(x, k.type.dtype) for x, k in pairs if k is not None], *[s.value for s in self.effects])
 
     def hint(self, leaf: Any) -> str:
         """The user's name for a leaf, if it has one."""
@@ -65,35 +68,47 @@ class State:
     def templates(self, more: Sequence[Kind] = ()) -> tuple[list[Any], Any, list[bool]]:
         """Leaves to trace a function of the state, and of `more`, with; their structure; which are traced."""
         pairs = zip(self.leaves, self.kinds, strict=True)
-        given = [x if k is None else k.template(self.hint(x)) for x, k in pairs] + [k.template() for k in more]
-        return given, flatten((tuple(given), {}))[1], [k is not None for k in self.kinds] + [True] * len(more)
+        given = [x if k is None else k.template(self.hint(x)) for x, k in pairs]
+        given += [Kind(s.value.type).template() for s in self.effects]
+        count = len(given) - len(self.kinds) + len(more)
+        given += [k.template() for k in more]
+        return given, flatten((tuple(given), {}))[1], [k is not None for k in self.kinds] + [True] * count
 
     def tree(self, leaves: Sequence[Any]) -> Any:
         """The container with other leaves."""
         return unflatten(self.structure, list(leaves[: len(self.leaves)]))
 
+    def entered(self, leaves: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        """The container of a step's parameters, and the rest of these; the effects are what they are at the step."""
+        rest = leaves[len(self.leaves) :]
+        for storage, x in zip(self.effects, rest, strict=False):
+            storage.write(x.value)
+        return self.tree(leaves), rest[len(self.effects) :]
+
+    def left(self) -> list[Any]:
+        """The effects as a step leaves them."""
+        return [fresh(s.value, is_array=True) for s in self.effects]
+
+    def with_effects(self, drawn: Sequence[Storage]) -> State:
+        """The state with these effects too."""
+        return replace(self, effects=(*self.effects, *[s for s in drawn if s not in self.effects]))
+
     def rebuild(self, values: Values) -> Any:
-        """The container of values, in the order of `values`, in the current trace."""
+        """The container of values, in the order of `values`, in the current trace, where the effects are left."""
         rest = iter(values)
-        return self.tree(
-            [x if k is None else with_kind(next(rest), k) for x, k in zip(self.leaves, self.kinds, strict=True)]
-        )
+        made = [x if k is None else with_kind(next(rest), k) for x, k in zip(self.leaves, self.kinds, strict=True)]
+        for storage, value in zip(self.effects, rest, strict=False):
+            storage.write(value)
+        return self.tree(made)
 
 
 def traced_step(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, instrumented; UnsupportedError if it writes to an array from outside."""
+    """`f`, instrumented; UnsupportedError if it writes to an array from outside, but effects."""
 
     def step(*args: Any) -> Any:
         trace = current()
-        trace.is_apart = True
         out = instrument(f, trace)(*args)
-        outside = [storage for storage, *_ in trace.journal if storage.trace is not trace]
-        if any(storage.is_effect for storage in outside):
-            raise UnsupportedError(
-                f"{getattr(f, '__name__', 'the body')} draws from a generator from outside",
-                hint="make it part of the state: pass it in, and return it; or write a plain loop or branch",
-            ).at(("in the body traced here", here()))
-        if outside:
+        if any([s.trace is not trace and not s.is_effect for s, *_ in trace.journal]):
             raise UnsupportedError(
                 f"{getattr(f, '__name__', 'the body')} writes to an array from outside",
                 hint="make it part of the state: pass it in, and return it",
@@ -109,12 +124,14 @@ def settle(
     """The state with kinds that a step keeps, the traced step, and what else the step returns.
 
     step: (state, *more) → (state, anything), named for `f`. The result's function takes
-    the leaves of the state, then those of `more`; it returns the state's leaves, then the rest.
+    the leaves of the state, then those of `more`; it returns the state's leaves, then the rest. The effects of a step
+    are part of the state.
     """
     found: list[Any] = []
 
     def run(*leaves: Any) -> Any:
-        out, rest = step(state.tree(leaves), *leaves[len(state.leaves) :])
+        given, others = state.entered(leaves)
+        out, rest = step(given, *others)
         made, structure = flatten(out)
         if structure != state.structure:
             raise ArgumentError(
@@ -126,15 +143,15 @@ def settle(
         kinds = [_next(name, state, n, x) for n, x in enumerate(made)]
         found[:] = [kinds, (rest_leaves, rest_structure)]
         cast = [value_of(x, k.type.dtype) for x, k in zip(made, kinds, strict=True) if k is not None]
-        return [fresh(v, is_array=True) for v in cast], rest_leaves
+        return [fresh(v, is_array=True) for v in cast], state.left(), rest_leaves
 
     run.__name__ = getattr(f, "__name__", "body").strip("<>")
     for _ in range(ROUNDS * max(len(state.kinds), 1)):
-        closed = trace_closed(run, *state.templates(more))
+        closed = trace_closed(run, *state.templates(more), may_draw=True)
         kinds, rest = found
-        if tuple(kinds) == state.kinds:
+        before, state = state, replace(state.with_effects(closed.drawn), kinds=tuple(kinds))
+        if state == before:
             return state, closed, rest
-        state = replace(state, kinds=tuple(kinds))
     raise DTypeError(
         f"{name}: the state has no types that a step keeps: {', '.join(str(k and k.type) for k in state.kinds)}"
     )

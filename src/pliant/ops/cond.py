@@ -24,6 +24,7 @@ from pliant.ops.region import reached, read_by
 from pliant.ops.select import Find, is_zero, support
 from pliant.ops.shape import Broadcast, Permute, broadcast, permute
 from pliant.rewrite.rule import Replacement, rewrite
+from pliant.transforms.dead import eliminate_dead, read_for
 from pliant.transforms.evaluate import evaluate
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import pull
@@ -148,9 +149,15 @@ class Cond(Holder):
         (mask,) = Cond(*(_widened(fn, shape) for fn in branches)).of_read(condition, *xs, *present(masks))
         return mask
 
+    def needs(self, used: tuple[bool, ...]) -> tuple[bool, ...]:
+        """The operands that the used results need."""
+        first, second = [read_for(pick(fn.results, used)) for fn in self.branches]
+        pairs = zip(self.then.params, self.otherwise.params, strict=True)
+        return (True, *[p in first or q in second for p, q in pairs])
+
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of branches that take no more operands than they need."""
-        small = [replace(fn, results=pick(fn.results, used)) for fn in self.branches]
+        small = [eliminate_dead(replace(fn, results=pick(fn.results, used))) for fn in self.branches]
         return spread(Cond(*small).of_read(*xs), used)
 
     def of_read(self, condition: Value, *xs: Value) -> Values:

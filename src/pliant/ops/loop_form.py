@@ -16,7 +16,7 @@ from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
 from pliant.ops.custom import pick, spread
 from pliant.ops.folds import start_of
-from pliant.ops.region import needed, settle
+from pliant.ops.region import needed, settle, smaller
 from pliant.transforms.evaluate import stepper
 
 In: TypeAlias = Literal["const", "carry", "each", "count"]
@@ -135,12 +135,16 @@ class LoopForm(Op):
         counts = [m and kind == "count" for m, kind in zip(marked, self.ins, strict=True)]
         return (True,) * len(self.outs) if any(counts) else self.spreading(marked, floats=False)[1]
 
+    def needs(self, used: tuple[bool, ...]) -> tuple[bool, ...]:
+        """The operands that the used results need."""
+        (_, *read), _ = needed(self.body, used, self.carries)
+        return tuple([r or kind == "count" for r, kind in zip(read, self.ins, strict=True)])
+
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of a loop that carries and reads no more than they need."""
-        (_, *read), keep = needed(self.body, used, self.carries)
-        stay = [r or kind == "count" for r, kind in zip(read, self.ins, strict=True)]
-        params = self.body.params[1:]
-        body = Function(self.body.name, (self.body.params[0], *pick(params, stay)), pick(self.body.results, keep))
+        _, keep = needed(self.body, used, self.carries)
+        stay = self.needs(used)
+        body = smaller(self.body, (True, *stay), keep)
         small = replace(self, ins=pick(self.ins, stay), outs=pick(self.outs, keep), body=body)
         return spread(small.apply(*pick(xs, stay)), keep)
 

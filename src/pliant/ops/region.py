@@ -12,6 +12,7 @@ from pliant.ops.custom import pick
 from pliant.ops.fewest import bytes_of, fewest
 from pliant.ops.index import Gather
 from pliant.ops.shape import Iota
+from pliant.transforms.dead import eliminate_dead, read_for
 from pliant.transforms.vmap import vmap_apart, with_axis
 
 CHEAP = frozenset(
@@ -80,7 +81,8 @@ def needed(
     """Parameters and results that the used results need when fn is run again and again."""
     keep = list(used)
     while True:
-        read = list(read_by(pick(fn.results, keep), fn.params))
+        live = read_for(pick(fn.results, keep))
+        read = [p in live for p in fn.params]
         more = [k for c, k in carries if read[c] and not keep[k]]
         if not more:
             break
@@ -89,6 +91,12 @@ def needed(
     for c, k in carries:
         read[c] = keep[k]
     return tuple(read), tuple(keep)
+
+
+def smaller(fn: Function, read: Sequence[bool], keep: Sequence[bool]) -> Function:
+    """The function with the results that are kept, of the parameters that `needed` says they read."""
+    made = eliminate_dead(Function(fn.name, fn.params, pick(fn.results, keep)))
+    return Function(fn.name, pick(made.params, read), made.results)
 
 
 def read_by(results: Sequence[Value], params: Sequence[Value]) -> tuple[bool, ...]:

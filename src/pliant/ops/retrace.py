@@ -10,7 +10,7 @@ from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
-from pliant.ops.region import needed, read_by
+from pliant.ops.region import needed, read_by, smaller
 from pliant.ops.tape import Kind, Record, Rewind, carries_of
 
 
@@ -79,16 +79,15 @@ class Retrace(Holder):
         """The used results, with no more on the tape than they need."""
         read, keep = needed(self.back, used, self.carries_back)
         kept, reads = read[: self.saved], pick(self.reads, read[self.saved : len(read) - len(keep)])
-        back = Function(self.back.name, pick(self.back.params, read), pick(self.back.results, keep))
+        back = smaller(self.back, read, keep)
         tested = read_by(self.test.results, self.test.params)
-        results = self.ahead.results
         wanted = [tested[n] for n, _ in self.carries] + list(kept)
         ran, left = needed(self.ahead, wanted, self.carries)
         stay = [a or b or n in reads for n, (a, b) in enumerate(zip(tested, ran, strict=True))]
         numbers = {n: k for k, n in enumerate([n for n, s in enumerate(stay) if s])}
         small = Retrace(
             replace(self.test, params=pick(self.test.params, stay)),
-            Function(self.ahead.name, pick(self.ahead.params, stay), pick(results, left)),
+            smaller(self.ahead, stay, left),
             back,
             pick(self.ins, stay),
             tuple([numbers[n] for n in reads]),

@@ -18,7 +18,7 @@ from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
-from pliant.ops.region import needed, read_by
+from pliant.ops.region import needed, read_by, smaller
 from pliant.rewrite.rule import Replacement, rewrite
 from pliant.transforms.evaluate import stepper
 
@@ -80,7 +80,7 @@ class Record(Holder):
         stay = [a or b for a, b in zip(tested, ran, strict=True)]
         small = Record(
             replace(self.test, params=pick(self.test.params, stay)),
-            Function(self.ahead.name, pick(self.ahead.params, stay), pick(self.ahead.results, left)),
+            smaller(self.ahead, stay, left),
             pick(self.ins, stay),
         )
         return spread(small.apply(*pick(xs, stay)), [*left[: len(wanted)], True])
@@ -121,7 +121,7 @@ class Rewind(Holder):
         """The used results. The tape stays as it was recorded."""
         read, keep = needed(self.back, used, self.carries)
         read = (*[True] * self.saved, *read[self.saved :])
-        back = Function(self.back.name, pick(self.back.params, read), pick(self.back.results, keep))
+        back = smaller(self.back, read, keep)
         return spread(Rewind(back, self.saved).apply(*pick(xs, (True, *read[self.saved :]))), keep)
 
 

@@ -24,7 +24,7 @@ from pliant.ops.masked_writes import select_by_problem
 from pliant.ops.one_by_one import has_own_parts, has_parts
 from pliant.ops.paired import paired
 from pliant.ops.reduce import reduce_or
-from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, vmap_steps
+from pliant.ops.region import cut, needed, reached, read_by, read_with, settle, smaller, vmap_steps
 from pliant.ops.retrace import Retrace
 from pliant.ops.select import Find
 from pliant.ops.tape import Kind, carries_of
@@ -169,15 +169,22 @@ class WhileLoop(Holder):
         every = trace(lambda *args: reduce_or(test(*args)[0]), *(p.type for p in test.params))
         return WhileLoop(every, masked(test, body, self.carries), self.ins), flags
 
+    def needed(self, used: tuple[bool, ...]) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Operands, and results of a step, that the used results and the condition need."""
+        read = read_by(self.test.results, self.test.params)
+        wanted = [u or read[c] for u, (c, _) in zip(used, self.carries, strict=True)]
+        read_too, keep = needed(self.body, wanted, self.carries)
+        return tuple([a or b for a, b in zip(read, read_too, strict=True)]), keep
+
+    def needs(self, used: tuple[bool, ...]) -> tuple[bool, ...]:
+        """The operands that the used results need."""
+        return self.needed(used)[0]
+
     def prune(self, used: tuple[bool, ...], xs: Values) -> Tangents:
         """The used results, of a loop that carries no more than they and the condition need."""
-        read = read_by(self.test.results, self.test.params)
-        read_too, keep = needed(
-            self.body, [u or read[c] for u, (c, _) in zip(used, self.carries, strict=True)], self.carries
-        )
-        stay = [a or b for a, b in zip(read, read_too, strict=True)]
+        stay, keep = self.needed(used)
         test = Function(self.test.name, pick(self.test.params, stay), self.test.results)
-        body = Function(self.body.name, pick(self.body.params, stay), pick(self.body.results, keep))
+        body = smaller(self.body, stay, keep)
         return spread(WhileLoop(test, body, pick(self.ins, stay)).apply(*pick(xs, stay)), keep)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from pliant.core.inner import functions_of, map_functions, settling
-from pliant.core.ir import Function, Param, Tangents, Value, Values, rebuild
+from pliant.core.ir import Function, Param, Tangents, Value, Values, nodes, rebuild
 from pliant.core.origin import at
 from pliant.core.protocols import implements
 from pliant.core.scope import scope
@@ -20,14 +20,36 @@ class Prunable(Protocol):
         ...
 
 
+@runtime_checkable
+class Selective(Protocol):
+    """A primitive that can do without some of its operands too, as `prune` makes it, if some results are not used."""
+
+    def needs(self, used: tuple[bool, ...]) -> tuple[bool, ...]:
+        """The operands that the used results need."""
+        ...
+
+
+def read_for(results: Values) -> set[Value]:
+    """All values that some results need, themselves included. What a loop inside carries for a result that nobody
+    reads is none of them."""
+    found = set(results)
+    for node in reversed(nodes(results)):
+        used = tuple([v in found for v in node.values])
+        if all(used) or (any(used) and not implements(node.op, Selective)):
+            found.update(node.args)
+        elif any(used) and implements(node.op, Selective):
+            found.update([a for a, is_needed in zip(node.args, node.op.needs(used), strict=True) if is_needed])
+    return found
+
+
 @settling
 def eliminate_dead(fn: Function) -> Function:
     """`fn` computing only what its results need. Plain nodes die by not being reached; this is
     for primitives that hold functions or have results that nobody reads."""
-    order = fn.nodes
-    if not any(functions_of(n.op) or implements(n.op, Prunable) for n in order if not isinstance(n.op, Param)):
+    if not any(functions_of(n.op) or implements(n.op, Prunable) for n in fn.nodes if not isinstance(n.op, Param)):
         return fn
-    read = {a for node in order for a in node.args} | set(fn.results)
+    read = read_for(fn.results)
+    order = [node for node in fn.nodes if any([v in read for v in node.values])]
     used = {node: tuple([v in read for v in node.values]) for node in order}
     pruned = {node for node in order if not all(used[node]) and implements(node.op, Prunable)}
     inner = {node: map_functions(node.op, eliminate_dead) for node in order if node not in pruned}
@@ -38,7 +60,7 @@ def eliminate_dead(fn: Function) -> Function:
         for node in order:
             if isinstance(node.op, Param):
                 continue
-            args = tuple([env[a] for a in node.args])
+            args = tuple([env.get(a, a) for a in node.args])  # what is not there is pruned
             with at(node.origin):
                 if implements(node.op, Prunable) and node in pruned:
                     outs = _inside(node.op.prune(used[node], args))
