@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, PliantError
+from pliant.frontend.control.outside import take_back
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array
 from pliant.frontend.known import Known
 from pliant.frontend.memory import memories_of
+from pliant.frontend.opened import Objects, Opened
 from pliant.frontend.out import run_into
-from pliant.frontend.printing import PRINTED, silent
-from pliant.frontend.program import Program, trace_program
+from pliant.frontend.printing import PRINTED, left_over, silent
+from pliant.frontend.program import ENDED, Program, trace_program
+from pliant.frontend.sharing import sharing
 from pliant.frontend.signature import (
     Layouts,
     Order,
@@ -110,7 +113,7 @@ class Compiled:
         self.entries: dict[Any, list[Entry]] = {}
         self.natives: list[tuple[Entry, Callable[..., Any]]] = []  # the latest first
         self.lock = threading.RLock()
-        self.known = Known()
+        self.known, self.objects = Known(), Objects()
         self.room = 0 if donate else ROOM  # for lists that nothing bounds: a call that needs more is begun again
         names = _parameter_names(original or f)
         self.names = [*names[:1], *[""] * more, *names[1:]]
@@ -135,10 +138,13 @@ class Compiled:
             made = functools.partial(self.f, *args, **kwargs)
             return made() if out is None else run_into(out, made, is_traced=False)
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
-        given, structure = flatten(tree)
+        given, structure = self.objects.flatten(tree)
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
-        found = self.entry(leaves, structure, tree, orders)
+        try:
+            found = self.entry(leaves, structure, tree, orders)
+        except Opened:
+            return self(*args, **kwargs, **({} if out is None else {"out": out}))
         entry = found if out is None else found.row_major
         program = entry.program
         outs = None if out is None else program.check_out(out)
@@ -212,26 +218,45 @@ class Compiled:
         """The compiled program for arguments like these, made if there is none. orders: of the axes that the function
         gets in another one than the leaves have them."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
-        form = (backend, structure, key_orders(tree), orders, *[signature(leaf) for leaf in leaves])
+        firsts = sharing(tree)
+        form = (backend, structure, key_orders(tree), firsts, orders, *[signature(leaf) for leaf in leaves])
         known = self.known.of(structure, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
             if entry.program.fits(leaves):
                 return entry
+        with self.lock:
+            made = [entry.program for entry in self.entries.get(key, ())]
+            if self.objects.are_new(form, made, leaves):
+                raise Opened
         with self.lock, uncollected():
             for entry in self.entries.get(key, ()):  # another thread may have been faster
                 if entry.program.fits(leaves):
                     return entry
-            names = leaf_names(self.names, tree)
+            names = leaf_names(self.names, tree, self.objects.is_shut)
             lies = backend == DEFAULT_BACKEND and not self.donate
-            layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
-            program = trace_program(self._thawed, leaves, structure, names, known, layouts, self.room)
+            layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
+            program = self._traced(tree, leaves, structure, names, known, layouts)
             if program.known:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
             entry = self._made(program, backend, names if self.donate else [])
             self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
         return entry
+
+    def _traced(
+        self, tree: Any, leaves: list[Any], structure: Any, names: list[str], known: tuple[int, ...], layouts: Layouts
+    ) -> Program:
+        """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
+        try:
+            return trace_program(self._thawed, leaves, structure, names, known, layouts, self.room)
+        except Exception as error:
+            needs = error.__dict__.pop(ENDED)
+            if isinstance(error, PliantError) and self.objects.are_other(tree, leaves):
+                take_back(needs.left)
+                raise Opened from None
+            left_over(needs.lines)
+            raise
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
@@ -274,15 +299,18 @@ class Compiled:
         """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
         the memory of arguments that are not row-major, as for native code."""
         tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
-        given, structure = flatten(tree)
+        given, structure = self.objects.flatten(tree)
         leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
             signature(leaf)
-        layouts = Layouts(orders, memories_of(leaves) if lies else (), lies)
-        with uncollected():
-            program = trace_program(
-                self._thawed, leaves, structure, leaf_names(self.names, tree), (), layouts, self.room
-            )
+        layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree), lies)
+        try:
+            with uncollected():
+                program = self._traced(
+                    tree, leaves, structure, leaf_names(self.names, tree, self.objects.is_shut), (), layouts
+                )
+        except Opened:
+            return self.program_and_arrays(args, kwargs, lies=lies)
         return program, program.arguments(leaves)
 
 

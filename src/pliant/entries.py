@@ -32,10 +32,11 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.kinds import is_array, is_sequence, is_table
 from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import Changed, Output, replace_items
+from pliant.frontend.outputs import Changed, Output
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
+from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
@@ -71,6 +72,8 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     """
     program = sample.program
     is_shared = any([isinstance(place, Group) for place, _ in program.written])
+    if program.changed and len(containers((sample.args, *sample.kwargs.values()))) > 1:  # which may be one next time
+        return None
     is_frozen = bool(program.changed) and flatten((sample.args, sample.kwargs))[1] != sample.structure
     if is_shared or program.groups or program.packs or is_frozen or (program.changed and out is not None):
         return None
@@ -213,7 +216,7 @@ def _changing(
         tree = tuple(passed[:count]), dict(zip(names, passed[count:], strict=True))
         given = flatten(tree)[0]
         items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
-        replace_items(tree, unflatten(changed.structure, items))
+        changed.put(tree, items)
         return answer if rebuild is None else rebuild(answer)
 
     return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change

@@ -72,6 +72,10 @@ class Guards:
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
+    def is_broken_in(self, owners: set[int]) -> bool:
+        """Whether one of these, by their ids, has another object under a name."""
+        return any([id(owner) in owners and _look(owner, name) is not value for owner, name, value in self.entries])
+
 
 def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:
     """Guards on what a dict, list or set that outlives the call holds, as far as `x in container` depends on it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
@@ -16,18 +15,18 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.frontend.alias import Shared
 from pliant.frontend.array import TracedArray
-from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.order import UNSURE, settle
-from pliant.frontend.records import is_record
 from pliant.frontend.selection import Selection
+from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
 from pliant.frontend.shown import Cut, Window, is_block
-from pliant.frontend.signature import flatten
+from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.sizes import Size
 from pliant.frontend.strides import has_strides, layout
 from pliant.frontend.text import known_text
@@ -122,10 +121,18 @@ class Pack:
 @final
 @frozen
 class Changed:
-    """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`."""
+    """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`.
+
+    firsts, origins: which of them are the same, and which are those that were given; see `sharing`."""
 
     outputs: tuple[Output, ...]
     structure: Any
+    firsts: Firsts
+    origins: tuple[int | None, ...]
+
+    def put(self, tree: Any, made: Sequence[Any]) -> None:
+        """Have the caller's containers hold leaves that were made, or given."""
+        replace_items(tree, as_one(unflatten(self.structure, made), self.firsts), self.origins)
 
 
 def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -330,54 +337,22 @@ class After:
     new: tuple[Any, ...]
     structure: Any
     is_same: bool
+    firsts: Firsts
+    origins: tuple[int | None, ...]
 
     def changed(self, outputs: Sequence[Output]) -> Changed | None:
         """How to make the new leaves, if containers hold others than before."""
         rest = iter(outputs)
         made = tuple(next(rest) if place is None else Output("leaf", place) for place in self.places)
-        return None if self.is_same else Changed(made, self.structure)
+        return None if self.is_same else Changed(made, self.structure, self.firsts, self.origins)
 
 
-def after_of(tree: Any, structure: Any, given: Sequence[Any]) -> After:
-    """What the function made of the containers it was given."""
-    leaves, found = flatten(tree)
+def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Sequence[Any]) -> After:
+    """What the function made of the containers it was given, which were `held`."""
+    leaves, found = flatten(as_deques(tree))
     known = {id(x): i for i, x in enumerate(given)}
     is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True))
+    is_same = is_same and all([a is b for a, b in zip(containers(tree), held, strict=True)])
     places = tuple(known.get(id(x)) for x in leaves)
-    return After(places, tuple(x for x in leaves if id(x) not in known), found, is_same)
-
-
-def replace_items(tree: Any, after: Any) -> None:
-    """Make dicts, lists and dataclasses hold what others of the same nesting hold."""
-    kind = cast("Any", type(tree) if type(tree) is type(after) else None)
-    if _is_a(kind, dict):
-        table: dict[Any, Any] = tree
-        for key in [k for k in table if k not in after]:
-            del table[key]
-        for key, x in cast("dict[Any, Any]", after).items():
-            table[key] = _kept(table[key], x) if key in table else x
-    elif _is_a(kind, list):
-        rows: list[Any] = tree
-        rows[:] = [_kept(x, y) for x, y in zip_longest(rows[: len(after)], cast("list[Any]", after))]
-    elif _is_a(kind, tuple):
-        for x, y in zip(cast("tuple[Any, ...]", tree), cast("tuple[Any, ...]", after), strict=False):
-            replace_items(x, y)
-    elif is_record(kind):
-        before, new = attributes(tree), attributes(after)
-        for name in before.keys() - new.keys():
-            drop_attribute(tree, name)
-        for name, x in new.items():
-            put_attribute(tree, name, _kept(before.get(name), x))
-
-
-def _kept(x: Any, y: Any) -> Any:
-    """The caller's container, made equal to y; y itself for anything else."""
-    kind = cast("Any", type(x))
-    if kind is not type(y) or not (issubclass(kind, dict | list | tuple) or is_record(kind)):
-        return y
-    replace_items(x, y)
-    return x
-
-
-def _is_a(kind: Any, base: type) -> bool:
-    return kind is not None and issubclass(kind, base)
+    new = tuple(x for x in leaves if id(x) not in known)
+    return After(places, new, found, is_same, sharing(tree), origins(tree, held))

@@ -28,8 +28,9 @@ from pliant.frontend.instrumented import callee
 from pliant.frontend.memory import Memories, Memory, memories_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
-from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of, replace_items
-from pliant.frontend.printing import PRINTED, left_over
+from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of
+from pliant.frontend.printing import PRINTED
+from pliant.frontend.sharing import as_one, containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
@@ -192,7 +193,7 @@ class Program:
             outputs = self.changed.outputs
             made = made_of(outputs, leaves, self.met, results)
             made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
-            replace_items(tree, unflatten(self.changed.structure, made))
+            self.changed.put(tree, made)
 
 
 def trace_program(
@@ -218,6 +219,8 @@ def trace_program(
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
+ENDED: Final = "__pliant_ended__"
+"""What an exception has that ends a trace: its needs."""
 RETRACES: Final = 8  # each adds an array to a group
 
 
@@ -239,7 +242,7 @@ def _trace(
         except Exception as error:
             more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
             if not more:
-                left_over(needs.lines)
+                error.__dict__[ENDED] = needs
                 if first is None or is_marked(error):  # a `raise` of the user
                     raise
                 raise first from None
@@ -297,10 +300,11 @@ def _trace_once(
             numbers.append(i)
             if may_be_known(leaf):
                 needs.leaves[value] = i
-        args, kwargs = unflatten(structure, given)
+        args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts)
+        given, held = flatten(whole)[0] if layouts.firsts else given, containers(whole)
         with nothing_left(trace, [*given, getattr(f, "__self__", None)]), as_of_one_function():
             made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
-        after = after_of(as_deques((args, kwargs)), structure, given)
+        after = after_of(whole, structure, given, held)
         outputs = outputs_of(made, after.new)
         results = outputs.results
         changed = after.changed(outputs.left)

@@ -1,10 +1,12 @@
-"""Dataclasses that hold arrays, as containers: arguments and results may be such, and hold such.
+"""Objects that hold arrays, as containers: arguments and results may be such, and hold such.
 
 @dataclass
 class Line:                 a `Line` that is given has the leaves `slope` and `offset`; the function gets, and may
     slope: np.ndarray       return, one of traced numbers, and what it sets is set of the caller's
     offset: float
                             an object that has a hash, and holds no array, is a static value, as any other
+
+Objects of other classes are static values until they are found to change; see `opened`.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _register: Final = cast("Any", optree).register_pytree_node
 
 def is_record(kind: Any) -> bool:
     """Whether objects of a class are containers."""
-    return is_users(kind) and _register.get(kind, namespace=NAMESPACE) is not None
+    return (is_users(kind) or kind in OPENED) and _register.get(kind, namespace=NAMESPACE) is not None
 
 
 @cache
@@ -39,7 +41,7 @@ def found_in(leaves: Iterable[Any]) -> bool:
     """Whether there are dataclasses with arrays among leaves: objects of their classes are containers from now on."""
     kinds = {kind for x in leaves if is_users(kind := cast("Any", type(x))) and _holds_arrays(x)}
     for kind in kinds:
-        _take_apart(kind)
+        take_apart(kind)
     return bool(kinds)
 
 
@@ -60,15 +62,19 @@ def _is_other(x: Any) -> bool:
     return is_users(cast("Any", type(x))) and _holds_arrays(x)
 
 
-@cache
-def _take_apart(kind: Any) -> None:
+OPENED: Final[set[Any]] = set()
+"""Classes of which objects are taken apart that are no dataclasses."""
+
+
+def take_apart(kind: Any) -> None:
     """Have objects of a class be taken apart, and put together without its `__init__`."""
 
     def apart(x: Any) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[str, ...]]:
         held = attributes(x)
         return tuple(held.values()), tuple(held), tuple(held)
 
-    _register(kind, apart, partial(together, kind), namespace=NAMESPACE)
+    if _register.get(kind, namespace=NAMESPACE) is None:
+        _register(kind, apart, partial(together, kind), namespace=NAMESPACE)
 
 
 def together(kind: Any, names: Iterable[str], parts: Iterable[Any]) -> Any:

@@ -19,6 +19,7 @@ from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
 from pliant.frontend.records import found_in
 from pliant.frontend.reference import NAMESPACE, Ref
+from pliant.frontend.sharing import Firsts
 from pliant.frontend.tracing import strides_of, unknown_dtype
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
@@ -115,10 +116,11 @@ Order: TypeAlias = "tuple[int, ...] | None"
 @final
 @frozen
 class Layouts:
-    """How leaves lie that are not row-major; nothing if there are none such."""
+    """How leaves lie that are not row-major, and which containers are one; nothing if there are none such."""
 
     orders: tuple[Order, ...] = ()  # of axes, which the function gets in another one
     memories: Memories = ()
+    firsts: Firsts = ()  # which containers are the same
     lies: bool = False  # whether arrays from outside are read where they lie, too
 
 
@@ -204,9 +206,9 @@ def leaf_type(leaf: Any, name: str) -> Type | None:
     return None
 
 
-def leaf_names(names: list[str], tree: Any) -> list[str]:
-    """A readable name per leaf: `w`, `params['b']`, `xs[0]`."""
-    paths = optree.tree_paths(tree, none_is_leaf=False, namespace=NAMESPACE)
+def leaf_names(names: list[str], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[str]:
+    """A readable name per leaf: `w`, `params['b']`, `xs[0]`. is_leaf: whether something is taken as one."""
+    paths = optree.tree_paths(tree, is_leaf, none_is_leaf=False, namespace=NAMESPACE)
 
     def named(path: tuple[Any, ...]) -> str:
         arguments, first = path[:2]

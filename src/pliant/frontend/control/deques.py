@@ -16,7 +16,7 @@ from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.lists import is_open, knowing
 from pliant.frontend.control.methods import method
 from pliant.frontend.control.region import born
-from pliant.frontend.records import is_users, together
+from pliant.frontend.records import is_record, together
 from pliant.frontend.tracing import current, is_tracing
 
 
@@ -93,7 +93,7 @@ def as_deques(tree: Any) -> Any:
     if kind is dict:
         held = {k: as_deques(x) for k, x in tree.items()}
         return tree if _are_same([*held.values()], [*tree.values()]) else held
-    if is_users(kind):
+    if is_record(kind):
         held = attributes(tree)
         parts = [as_deques(x) for x in held.values()]
         return tree if _are_same(parts, [*held.values()]) else together(kind, held, parts)

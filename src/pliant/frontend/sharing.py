@@ -1,0 +1,127 @@
+"""Which container is which: a list, dict or object that is given twice is one to the function too, and what it has put
+where is the caller's own afterwards.
+
+f(a, a)         a list of both names: what is put into the one is there in the other
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, TypeAlias, cast
+
+from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
+from pliant.frontend.kinds import is_sequence, is_table
+from pliant.frontend.records import is_record
+
+Firsts: TypeAlias = tuple[int, ...]
+"""Of the containers that can be changed, in their order, the number of the first one that is the same; nothing if all
+are different. What is in one that was there before is not gone through again."""
+
+
+def sharing(tree: Any) -> Firsts:
+    """Which of the containers of arguments are the same."""
+    numbers = dict[int, int]()
+    firsts = [numbers.setdefault(id(x), n) for n, x in enumerate(containers(tree))]
+    return tuple(firsts) if len(numbers) < len(firsts) else ()
+
+
+def containers(tree: Any) -> list[Any]:
+    """Those that can be changed, in order, each as often as it is there; what is in one is gone through once."""
+    return [*_containers(tree, set())]
+
+
+def origins(tree: Any, given: Sequence[Any]) -> tuple[int | None, ...]:
+    """Of each container, its number among those that were given; None for new ones."""
+    numbers = {id(x): n for n, x in reversed([*enumerate(given)])}
+    return tuple([numbers.get(id(x)) for x in containers(tree)])
+
+
+def replace_items(tree: Any, after: Any, found: Sequence[int | None]) -> None:
+    """Make the containers of arguments hold what others hold. found: the origins of these."""
+    given = containers(tree)
+    now = {id(x): (x, x if n is None else given[n]) for x, n in zip(containers(after), found, strict=True)}
+    for x, target in [*now.values()]:
+        parts = _parts(x) or []
+        _fill(target, [(key, _mapped(part, now)) for key, part in parts])
+
+
+def _mapped(x: Any, now: dict[int, tuple[Any, Any]]) -> Any:
+    """What a container holds, with the caller's containers in place of others."""
+    if id(x) in now:
+        return now[id(x)][1]
+    if not isinstance(x, tuple):
+        return x
+    new = [_mapped(part, now) for part in x]
+    kind = cast("Any", type(x))
+    return x if all([a is b for a, b in zip(new, x, strict=True)]) else getattr(kind, "_make", kind)(new)
+
+
+def _fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
+    """Have a container hold these parts, and nothing else."""
+    before = _parts(target) or []
+    if len(before) == len(parts) and all([k == m and x is y for (k, x), (m, y) in zip(before, parts, strict=True)]):
+        return
+    if is_table(target):
+        if [*target] != [key for key, _ in parts]:
+            target.clear()
+        target.update(parts)
+    elif isinstance(target, deque):
+        target.clear()
+        target.extend([x for _, x in parts])
+    elif is_sequence(target):
+        cast("list[Any]", target)[:] = [x for _, x in parts]
+    else:
+        names = [name for name, _ in parts]
+        for name in [name for name, _ in before if name not in names]:
+            drop_attribute(target, name)
+        for name, x in parts:
+            put_attribute(target, name, x)
+
+
+def as_one(tree: Any, firsts: Firsts) -> Any:
+    """Arguments of the same nesting, with one container in place of those that are the same."""
+    return _joined(tree, count(), firsts, {}) if firsts else tree
+
+
+def _containers(x: Any, seen: set[int]) -> Iterator[Any]:
+    """The containers that can be changed, each as often as it is there."""
+    parts = _parts(x)
+    if parts is None:
+        return
+    if not isinstance(x, tuple):
+        yield x
+        if id(x) in seen:
+            return
+        seen.add(id(x))
+    for _, part in parts:
+        yield from _containers(part, seen)
+
+
+def _parts(x: Any) -> list[tuple[Any, Any]] | None:
+    """What a container holds, with the keys; None for anything else."""
+    if is_table(x):
+        return [*x.items()]
+    if is_sequence(x) or isinstance(x, deque):
+        return [*enumerate(cast("list[Any]", x))]
+    return [*attributes(x).items()] if is_record(cast("Any", type(x))) else None
+
+
+def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any]) -> Any:
+    parts = _parts(x)
+    if parts is None:
+        return x
+    if isinstance(x, tuple):
+        new = [_joined(part, numbers, firsts, made) for _, part in parts]
+        kind = cast("Any", type(x))
+        return x if all([a is b for a, (_, b) in zip(new, parts, strict=True)]) else getattr(kind, "_make", kind)(new)
+    number = next(numbers)
+    if firsts[number] != number:
+        return made[firsts[number]]
+    made[number] = x
+    for key, part in parts:
+        new = _joined(part, numbers, firsts, made)
+        if new is not part:
+            put_attribute(x, key, new) if is_record(cast("Any", type(x))) else x.__setitem__(key, new)
+    return x
