@@ -137,7 +137,7 @@ class Compiled:
         if thread.is_jit_disabled and self.is_plain:
             made = functools.partial(self.f, *args, **kwargs)
             return made() if out is None else run_into(out, made, is_traced=False)
-        tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
+        tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
@@ -150,7 +150,7 @@ class Compiled:
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
-            made = entry.call((args, kwargs), given, arrays, leaves, outs)
+            made = entry.call(((*self.objects.taken, *args), kwargs), given, arrays, leaves, outs)
         except Full as error:
             self._forget(found, program, *error.args)
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
@@ -158,6 +158,8 @@ class Compiled:
             if program.failed is not None and self.plain is not None:
                 raised_by(self.plain, program, args, kwargs)
             raise
+        if self.objects.taken:
+            return made if out is None else out
         from pliant.entries import Sample
 
         sample = Sample(program, args, kwargs, names, structure, given, leaves)
@@ -209,6 +211,11 @@ class Compiled:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    def _tree(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The arguments, and before them the objects from outside that are such too."""
+        args, kwargs = self._freeze(args, kwargs) if self.static else (args, kwargs)
+        return (*self.objects.taken, *args), kwargs
+
     def _freeze(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The arguments with those named in `static` hidden from tracing."""
         named = [static(a) if n < len(self.names) and self.names[n] in self.static else a for n, a in enumerate(args)]
@@ -227,13 +234,13 @@ class Compiled:
                 return entry
         with self.lock:
             made = [entry.program for entry in self.entries.get(key, ())]
-            if self.objects.are_new(form, made, leaves):
+            if self.objects.are_new(form, made, leaves, self.f):
                 raise Opened
         with self.lock, uncollected():
             for entry in self.entries.get(key, ()):  # another thread may have been faster
                 if entry.program.fits(leaves):
                     return entry
-            names = leaf_names(self.names, tree, self.objects.is_shut)
+            names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
             program = self._traced(tree, leaves, structure, names, known, layouts)
@@ -249,14 +256,20 @@ class Compiled:
     ) -> Program:
         """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
         try:
-            return trace_program(self._thawed, leaves, structure, names, known, layouts, self.room)
+            return trace_program(
+                self.objects.holding(self._thawed), leaves, structure, names, known, layouts, self.room
+            )
         except Exception as error:
             needs = error.__dict__.pop(ENDED)
-            if isinstance(error, PliantError) and self.objects.are_other(tree, leaves):
+            if isinstance(error, PliantError) and self.objects.are_other(tree, leaves, error):
                 take_back(needs.left)
                 raise Opened from None
             left_over(needs.lines)
             raise
+
+    def _leaf_names(self, tree: Any) -> list[str]:
+        taken = [type(x).__name__ for x in self.objects.taken]
+        return leaf_names([*taken, *self.names], tree, self.objects.is_shut)
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
@@ -298,7 +311,7 @@ class Compiled:
     ) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
         the memory of arguments that are not row-major, as for native code."""
-        tree = (args, kwargs) if not self.static else self._freeze(args, kwargs)
+        tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
         leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
@@ -306,9 +319,7 @@ class Compiled:
         layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree), lies)
         try:
             with uncollected():
-                program = self._traced(
-                    tree, leaves, structure, leaf_names(self.names, tree, self.objects.is_shut), (), layouts
-                )
+                program = self._traced(tree, leaves, structure, self._leaf_names(tree), (), layouts)
         except Opened:
             return self.program_and_arrays(args, kwargs, lies=lies)
         return program, program.arguments(leaves)

@@ -100,7 +100,12 @@ class UnboundError(PliantError, UnboundLocalError):
 
 
 class UnsupportedError(PliantError, NotImplementedError):
-    """A NumPy feature that Pliant does not compile."""
+    """A NumPy feature that Pliant does not compile.
+
+    holders: the objects from outside that would be left with what is known only at run time, if that is what is wrong.
+    """
+
+    holders: tuple[Any, ...] = ()
 
 
 class LayoutError(PliantError, AttributeError):

@@ -41,3 +41,11 @@ def drop_attribute(x: Any, name: str) -> None:
         x.__dict__.pop(name, None)
     elif hasattr(x, name):
         object.__delattr__(x, name)
+
+
+def put_attributes(x: Any, parts: dict[str, Any]) -> None:
+    """Have an object have these attributes, and no others."""
+    for name in attributes(x).keys() - parts.keys():
+        drop_attribute(x, name)
+    for name, content in parts.items():
+        put_attribute(x, name, content)

@@ -72,9 +72,10 @@ class Guards:
                 return False
         return not self.others or all([_look(owner, name) is value for owner, name, value in self.others])
 
-    def is_broken_in(self, owners: set[int]) -> bool:
-        """Whether one of these, by their ids, has another object under a name."""
-        return any([id(owner) in owners and _look(owner, name) is not value for owner, name, value in self.entries])
+    def broken(self) -> list[tuple[Any, Any, Any]]:
+        """(owner, object before, object now) of those that are not what they were."""
+        found = [(owner, value, _look(owner, name)) for owner, name, value in self.entries]
+        return [(owner, before, now) for owner, before, now in found if now is not before]
 
 
 def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:

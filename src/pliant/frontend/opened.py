@@ -11,19 +11,25 @@ cannot be traced then, as it needs to know a number, takes them as static values
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
 from typing import Any, Final, cast, final
 
+import numpy as np
 import optree
 
+from pliant.errors import PliantError
 from pliant.frontend.attributes import attributes
+from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.program import Program
 from pliant.frontend.records import OPENED, is_record, is_users, take_apart
 from pliant.frontend.reference import NAMESPACE
+from pliant.frontend.sharing import containers, fill, origins, parts_of, replace_items
 from pliant.frontend.signature import Static, flatten, signature
-from pliant.frontend.whose import is_plain
+from pliant.frontend.tracing import current
+from pliant.frontend.whose import is_plain, receivers
 
 _lock: Final = RLock()
 
@@ -39,6 +45,8 @@ class Objects:
     def __init__(self) -> None:
         self.shut: frozenset[Any] = frozenset()  # classes of those that are static for it whatever they are elsewhere
         self.forms: set[Any] = set()  # of calls that programs were made for, whatever their objects are
+        self.taken: tuple[Any, ...] = ()  # from outside, which are arguments too
+        self.may_take = True
 
     def flatten(self, tree: Any) -> tuple[list[Any], Any]:
         """The leaves of arguments, and their structure."""
@@ -51,29 +59,92 @@ class Objects:
         """Whether something is an object that is a static value for this function, whatever it is elsewhere."""
         return type(x) in self.shut
 
-    def are_new(self, form: tuple[Any, ...], programs: Iterable[Program], given: Sequence[Any]) -> bool:
-        """Whether objects are containers from now on, before a program is made: as there is one for another object, or
-        for the same one with other attributes."""
+    def are_new(
+        self, form: tuple[Any, ...], programs: Sequence[Program], given: Sequence[Any], f: Callable[..., Any]
+    ) -> bool:
+        """Whether objects are taken otherwise from now on, before a program is made: as there is one for another object,
+        or for the same one with other numbers and arrays."""
         objects = [x for x in given if self._is_closed(x)]
-        if not objects:
-            return False
-        loose = tuple([_loosely(part) for part in form])
-        is_known = loose in self.forms
+        loose = tuple([_loosely(part) for part in form]) if objects else form
+        is_known = bool(objects) and loose in self.forms
         self.forms.add(loose)
-        held = {id(getattr(x, "__dict__", x)) for x in _held(objects)}
-        return (is_known or any([p.guards.is_broken_in(held) for p in programs])) and open_all(objects)
+        if is_known:
+            return open_all(objects)
+        changed = {id(owner) for p in programs for owner, *both in p.guards.broken() if all(map(_is_number, both))}
+        if not changed:
+            return False
+        held = {id(x): x for x in _held(objects) if x is not None}
+        if any([id(vars_of(x)) in changed for x in held.values()]):
+            return open_all(objects)
+        named = [value for p in programs for _, _, value in p.guards.entries]
+        others = {id(x): x for x in (*receivers(f), *named) if id(vars_of(x)) in changed and is_closed_or_open(x)}
+        return self.take(others.values())
 
-    def are_other(self, tree: Any, given: Sequence[Any]) -> bool:
+    def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
         """Whether objects are taken otherwise from now on, after a program could not be made."""
         if open_all([x for x in given if self._is_closed(x)]):
             return True
+        if self.take(getattr(error, "holders", ())):
+            return True
         opened = {kind for x in _held([tree]) if (kind := cast("Any", type(x))) in OPENED}
-        is_new = not opened <= self.shut
+        is_new = not opened <= self.shut or bool(self.taken)
         self.shut |= opened
+        self.taken, self.may_take = (), False
         return is_new
+
+    def take(self, objects: Iterable[Any]) -> bool:
+        """Have objects from outside be arguments too, before the others; not if one can be none."""
+        objects = [x for n, x in {id(x): x for x in objects}.items() if n not in [*map(id, self.taken)]]
+        if not (self.may_take and objects and all(map(is_closed_or_open, objects))):
+            return False
+        if not all([is_record(cast("Any", type(x))) or open_all([x]) for x in objects]):
+            return False
+        self.taken = (*self.taken, *objects)
+        return True
+
+    def holding(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the objects from outside that are arguments too, and of its own arguments."""
+        return _holding(f, self.taken) if self.taken else f
 
     def _is_closed(self, x: Any) -> bool:
         return is_closed(x) and not self.is_shut(x)
+
+
+def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def held(*args: Any, **options: Any) -> Any:
+        trace = current()
+        given = args[: len(objects)]
+        trace.passed.append(objects)
+        theirs = containers(objects)
+        before = [(x, parts_of(x)) for x in theirs]
+        replace_items(objects, given, range(len(theirs)))
+        try:
+            return callee(f, trace)(*args[len(objects) :], **options)
+        finally:
+            replace_items(given, objects, origins(objects, theirs))
+            for x, parts in before:
+                fill(x, parts)
+            own = {*map(id, theirs)}
+            for place in [place for place in trace.left if id(place.holder) in own]:
+                del trace.left[place]
+
+    held.__module__ = __name__  # nobody looks into it
+    return held
+
+
+def vars_of(x: Any) -> Any:
+    """The dict of an object's attributes; the object itself if it has none."""
+    return getattr(x, "__dict__", x)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, np.ndarray | np.generic | int | float | complex)
+
+
+def is_closed_or_open(x: Any) -> bool:
+    """Whether something is an object that is a container, or can be one."""
+    return is_closed(x) or is_record(cast("Any", type(x)))
 
 
 def _loosely(part: Any) -> Any:

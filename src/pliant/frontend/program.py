@@ -34,6 +34,7 @@ from pliant.frontend.sharing import as_one, containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
 from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, strides_of, tracing
 from pliant.frontend.view import Lens, PermuteLens, look
+from pliant.frontend.whose import receivers
 from pliant.ops.shape import Permute
 
 
@@ -302,7 +303,7 @@ def _trace_once(
                 needs.leaves[value] = i
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts)
         given, held = flatten(whole)[0] if layouts.firsts else given, containers(whole)
-        with nothing_left(trace, [*given, getattr(f, "__self__", None)]), as_of_one_function():
+        with nothing_left(trace, [*given, *receivers(f)]), as_of_one_function():
             made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         after = after_of(whole, structure, given, held)
         outputs = outputs_of(made, after.new)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, TypeAlias, cast
 
-from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
+from pliant.frontend.attributes import attributes, put_attribute, put_attributes
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.records import is_record
 
@@ -43,8 +43,8 @@ def replace_items(tree: Any, after: Any, found: Sequence[int | None]) -> None:
     given = containers(tree)
     now = {id(x): (x, x if n is None else given[n]) for x, n in zip(containers(after), found, strict=True)}
     for x, target in [*now.values()]:
-        parts = _parts(x) or []
-        _fill(target, [(key, _mapped(part, now)) for key, part in parts])
+        parts = parts_of(x) or []
+        fill(target, [(key, _mapped(part, now)) for key, part in parts])
 
 
 def _mapped(x: Any, now: dict[int, tuple[Any, Any]]) -> Any:
@@ -58,9 +58,9 @@ def _mapped(x: Any, now: dict[int, tuple[Any, Any]]) -> Any:
     return x if all([a is b for a, b in zip(new, x, strict=True)]) else getattr(kind, "_make", kind)(new)
 
 
-def _fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
+def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
     """Have a container hold these parts, and nothing else."""
-    before = _parts(target) or []
+    before = parts_of(target) or []
     if len(before) == len(parts) and all([k == m and x is y for (k, x), (m, y) in zip(before, parts, strict=True)]):
         return
     if is_table(target):
@@ -73,11 +73,7 @@ def _fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
     elif is_sequence(target):
         cast("list[Any]", target)[:] = [x for _, x in parts]
     else:
-        names = [name for name, _ in parts]
-        for name in [name for name, _ in before if name not in names]:
-            drop_attribute(target, name)
-        for name, x in parts:
-            put_attribute(target, name, x)
+        put_attributes(target, dict(parts))
 
 
 def as_one(tree: Any, firsts: Firsts) -> Any:
@@ -87,7 +83,7 @@ def as_one(tree: Any, firsts: Firsts) -> Any:
 
 def _containers(x: Any, seen: set[int]) -> Iterator[Any]:
     """The containers that can be changed, each as often as it is there."""
-    parts = _parts(x)
+    parts = parts_of(x)
     if parts is None:
         return
     if not isinstance(x, tuple):
@@ -99,7 +95,7 @@ def _containers(x: Any, seen: set[int]) -> Iterator[Any]:
         yield from _containers(part, seen)
 
 
-def _parts(x: Any) -> list[tuple[Any, Any]] | None:
+def parts_of(x: Any) -> list[tuple[Any, Any]] | None:
     """What a container holds, with the keys; None for anything else."""
     if is_table(x):
         return [*x.items()]
@@ -109,7 +105,7 @@ def _parts(x: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any]) -> Any:
-    parts = _parts(x)
+    parts = parts_of(x)
     if parts is None:
         return x
     if isinstance(x, tuple):

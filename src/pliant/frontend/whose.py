@@ -60,3 +60,12 @@ def is_plain(kind: Any) -> bool:
 def is_stateful(kind: Any) -> bool:
     """Whether objects of a class have a state that changes as they are used and nobody is told of: iterators, files."""
     return (hasattr(kind, "__next__") or issubclass(kind, _STATEFUL)) and not is_plain(kind)
+
+
+def receivers(f: Any) -> list[Any]:
+    """The objects whose method a function is, or the one that it is made from."""
+    found = list[Any]()
+    while f is not None:
+        found += [f.__self__] if isinstance(f, types.MethodType) else []
+        f = getattr(f, "__wrapped__", None)
+    return found

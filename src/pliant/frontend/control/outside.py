@@ -24,7 +24,7 @@ from pliant.frontend.tracing import Trace
 @contextmanager
 def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     """Run a user's function inside; what it did outside is taken back if it fails, or leaves a traced array there.
-    given: objects that are arguments."""
+    given: objects that are arguments, or whose method it is."""
     try:
         yield
         _check(trace, {*reached(trace, given), *trace.cells})
@@ -42,6 +42,7 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
 
 
 def _check(trace: Trace, outside: set[int]) -> None:
+    error: UnsupportedError | None = None
     for place, (_, origin) in trace.left.items():
         is_outside = isinstance(place.holder, type) or id(place.holder) in outside
         if not is_outside or id(place.holder) in trace.own:
@@ -50,13 +51,16 @@ def _check(trace: Trace, outside: set[int]) -> None:
         traced = [x for x in leaves if type(x) is TracedArray]
         unknown = [x for x in leaves if type(x) is Unbound or (type(x) is TracedArray and x.concrete is None)]
         if unknown:
-            raise UnsupportedError(
+            error = error or UnsupportedError(
                 f"{_text(place)} outlives the call, and is left with {_what(unknown[0])}",
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-        if traced:
+            error.holders = (*error.holders, place.holder)
+        elif traced:
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
+    if error is not None:
+        raise error
 
 
 def _leaves(content: Any) -> list[Any]:
