@@ -55,7 +55,7 @@ def mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any, axis_size: int | 
     flags = [a is not None for a in axes]
     types = [x.type.without((a % x.ndim,)) if a is not None else None for x, a in zip(xs, axes, strict=True)]
     parts = [partial(_first, axis=a) for a in axes]
-    closed = trace_closed(f, xs, structure, flags, types, parts, may_raise=True, may_draw=True)
+    closed = trace_closed(f, xs, structure, flags, types, parts, may_raise=True, may_draw=True, may_set=True)
     moved = [move_axis(x.value, a, 0) for x, a in zip(xs, axes, strict=True) if a is not None]
     rows = in_turn if closed.drawn else at_once
     ys, failed = rows(closed, n, moved)

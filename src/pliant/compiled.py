@@ -144,6 +144,8 @@ class Compiled:
         try:
             found = self.entry(leaves, structure, tree, orders)
         except Opened:
+            found = None
+        if found is None:
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
         entry = found if out is None else found.row_major
         program = entry.program
@@ -256,16 +258,18 @@ class Compiled:
     ) -> Program:
         """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
         try:
-            return trace_program(
-                self.objects.holding(self._thawed), leaves, structure, names, known, layouts, self.room
-            )
+            f = self.objects.holding(self._thawed)
+            program = trace_program(f, leaves, structure, names, known, layouts, self.room)
         except Exception as error:
             needs = error.__dict__.pop(ENDED)
+            take_back(needs.left)
+            failed = self.objects.failed
             if isinstance(error, PliantError) and self.objects.are_other(tree, leaves, error):
-                take_back(needs.left)
                 raise Opened from None
             left_over(needs.lines)
-            raise
+            raise failed or error from None
+        self.objects.is_trial, self.objects.failed = False, None
+        return program
 
     def _leaf_names(self, tree: Any) -> list[str]:
         taken = [type(x).__name__ for x in self.objects.taken]

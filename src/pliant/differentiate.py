@@ -85,7 +85,7 @@ def activate(
     extra, _ = flatten(kwargs)
     _, structure = flatten((args, kwargs))
     flags = [*active, *[False] * len(extra)]
-    closed = trace_closed(f, [*leaves, *extra], structure, flags, may_raise=True, may_draw=True)
+    closed = trace_closed(f, [*leaves, *extra], structure, flags, may_raise=True, may_draw=True, may_set=True)
     operands = [x.value for x, a in zip(leaves, active, strict=False) if a]
     if closed.failing is not None:
         note(*closed.failing(*operands, *closed.free))

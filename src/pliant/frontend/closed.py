@@ -67,12 +67,14 @@ def trace_closed(
     *,
     may_raise: bool = False,
     may_draw: bool = False,
+    may_set: bool = False,
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
     differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
-    may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators."""
+    may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators.
+    may_set: whether attributes and items that it sets of what is outside are taken back."""
     with tracing() as trace:
-        trace.is_apart = not may_draw
+        trace.is_apart, trace.before = not may_draw, {} if may_set else None
         params: list[Value] = []
         given: list[Any] = []
         copies: list[tuple[TracedArray, Storage]] = []
@@ -94,6 +96,9 @@ def trace_closed(
         trace.outermost.passed.append((args, kwargs))
         made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         made = [as_traced(m) if is_number(m) else _sized(all_listed(m)) for m in made]
+        for place, content in reversed((trace.before or {}).items()):
+            if place.kind in ("attribute", "item") and place.number not in trace.outermost.own:
+                place.set(content)
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)

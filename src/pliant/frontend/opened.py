@@ -5,13 +5,16 @@ class Mean:                                     `update(m, x)`: as `update` leav
 def update(m, x):                               function sets is set of the caller's at each call
     m.total = m.total + x.sum()
 
-The same if an object is another one than before, or its attributes are: each call would be compiled anew. A function that
-cannot be traced then, as it needs to know a number, takes them as static values.
+The same if an object is another one than before, or its numbers and arrays are: each call would be compiled anew. A
+function that cannot be traced then, as it needs to know a number, takes them as static values. Objects and dicts from
+outside, as `m` in `jit(m.step)`, are arguments too where that is so; while the function is traced they hold what the
+arguments do.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
 from typing import Any, Final, cast, final
@@ -22,7 +25,7 @@ import optree
 from pliant.errors import PliantError
 from pliant.frontend.attributes import attributes
 from pliant.frontend.instrumented import callee
-from pliant.frontend.kinds import is_sequence, is_table
+from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.program import Program
 from pliant.frontend.records import OPENED, is_record, is_users, take_apart
 from pliant.frontend.reference import NAMESPACE
@@ -47,6 +50,8 @@ class Objects:
         self.forms: set[Any] = set()  # of calls that programs were made for, whatever their objects are
         self.taken: tuple[Any, ...] = ()  # from outside, which are arguments too
         self.may_take = True
+        self.is_trial = False  # whether they are taken otherwise as it failed before
+        self.failed: PliantError | None = None  # how it did with containers, if they are static values now
 
     def flatten(self, tree: Any) -> tuple[list[Any], Any]:
         """The leaves of arguments, and their structure."""
@@ -62,8 +67,8 @@ class Objects:
     def are_new(
         self, form: tuple[Any, ...], programs: Sequence[Program], given: Sequence[Any], f: Callable[..., Any]
     ) -> bool:
-        """Whether objects are taken otherwise from now on, before a program is made: as there is one for another object,
-        or for the same one with other numbers and arrays."""
+        """Whether objects are taken otherwise from now on, before a program is made: as there is one for another object
+        already, or for the same one with other numbers and arrays."""
         objects = [x for x in given if self._is_closed(x)]
         loose = tuple([_loosely(part) for part in form]) if objects else form
         is_known = bool(objects) and loose in self.forms
@@ -77,27 +82,27 @@ class Objects:
         if any([id(vars_of(x)) in changed for x in held.values()]):
             return open_all(objects)
         named = [value for p in programs for _, _, value in p.guards.entries]
-        others = {id(x): x for x in (*receivers(f), *named) if id(vars_of(x)) in changed and is_closed_or_open(x)}
+        others = {id(x): x for x in (*receivers(f), *named) if id(vars_of(x)) in changed and can_be_taken(x)}
         return self.take(others.values())
 
     def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
         """Whether objects are taken otherwise from now on, after a program could not be made."""
-        if open_all([x for x in given if self._is_closed(x)]):
-            return True
-        if self.take(getattr(error, "holders", ())):
+        if open_all([x for x in given if self._is_closed(x)]) or self.take(getattr(error, "holders", ())):
+            self.is_trial = True
             return True
         opened = {kind for x in _held([tree]) if (kind := cast("Any", type(x))) in OPENED}
-        is_new = not opened <= self.shut or bool(self.taken)
+        is_new = (bool(self.taken) or not opened <= self.shut) and not self.is_trial
         self.shut |= opened
-        self.taken, self.may_take = (), False
+        self.taken, self.may_take, self.is_trial = (), False, False
+        self.failed = error if is_new else None
         return is_new
 
     def take(self, objects: Iterable[Any]) -> bool:
         """Have objects from outside be arguments too, before the others; not if one can be none."""
         objects = [x for n, x in {id(x): x for x in objects}.items() if n not in [*map(id, self.taken)]]
-        if not (self.may_take and objects and all(map(is_closed_or_open, objects))):
+        if not (self.may_take and objects and all(map(can_be_taken, objects))):
             return False
-        if not all([is_record(cast("Any", type(x))) or open_all([x]) for x in objects]):
+        if not all([not is_closed(x) or open_all([x]) for x in objects]):
             return False
         self.taken = (*self.taken, *objects)
         return True
@@ -117,7 +122,7 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
         given = args[: len(objects)]
         trace.passed.append(objects)
         theirs = containers(objects)
-        before = [(x, parts_of(x)) for x in theirs]
+        before = [(x, parts_of(x) or []) for x in theirs]
         replace_items(objects, given, range(len(theirs)))
         try:
             return callee(f, trace)(*args[len(objects) :], **options)
@@ -142,15 +147,16 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, np.ndarray | np.generic | int | float | complex)
 
 
-def is_closed_or_open(x: Any) -> bool:
-    """Whether something is an object that is a container, or can be one."""
-    return is_closed(x) or is_record(cast("Any", type(x)))
+def can_be_taken(x: Any) -> bool:
+    """Whether something is an object that is a container, or can be one, or a container that is no module's dict."""
+    kind = cast("Any", type(x))
+    return is_closed(x) or is_record(kind) or kind in (list, deque) or (kind is dict and "__name__" not in x)
 
 
 def _loosely(part: Any) -> Any:
     """A part of a form of calls, with the class of an object in place of it."""
-    held = part[0].value if type(part) is tuple and part and type(part[0]) is Static else None
-    return type(held) if held is not None and is_closed(held) else part
+    held = part[0].value if is_of(part, tuple) and part and type(part[0]) is Static else None
+    return cast("Any", type(held)) if held is not None and is_closed(held) else part
 
 
 def is_closed(x: Any) -> bool:
@@ -176,7 +182,7 @@ def open_all(objects: Sequence[Any]) -> bool:
         except TypeError:
             for kind in kinds:
                 OPENED.remove(kind)
-                optree.unregister_pytree_node(kind, namespace=NAMESPACE)
+                cast("Any", optree).unregister_pytree_node(kind, namespace=NAMESPACE)
             return False
     return True
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, TypeAlias, cast
 
 from pliant.frontend.attributes import attributes, put_attribute, put_attributes
-from pliant.frontend.kinds import is_sequence, is_table
+from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.records import is_record
 
 Firsts: TypeAlias = tuple[int, ...]
@@ -51,11 +51,13 @@ def _mapped(x: Any, now: dict[int, tuple[Any, Any]]) -> Any:
     """What a container holds, with the caller's containers in place of others."""
     if id(x) in now:
         return now[id(x)][1]
-    if not isinstance(x, tuple):
-        return x
-    new = [_mapped(part, now) for part in x]
+    return _like(x, [_mapped(part, now) for part in x]) if is_of(x, tuple) else x
+
+
+def _like(x: Any, parts: list[Any]) -> Any:
+    """A tuple like another one, or that itself, if it has the same parts."""
     kind = cast("Any", type(x))
-    return x if all([a is b for a, b in zip(new, x, strict=True)]) else getattr(kind, "_make", kind)(new)
+    return x if all([a is b for a, b in zip(parts, x, strict=True)]) else getattr(kind, "_make", kind)(parts)
 
 
 def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
@@ -67,7 +69,7 @@ def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
         if [*target] != [key for key, _ in parts]:
             target.clear()
         target.update(parts)
-    elif isinstance(target, deque):
+    elif is_of(target, deque):
         target.clear()
         target.extend([x for _, x in parts])
     elif is_sequence(target):
@@ -86,7 +88,7 @@ def _containers(x: Any, seen: set[int]) -> Iterator[Any]:
     parts = parts_of(x)
     if parts is None:
         return
-    if not isinstance(x, tuple):
+    if not is_of(x, tuple):
         yield x
         if id(x) in seen:
             return
@@ -99,8 +101,8 @@ def parts_of(x: Any) -> list[tuple[Any, Any]] | None:
     """What a container holds, with the keys; None for anything else."""
     if is_table(x):
         return [*x.items()]
-    if is_sequence(x) or isinstance(x, deque):
-        return [*enumerate(cast("list[Any]", x))]
+    if is_sequence(x) or is_of(x, deque):
+        return [*enumerate(x)]
     return [*attributes(x).items()] if is_record(cast("Any", type(x))) else None
 
 
@@ -108,10 +110,8 @@ def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any]
     parts = parts_of(x)
     if parts is None:
         return x
-    if isinstance(x, tuple):
-        new = [_joined(part, numbers, firsts, made) for _, part in parts]
-        kind = cast("Any", type(x))
-        return x if all([a is b for a, (_, b) in zip(new, parts, strict=True)]) else getattr(kind, "_make", kind)(new)
+    if is_of(x, tuple):
+        return _like(x, [_joined(part, numbers, firsts, made) for _, part in parts])
     number = next(numbers)
     if firsts[number] != number:
         return made[firsts[number]]

@@ -126,6 +126,7 @@ class Trace:
     lines: list[str] = field(default_factory=list[str])  # what `print` was given
     stdout: Any = field(default_factory=lambda: sys.stdout)  # before anything was traced
     is_apart: bool = False  # nothing is left of the function but its results
+    before: dict[Any, Any] | None = None  # what was at places that the function has changed, if it is taken back
     readers: dict[str, Any] = field(default_factory=dict[str, Any])  # what reads objects, by name
     readers_of: ClassVar[Callable[[Trace], dict[str, Any]]]  # makes them; installed by `pliant.frontend`
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`

@@ -56,7 +56,8 @@ def _check(trace: Trace, outside: set[int]) -> None:
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-            error.holders = (*error.holders, place.holder)
+            is_growing = place.is_whole and type(cast("Any", place.holder)) is list  # each call would find another one
+            error.holders = (*error.holders, None if is_growing else place.holder)
         elif traced:
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
     if error is not None:

@@ -181,6 +181,11 @@ def region(*, is_loop: bool = False) -> Generator[Region]:
 
 def note(place: Place) -> None:
     """Remember what is at a place, which is about to change."""
+    trace = thread.trace
+    while trace is not None:
+        if trace.before is not None and place not in trace.before:
+            trace.before[place] = place.get()
+        trace = trace.parent
     if _regions.stack:
         region = _regions.stack[-1]
         if place not in region.effects and place.number not in region.born:
