@@ -10,7 +10,7 @@ import pytest
 
 import pliant
 
-DTYPES = ("i1", "u1", "i4", "u4", "i8", "u8")
+DTYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 
 
 def given(dtype: str) -> tuple[Any, Any]:
@@ -35,6 +35,24 @@ def test_powers_are_numpys(dtype: str) -> None:
     assert "Python: " not in str(pliant.explain(np.power, x, n))
     np.testing.assert_array_equal(pliant.jit(np.power)(x, n), x**n)
     np.testing.assert_array_equal(pliant.jit(lambda x: x**11)(x), x**11)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_powers_at_the_ends_of_a_dtype_are_numpys(dtype: str) -> None:
+    ends = np.iinfo(dtype)
+    x = np.array([ends.min, ends.min + 1, 0, 1, 2, 3, ends.max - 1, ends.max], dtype)
+    n = np.array([0, 1, 2, 7, ends.max // 2, ends.max // 2 + 1, ends.max - 1, ends.max], dtype)
+    np.testing.assert_array_equal(pliant.jit(lambda x, n: x[:, None] ** n)(x, n), x[:, None] ** n)
+    assert pliant.jit(lambda x, n: x**n)(x[5], n[3]) == x[5] ** n[3]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0, 1, 17, 1003])
+def test_powers_of_any_number_of_elements_are_numpys(size: int, dtype: str) -> None:
+    rng, ends = np.random.default_rng(0), np.iinfo(dtype)
+    x = rng.integers(ends.min, ends.max, size, dtype, endpoint=True)
+    n = rng.integers(0, ends.max, size, dtype, endpoint=True)
+    np.testing.assert_array_equal(pliant.jit(np.power)(x, n), np.power(x, n))
 
 
 POWERS = {

@@ -72,6 +72,32 @@ def test_rolls_by_known_and_computed_shifts() -> None:
     np.testing.assert_array_equal(pliant.jit(f)(X, np.array([3])), np.roll(X, (3, 2), (0, 1)))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i1", "u8", "?"])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((7,), 0), ((0,), 0), ((3, 5), None), ((4, 5), -1), ((4, 3), 0), ((3, 65), 0)]
+)
+def test_rolls_by_shifts_found_at_run_time_are_numpys(shape: Any, axis: Any, dtype: str) -> None:
+    x = (np.arange(np.prod(shape)).reshape(shape) % 100).astype(dtype)
+    f = pliant.jit(lambda x, by: np.roll(x, by, axis))
+    for by in (0, 1, -1, 5, 7, -7, 2**40 + 3, -(2**40), np.int8(-128), np.uint8(200), np.array([2])):
+        np.testing.assert_array_equal(f(x, by), np.roll(x, by, axis))
+
+
+@pytest.mark.parametrize("wide", [2, 40])
+def test_rolls_of_several_axes_found_at_run_time_have_derivatives_and_batches(wide: int) -> None:
+    x = np.random.default_rng(5).normal(size=(4, 5, wide))
+    weights = np.arange(float(x.size)).reshape(x.shape)
+    f = pliant.jit(lambda x, a, b: np.roll(x, (a, b, a), (0, 1, 1)))
+    np.testing.assert_array_equal(f(x, 3, -4), np.roll(x, (3, -4, 3), (0, 1, 1)))
+    gradient = pliant.grad(lambda x, a, b: np.sum(f(x, a, b) * weights))(x, 3, -4)
+    np.testing.assert_array_equal(gradient, np.roll(weights, (-3, 1), (0, 1)))
+    by = np.array([0, 1, -3, 9])
+    rows = pliant.vmap(lambda x, by: np.roll(x, by, 0))(x, by)
+    np.testing.assert_array_equal(rows, np.stack([np.roll(row, n, 0) for row, n in zip(x, by, strict=True)]))
+    same = pliant.vmap(lambda by: np.roll(x[0], by, 1))(by)
+    np.testing.assert_array_equal(same, np.stack([np.roll(x[0], n, 1) for n in by]))
+
+
 @pytest.mark.parametrize("f", [lambda x: np.pad(x, 3, "edge"), lambda x: np.roll(x, (3, 5), (0, 1))])
 def test_all_axes_are_one_pass_without_workspace(f: Any) -> None:
     text = str(pliant.explain(f, np.ones((300, 400))))

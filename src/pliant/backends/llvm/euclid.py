@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pliant.backends.llvm.formulas import abs_int
 from pliant.backends.llvm.values import Writer, llvm_type
+
+NARROW: Final = 32
+"""Bits of numbers of whose exponents all digits are gone through."""
 
 _PURE = "nounwind willreturn memory(none)"
 
@@ -26,10 +31,24 @@ def lcm(w: Writer, d: str, x: str, y: str) -> str:
 
 
 def power(w: Writer, d: str, x: str, n: str) -> str:
-    """xⁿ for n ≥ 0, as it overflows."""
+    """xⁿ for n ≥ 0, as it overflows. Of a narrow dtype all digits of n are gone through, without a branch: in vectors
+    that is many times as quick."""
+    if int(d[1:]) <= NARROW:
+        return _power_by_digits(w, d, x, n)
     t, is_more = llvm_type(d), "sgt" if d[0] == "i" else "ne"
     function = w.helper(f"power_{d}", lambda name: _power_text(name, t, is_more))
     return w.op(f"call {t} {function}({t} {x}, {t} {n})")
+
+
+def _power_by_digits(w: Writer, d: str, x: str, n: str) -> str:
+    t, made = llvm_type(d), "1"
+    n = w.op(f"call {t} @llvm.smax.{t}({t} {n}, {t} 0)") if d[0] == "i" else n
+    digits = int(d[1:]) - (d[0] == "i")
+    for digit in range(digits):
+        is_wanted = w.op(f"icmp ne {t} {w.op(f'and {t} {n}, {1 << digit}')}, 0")
+        made = w.op(f"mul {t} {made}, {w.op(f'select i1 {is_wanted}, {t} {x}, {t} 1')}")
+        x = w.op(f"mul {t} {x}, {x}") if digit + 1 < digits else x
+    return made
 
 
 def _gcd_text(name: str, t: str) -> str:

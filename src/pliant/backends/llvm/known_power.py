@@ -1,5 +1,5 @@
-"""Powers with a known exponent that is a multiple of a quarter, as products and roots: within two units of the last
-place, as a power is, in a fraction of the time.
+"""Powers with a known exponent that is a small multiple of a quarter, or whole, as products and roots: within two units
+of the last place, as a power is, in a fraction of the time.
 
     x⁻ᵖ = tᵖ·(1 + p·e),  t the reciprocal of x, e = 1 - t·x
 
@@ -13,8 +13,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from pliant.backends.llvm.conversion import convert_real
 from pliant.backends.llvm.quotient import has_fused
 from pliant.backends.llvm.reals import Real, real
+from pliant.backends.llvm.whole_power import is_whole
+from pliant.backends.llvm.whole_power import whole_power as whole_power_of
 from pliant.core.ir import Number
 
 if TYPE_CHECKING:
@@ -31,15 +34,26 @@ MENDED: Final = 0.75
 
 def is_known(exponent: Number, dtype: str) -> bool:
     """Whether powers are products and roots."""
+    if dtype == "f16":
+        return is_known(exponent, "f32")
     if dtype not in ("f32", "f64"):
         return False
     p = float(exponent.real)
-    return p in SUITED or -p in ROOTS or ((-p in INVERSE or abs(p) == MENDED) and has_fused())
+    return p in SUITED or -p in ROOTS or is_mended(p) or is_whole(p, dtype)
+
+
+def is_mended(p: float) -> bool:
+    """Whether what its parts have lost is put back."""
+    return (-p in INVERSE or abs(p) == MENDED) and has_fused()
 
 
 def powered(e: Emitter, dtype: str, base: str, exponent: Number) -> str:
     """A power that is known."""
+    if dtype == "f16":
+        return convert_real(e, "f32", "f16", powered(e, "f32", convert_real(e, "f16", "f32", base), exponent))
     x, p = real(e, dtype, base), float(exponent.real)
+    if is_whole(p, dtype) and not is_mended(p):
+        return whole_power_of(e, dtype, base, int(p))
     x = x if p.is_integer() else of_size(x)
     if abs(p) == MENDED:
         return three_quarters(x, is_inverse=p < 0).text

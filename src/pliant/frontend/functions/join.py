@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from pliant.core.ir import Value
+from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DTypeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
@@ -35,9 +36,14 @@ from pliant.frontend.functions.pieces import Run, put_together
 from pliant.frontend.functions.shape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape
 from pliant.frontend.rows import rows_of
 from pliant.ops import shape as moves
+from pliant.ops.block import read_block, update_block
+from pliant.ops.index import gather, wrap
 from pliant.ops.matrix import tril as lower_part
 from pliant.ops.matrix import triu as upper_part
 from pliant.ops.neighbours import with_neighbours_joined
+
+LONG: Final = 32
+"""Elements of rows that are quickly found by index."""
 
 
 def parts_of(arrays: Any) -> list[TracedArray]:
@@ -220,11 +226,19 @@ def _one_axis_after_the_other(x: Value, runs: Sequence[Sequence[Run]]) -> Value:
 
 
 def _rolled(x: Value, shift: TracedArray, axis: int) -> Value:
-    n = x.shape[axis]
+    """The last elements along an axis, as many as the shift says, before the others: by index if each is a long row,
+    else as two blocks."""
+    n, inner = x.shape[axis], x.shape[axis + 1 :]
     if n == 0:
         return x
-    places = (fresh_concrete(np.arange(n)) - shift) % n
-    return fresh(x, is_array=True)[(slice(None),) * axis + (places,)].value
+    by, rows = (shift.astype(np.int64).reshape(()) % n).value, moves.move_axis(x, axis, 0)
+    if math.prod(inner) >= LONG:
+        places = wrap(moves.iota(n) - broadcast_value(by, (n,)), n)
+        return moves.move_axis(gather(rows, places, unique=True), 0, axis)
+    outer, more = [const(0, "i64")] * (x.type.rank - 1), [const(m, "i64") for m in rows.shape[1:]]
+    last = read_block(rows, (n - by, *outer), (by, *more), rows.shape)
+    made = update_block(last, rows, (by, *outer), (n - by, *more))
+    return moves.move_axis(made, 0, axis)
 
 
 def resize(a: Any, new_shape: Any) -> TracedArray:

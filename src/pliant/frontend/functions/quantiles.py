@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
+from pliant.core.types import itemsize
 from pliant.errors import ArgumentError, DomainError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.convert import as_traced, axes_of, value_of
@@ -30,11 +31,18 @@ from pliant.ops.bits import bitwise_or
 from pliant.ops.index import take_along
 from pliant.ops.reduce import reduce_or, reduce_sum
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, permute
+from pliant.ops.shape import broadcast, concatenate, permute
 from pliant.ops.shape import reshape as reshape_value
 
 CLOSE = 8
 """The share of all elements that those at wanted places are less than, for the others not to be sorted."""
+
+MOST = 32
+"""Runs of places that are selected one by one."""
+WORTH = 256
+"""Elements, times the square of the runs, from which on that takes less time than to sort them."""
+SELECTED = 4
+"""Bytes of elements that are selected: narrower ones are sorted as quickly."""
 
 # Where the q-quantile of n sorted elements lies, counted from 0 (Hyndman and Fan 1996).
 _PLACES: dict[str, Callable[[Any, Any], Any]] = {
@@ -54,6 +62,9 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+Spans: TypeAlias = Sequence[tuple[int, int]]
+"""The first and the last of places next to each other, in ascending order; none for all places."""
+
 Blend: TypeAlias = Callable[[Value, Value, Value, str], Value]
 """What lies between two elements, at a part of the way, in a dtype."""
 
@@ -61,16 +72,13 @@ _WHOLE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 """Methods whose quantiles are elements."""
 
 
-def _sorted_front(x: TracedArray, axes: tuple[int, ...], places: tuple[int, int] | None = None) -> Value:
-    """The reduced axes merged, sorted and in front of the others. places: the first and the last one that are wanted,
-    if it is not all of them."""
+def _sorted_front(x: TracedArray, axes: tuple[int, ...], spans: Spans = ()) -> Value:
+    """The reduced axes merged, sorted and in front of the others. spans: the places that are wanted, if it is not all
+    of them."""
     line = _back(x, axes)
     last = line.type.rank - 1
-    if places is None:
-        made = sorting.sort(line, last)
-    else:
-        made = sorting.ranked(line, last, *places)
-    return permute(made, (last, *range(last)))
+    parts = [sorting.ranked(line, last, *span) for span in spans] or [sorting.sort(line, last)]
+    return permute(concatenate(tuple(parts), last) if len(parts) > 1 else parts[0], (last, *range(last)))
 
 
 def _back(x: TracedArray, axes: tuple[int, ...]) -> Value:
@@ -138,14 +146,14 @@ def _quantile(
     axes = axes_of(axis, x.ndim)
     kind = name.removeprefix("nan").capitalize()
     fraction: Any = (wanted.concrete if wanted.concrete is not None else wanted) / (unit if unit != 1.0 else 1)
-    if wanted.concrete is not None and (xp.any(fraction < 0) or xp.any(fraction > 1)):
+    if wanted.concrete is not None and not (xp.all(fraction >= 0) and xp.all(fraction <= 1)):
         raise DomainError(f"{kind}s must be in the range [0, {int(unit)}]").at(("here", here()))
     if wanted.concrete is None:
         fraction = unless(xp.logical_not((fraction >= 0) & (fraction <= 1)), fraction, f"quantiles {kind} {int(unit)}")
     if name.startswith("nan") and 0 in x.shape:  # there are no axes of q then
         return xp.nanmean(x, axis, out=out, keepdims=keepdims)
-    span = None if name.startswith("nan") else _span(method, fraction, _size(x, axes))
-    line = _sorted_front(x, axes, span) if weights is None else _front(x, axes)
+    spans = () if name.startswith("nan") else _spans(method, fraction, _size(x, axes), x.type.dtype)
+    line = _sorted_front(x, axes, spans) if weights is None else _front(x, axes)
     is_whole = method in _WHOLE or (method == "linear" and unit == 1.0 and wanted.type.kind in "iu")
     if weights is not None:
         given = _front(_weights(weights, x, axis, axes, method), axes)
@@ -155,25 +163,38 @@ def _quantile(
     else:
         n = _size(x, axes)
         places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
-        y = _at_places(line, places - span[0] if span else places, to, is_whole)
-        y = _nan_if(y, _front(x, axes) if span else line, to, is_sorted=span is None)
+        y = _at_places(line, _within(spans, places) if spans else places, to, is_whole)
+        y = _nan_if(y, _front(x, axes) if spans else line, to, is_sorted=not spans)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
     return store_out(y, out, f"np.{name}", is_array=weights is not None, casting="unsafe")
 
 
-def _span(method: str, fraction: Any, n: int) -> tuple[int, int] | None:
-    """The first and the last place that quantiles are made of, if these are known and lie close together."""
+def _spans(method: str, fraction: Any, n: int, dtype: str) -> Spans:
+    """The places that quantiles are made of, if these are known and lie close together, or are few."""
     if isinstance(fraction, TracedArray) or not n or not np.size(fraction):
-        return None
-    places = np.floor(np.clip(_PLACES[method](np.asarray(fraction), n), 0, n - 1))
-    return _narrow(int(np.min(places)), min(int(np.max(places)) + 1, n - 1), n)
+        return ()
+    places = np.unique(np.floor(np.clip(_PLACES[method](np.asarray(fraction), n), 0, n - 1)).astype(np.int64))
+    if together := _narrow(int(places[0]), min(int(places[-1]) + 1, n - 1), n):
+        return together
+    begins = [int(p) for p in places[np.diff(places, prepend=-2) > 1]]
+    ends = [min(int(p) + 1, n - 1) for p in places[np.diff(places, append=n + 1) > 1]]
+    is_few = len(begins) <= MOST and len(begins) ** 2 * WORTH <= n and 2 * len(places) * CLOSE < n
+    return list(zip(begins, ends, strict=True)) if is_few and itemsize(dtype) >= SELECTED else ()
 
 
-def _narrow(first: int, last: int, n: int) -> tuple[int, int] | None:
-    """Two places, if they lie close together among n."""
-    return (first, last) if (last - first) * CLOSE < n else None
+def _narrow(first: int, last: int, n: int) -> Spans:
+    """Two places and those between, if they lie close together among n."""
+    return ((first, last),) if (last - first) * CLOSE < n else ()
+
+
+def _within(spans: Spans, places: Any) -> Any:
+    """Where places of all elements lie among those of the spans."""
+    begins = np.array([first for first, _ in spans])
+    counts = np.array([last - first + 1 for first, last in spans])
+    away = begins - np.cumsum(counts) + counts
+    return places - away[np.searchsorted(begins, np.floor(places), "right") - 1]
 
 
 def _weights(weights: Any, x: TracedArray, axis: Any, axes: tuple[int, ...], method: str) -> TracedArray:
@@ -304,15 +325,15 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     to = numpy_dtype(np.median, x)
     axes = axes_of(axis, x.ndim)
     n = _size(x, axes)
-    span = _narrow((n - 1) // 2, n // 2, n)
-    line = _sorted_front(x, axes, span)
+    spans = _narrow((n - 1) // 2, n // 2, n)
+    line = _sorted_front(x, axes, spans)
     if not n:
         y = broadcast(const(float("nan"), to), line.shape[1:], ())
     else:
         rows = fresh(line, is_array=True)
-        at = n // 2 - (span[0] if span else 0)
+        at = n // 2 - (spans[0][0] if spans else 0)
         middle = rows[at] if n % 2 else xp.mean(rows[at - 1 : at + 1], 0)
-        y = _nan_if(value_of(middle, to), _front(x, axes) if span else line, to, is_sorted=span is None)
+        y = _nan_if(value_of(middle, to), _front(x, axes) if spans else line, to, is_sorted=not spans)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.median", casting="unsafe")
 
 
