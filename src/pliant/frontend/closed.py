@@ -22,7 +22,7 @@ from pliant.frontend.order import Later
 from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
-from pliant.frontend.tracing import Storage, tracing
+from pliant.frontend.tracing import Storage, Trace, tracing
 
 
 @final
@@ -96,9 +96,7 @@ def trace_closed(
         trace.outermost.passed.append((args, kwargs))
         made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         made = [as_traced(m) if is_number(m) else _sized(all_listed(m)) for m in made]
-        for place, content in reversed((trace.before or {}).items()):
-            if place.kind in ("attribute", "item") and place.number not in trace.outermost.own:
-                place.set(content)
+        _take_back(trace)
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
         number = failed_in(trace)
@@ -120,6 +118,13 @@ def trace_closed(
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if drawn else None
     return Closed(closed, free, tuple(made), made_structure, failing, tuple(drawn.values()), drawing)
+
+
+def _take_back(trace: Trace) -> None:
+    """Take back what a function set of objects and dicts that it did not make, if that is to be."""
+    for place, content in reversed((trace.before or {}).items()):
+        if place.kind in ("attribute", "item") and place.number not in trace.outermost.own:
+            place.set(content)
 
 
 def _sized(x: Any) -> Any:
