@@ -102,14 +102,8 @@ def trace_closed(
         number = failed_in(trace)
         if number is not None and not may_raise:
             raise inside(*trace.outermost.failures[-1])
-        drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_effect}
-        if drawn and not may_draw:
-            raise UnsupportedError(
-                "random numbers are drawn, from a generator that is made outside, inside a function with a derivative "
-                "of its own or a part of a program that is run as it is",
-                hint="draw before it, and pass the numbers as an argument",
-            ).at(("here", here()))
-        states = tuple([s.value for s in drawn.values()])
+        drawn = _drawn(trace, may_draw=may_draw)
+        states = tuple([s.value for s in drawn])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         numbers = () if number is None else (number,)
         free = free_values(Function(fn.name, fn.params, (*results, *numbers, *states)), trace.scope.number)
@@ -117,7 +111,7 @@ def trace_closed(
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if drawn else None
-    return Closed(closed, free, tuple(made), made_structure, failing, tuple(drawn.values()), drawing)
+    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing)
 
 
 def _take_back(trace: Trace) -> None:
@@ -125,6 +119,18 @@ def _take_back(trace: Trace) -> None:
     for place, content in reversed((trace.before or {}).items()):
         if place.kind in ("attribute", "item") and place.number not in trace.outermost.own:
             place.set(content)
+
+
+def _drawn(trace: Trace, *, may_draw: bool) -> tuple[Storage, ...]:
+    """The states from outside of generators that a function draws from, and what else is an effect."""
+    drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_effect}
+    if drawn and not may_draw:
+        raise UnsupportedError(
+            "random numbers are drawn, from a generator that is made outside, inside a function with a derivative "
+            "of its own or a part of a program that is run as it is",
+            hint="draw before it, and pass the numbers as an argument",
+        ).at(("here", here()))
+    return tuple(drawn.values())
 
 
 def _sized(x: Any) -> Any:
