@@ -325,6 +325,21 @@ def test_objects_that_hold_themselves_are_static() -> None:
     np.testing.assert_array_equal(root.v, 2 * np.ones(3))
 
 
+def test_objects_that_are_there_many_times_are_static() -> None:
+    node = Node()
+    for _ in range(60):  # a tree of 2^60 parts
+        last, node = node, Node()
+        node.parts = [last, last]
+    compiled = pliant.jit(lambda n, x: np.sum(n.v * x))
+    for k in range(3):
+        node.v = np.full(3, k + 1.0)
+        assert compiled(node, X) == -0.5 * (k + 1)
+    long = Node()
+    for _ in range(5000):
+        long = Node(long)
+    assert compiled(long, X) == -0.5
+
+
 def test_an_attribute_that_may_be_missing() -> None:
     def maybe(m: Any, x: Any) -> Any:
         if x.sum() > 0:

@@ -14,8 +14,9 @@ arguments do.
 from __future__ import annotations
 
 import functools
+import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from typing import Any, Final, cast, final
 
@@ -33,6 +34,9 @@ from pliant.frontend.sharing import containers, fill, origins, parts_of, replace
 from pliant.frontend.signature import Static, flatten, signature
 from pliant.frontend.tracing import current
 from pliant.frontend.whose import is_plain, receivers
+
+MOST: Final = 10_000
+"""Parts of objects that are taken apart."""
 
 _lock: Final = RLock()
 
@@ -78,8 +82,7 @@ class Objects:
         changed = {id(owner) for p in programs for owner, *both in p.guards.broken() if all(map(_is_number, both))}
         if not changed:
             return False
-        held = {id(x): x for x in _held(objects) if x is not None}
-        if any([id(vars_of(x)) in changed for x in held.values()]):
+        if any([id(vars_of(x)) in changed for x in Held(objects).objects.values()]):
             return open_all(objects)
         named = [value for p in programs for _, _, value in p.guards.entries]
         others = {id(x): x for x in (*receivers(f), *named) if id(vars_of(x)) in changed and can_be_taken(x)}
@@ -90,7 +93,7 @@ class Objects:
         if open_all([x for x in given if self._is_closed(x)]) or self.take(getattr(error, "holders", ())):
             self.is_trial = True
             return True
-        opened = {kind for x in _held([tree]) if (kind := cast("Any", type(x))) in OPENED}
+        opened = OPENED.intersection(map(type, Held(tree).objects.values()))
         is_new = (bool(self.taken) or not opened <= self.shut) and not self.is_trial
         self.shut |= opened
         self.taken, self.may_take, self.is_trial = (), False, False
@@ -166,11 +169,11 @@ def is_closed(x: Any) -> bool:
 
 
 def open_all(objects: Sequence[Any]) -> bool:
-    """Have objects of plain classes, and those that these hold, be containers; but not if one holds itself, or what can
-    be no argument. Returns whether some are."""
-    held = [*_held(objects)]
-    kinds = {cast("Any", type(x)) for x in held if is_closed(x)}
-    if None in held or not kinds:
+    """Have objects of plain classes, and those that these hold, be containers, and return whether some are; none are
+    if one holds itself, too much, or what can be no argument."""
+    held = Held(objects)
+    kinds = {cast("Any", type(x)) for x in held.objects.values() if is_closed(x)}
+    if not kinds or held.size > MOST:
         return False
     with _lock:
         OPENED.update(kinds)
@@ -187,15 +190,29 @@ def open_all(objects: Sequence[Any]) -> bool:
     return True
 
 
-def _held(x: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
-    """The objects of plain classes and dataclasses in containers and objects; None for one that holds itself."""
-    kind = cast("Any", type(x))
-    is_object = is_plain(kind) or is_record(kind)
-    parts = attributes(x).values() if is_object else x.values() if is_table(x) else x if is_sequence(x) else ()
-    if id(x) in around:
-        yield None
-        return
-    if is_object:
-        yield x
-    for part in parts:
-        yield from _held(part, (*around, id(x)))
+@final
+class Held:
+    """The objects of plain classes and dataclasses in containers and objects, and how many parts these have as a tree:
+    without end, if one holds itself."""
+
+    def __init__(self, x: Any) -> None:
+        self.objects: dict[int, Any] = {}
+        self.sizes: dict[int, float] = {}  # of what was gone through
+        try:
+            self.size = self._size(x)
+        except RecursionError:
+            self.size = math.inf
+
+    def _size(self, x: Any) -> float:
+        if id(x) in self.sizes:
+            return self.sizes[id(x)]
+        kind = cast("Any", type(x))
+        is_object = is_plain(kind) or is_record(kind)
+        parts = attributes(x).values() if is_object else x.values() if is_table(x) else x if is_sequence(x) else None
+        if parts is None:
+            return 1
+        if is_object:
+            self.objects[id(x)] = x
+        self.sizes[id(x)] = math.inf  # unless it is gone through to the end
+        self.sizes[id(x)] = 1 + sum(map(self._size, parts))
+        return self.sizes[id(x)]
