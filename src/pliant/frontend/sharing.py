@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
+import numpy as np
+
+from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes, put_attribute, put_attributes
 from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.records import is_record
 
+LEAVES: Final = frozenset((np.ndarray, np.float64, float, int, bool, complex, str, type(None), TracedArray))
+"""Classes of most that are no containers."""
 Firsts: TypeAlias = tuple[int, ...]
 """Of the containers that can be changed, in their order, the number of the first one that is the same; nothing if all
 are different. What is in one that was there before is not gone through again."""
@@ -29,7 +34,9 @@ def sharing(tree: Any) -> Firsts:
 
 def containers(tree: Any) -> list[Any]:
     """Those that can be changed, in order, each as often as it is there; what is in one is gone through once."""
-    return [*_containers(tree, set())]
+    found = list[Any]()
+    _gather(tree, found, set())
+    return found
 
 
 def origins(tree: Any, given: Sequence[Any]) -> tuple[int | None, ...]:
@@ -83,22 +90,25 @@ def as_one(tree: Any, firsts: Firsts) -> Any:
     return _joined(tree, count(), firsts, {}) if firsts else tree
 
 
-def _containers(x: Any, seen: set[int]) -> Iterator[Any]:
-    """The containers that can be changed, each as often as it is there."""
-    parts = parts_of(x)
-    if parts is None:
+def _gather(x: Any, found: list[Any], seen: set[int]) -> None:
+    """Gather the containers that can be changed, each as often as it is there."""
+    if x.__class__ in LEAVES:
         return
-    if not is_of(x, tuple):
-        yield x
+    parts = x.values() if is_table(x) else x if is_sequence(x) else None
+    parts = [part for _, part in parts_of(x) or ()] if parts is None else parts
+    if not is_of(x, tuple) and (is_of(x, list | dict | deque) or is_record(cast("Any", type(x)))):
+        found.append(x)
         if id(x) in seen:
             return
         seen.add(id(x))
-    for _, part in parts:
-        yield from _containers(part, seen)
+    for part in parts:
+        _gather(part, found, seen)
 
 
 def parts_of(x: Any) -> list[tuple[Any, Any]] | None:
     """What a container holds, with the keys; None for anything else."""
+    if x.__class__ in LEAVES:
+        return None
     if is_table(x):
         return [*x.items()]
     if is_sequence(x) or is_of(x, deque):
