@@ -205,7 +205,6 @@ def test_draws_of_no_number_end() -> None:
         (lambda r: r.multinomial([10, 20], [0.2, 0.8]), pliant.PliantError, "of several distributions"),
         (lambda r: r.multivariate_normal([0.0], [[1.0]], tol=1e-9), pliant.PliantError, "tol= of multivariate_normal"),
         (lambda r: r.uniform(0, np.inf), OverflowError, "range exceeds valid bounds"),
-        (lambda r: pliant.fori_loop(0, 5, lambda i, s: s + r.normal(), 0.0), pliant.PliantError, "from a generator"),
         (lambda r: r.random(3, dtype=np.int32), TypeError, "Unsupported dtype"),
     ],
 )
