@@ -40,7 +40,7 @@ from pliant.frontend.signature import (
     static,
     unflatten,
 )
-from pliant.frontend.tracing import ROOM, current, special, strides_of, thread
+from pliant.frontend.tracing import ROOM, Needs, current, special, strides_of, thread
 from pliant.runnable import Entry
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Compiled:
             f = self.objects.holding(self._thawed)
             program = trace_program(f, leaves, structure, names, known, layouts, self.room)
         except Exception as error:
-            needs = error.__dict__.pop(ENDED)
+            needs = error.__dict__.pop(ENDED, None) or Needs()  # it may have ended outside of a trace
             take_back(needs.left)
             failed = self.objects.failed
             if isinstance(error, PliantError) and self.objects.are_other(tree, leaves, error):

@@ -243,7 +243,8 @@ def _trace(
         except Exception as error:
             more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
             if not more:
-                error.__dict__[ENDED] = needs
+                last = error if first is None or is_marked(error) else first
+                last.__dict__[ENDED] = needs
                 if first is None or is_marked(error):  # a `raise` of the user
                     raise
                 raise first from None
