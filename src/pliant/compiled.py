@@ -262,10 +262,11 @@ class Compiled:
             program = trace_program(f, leaves, structure, names, known, layouts, self.room)
         except Exception as error:
             needs = error.__dict__.pop(ENDED, None) or Needs()  # it may have ended outside of a trace
-            take_back(needs.left)
             failed = self.objects.failed
-            if isinstance(error, PliantError) and self.objects.are_other(tree, leaves, error):
-                raise Opened from None
+            if isinstance(error, PliantError):  # what is the user's own leaves what Python would
+                take_back(needs.left)
+                if self.objects.are_other(tree, leaves, error):
+                    raise Opened from None
             left_over(needs.lines)
             raise failed or error from None
         self.objects.is_trial, self.objects.failed = False, None
