@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from pliant.core.ir import Function, Param, Value
 from pliant.core.types import Type
-from pliant.kernel.ir import Program, Roles, root_of
+from pliant.kernel.ir import Buffer, Fill, Program, Roles, Run, root_of
 from pliant.ops.block import BlockWrite
 from pliant.ops.cond import Cond
 from pliant.ops.index import Scatter
@@ -23,7 +23,7 @@ from pliant.ops.while_loop import WhileLoop
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 
-SMALL: Final = 64  # bytes of a carry that lives in registers
+SMALL: Final = 64  # bytes of a carry that may live in registers
 ALIGNMENT: Final = 64
 
 
@@ -68,13 +68,40 @@ def origin_of(value: Value) -> Value | None:
 
 
 def is_small(type: Type) -> bool:
-    """Whether a carry of this type is kept in registers."""
+    """Whether a carry of this type may be kept in registers."""
     return type.bytes <= SMALL
 
 
 def is_in_place(body: Program, param: int, result: int) -> bool:
     """Whether a step leaves a result in the memory of a parameter."""
     return root_of(body.results[result]) is body.params[param]
+
+
+def lies_there(step: Run, param: int, result: int, operand: int | None) -> bool:
+    """Whether a carry is where its result is to be from the start, stays there, and cannot live in registers: each copy
+    to local memory and back would wait for the elements that were just written."""
+    if operand is None or root_of(step.outs[result]) is not root_of(step.args[operand]):
+        return False
+    body = step.parts[-1]
+    return is_in_place(body, param, result) and is_filled(body, body.params[param])
+
+
+def is_filled(program: Program, home: Buffer) -> bool:
+    """Whether what a program makes in some memory is written in an order of its own, as at places known only at run
+    time: then it cannot live in registers."""
+    for step in program.steps:
+        match step:
+            case Fill() if root_of(step.out) is home:
+                return True
+            case Run():
+                # what tests the end of a loop writes nothing
+                inside = step.parts if isinstance(step.node.op, Cond) else step.parts[-1:]
+                made = [n for n, out in enumerate(step.outs) if root_of(out) is home]
+                if any([is_filled(part, root_of(part.results[n])) for part in inside for n in made]):
+                    return True
+            case _:
+                pass
+    return False
 
 
 def roles_of(body: Program, carries: Pairs, length: int | None, used: int) -> tuple[Roles | None, int]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node
 from pliant.core.types import Type
-from pliant.kernel.carries import Pairs, beginnings, is_in_place, is_small, origin_of, owners, roles_of
+from pliant.kernel.carries import Pairs, beginnings, is_in_place, origin_of, owners, roles_of
 from pliant.kernel.ir import OUT_OF_MEMORY, Buffer, Host, Program, Run, Site
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
@@ -32,7 +32,7 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
             carries, length, first = op.carries, None, 0
         case Cond() as op:
             parts, pairs = branches_of(op, build)
-            carries, length, first = [(p, r) for p, r in pairs], 1, -1
+            carries, length, first = pairs, 1, -1
         case Record() as op:
             parts = (build(op.test, ()), build(op.ahead, owners(op.ahead, op.carries)))
             carries, length, first = op.carries, None, 0
@@ -56,17 +56,20 @@ def run_of(node: Node, args: tuple[Buffer, ...], outs: tuple[Buffer, ...], build
     return run
 
 
-def branches_of(op: Cond, build: Build) -> tuple[tuple[Program, ...], list[tuple[int, int]]]:
-    """The programs of both branches, and the (parameter, result) pairs that both update in place."""
-    first, second = ([origin_of(r) for r in fn.results] for fn in op.branches)
-    places = [{p: n for n, p in enumerate(fn.params)} for fn in op.branches]
-    pairs = list[tuple[int, int]]()
-    for r, (a, b) in enumerate(zip(first, second, strict=True)):
-        p = places[0].get(a, -1) if a else -1
-        if p >= 0 and b and places[1].get(b) == p and not is_small(op.then.params[p].type):
-            pairs.append((p, r))
-    pairs = [(p, r) for p, r in pairs if [q for q, _ in pairs].count(p) == 1]
+def branches_of(op: Cond, build: Build) -> tuple[tuple[Program, ...], Pairs]:
+    """The programs of both branches, and the (parameter, result) pairs that both update in place. So are small arrays:
+    an element written at a place known only at run time lies in memory, and a copy of the whole array waits for it."""
+    pairs = updated_by_both(op)
     parts = tuple([build(fn, pairs) for fn in op.branches])
-    if all([is_in_place(part, p, r) for part in parts for p, r in pairs]):
-        return parts, pairs
-    return tuple([build(fn, ()) for fn in op.branches]), []
+    while moved := {(p, r) for part in parts for p, r in pairs if not is_in_place(part, p, r)}:
+        pairs = [pair for pair in pairs if pair not in moved]
+        parts = tuple([build(fn, pairs) for fn in op.branches])
+    return parts, pairs
+
+
+def updated_by_both(op: Cond) -> Pairs:
+    """The (parameter, result) pairs of a parameter and its updated version, the only one, in both branches."""
+    origins = [[origin_of(r) for r in fn.results] for fn in op.branches]
+    places = [[fn.params.index(v) if v else -1 for v in found] for fn, found in zip(op.branches, origins, strict=True)]
+    same = [(p, r) for r, (p, q) in enumerate(zip(*places, strict=True)) if p == q >= 0]
+    return [(p, r) for p, r in same if [q for q, _ in same].count(p) == 1]

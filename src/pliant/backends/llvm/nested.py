@@ -1,8 +1,8 @@
 """LLVM code of loops and branches: the programs they hold become functions on tables of their own.
 
 A table holds the addresses of a program's memory, parameters and results. Rows are addresses that
-move; a carry is updated in place, or copied if it is small, or made in other memory, whose address
-it has from then on. The functions are inlined, and LLVM keeps small carries in registers.
+move; a carry is updated in place, or in local memory if it is small, or made in other memory, whose
+address it has from then on. The functions are inlined, and LLVM keeps small carries in registers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pliant.backends.llvm.several import STEPS, are_short
 from pliant.backends.llvm.tapes import tape_functions
 from pliant.backends.llvm.values import llvm_type
 from pliant.core.types import Type
-from pliant.kernel.carries import is_in_place, is_small
+from pliant.kernel.carries import is_in_place, is_small, lies_there
 from pliant.kernel.ir import Buffer, Program, Roles, Run, Step, Var, root_of
 from pliant.ops.cond import Cond
 from pliant.ops.loop import Loop
@@ -135,7 +135,7 @@ class Carries:
         e, step = self.e, self.step
         for p, r, a in self.pairs:
             type = step.outs[r].type
-            if is_small(type):
+            if is_small(type) and not lies_there(step, p, r, a):
                 held = e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
                 made = held if is_in_place(self.body, p, r) else e.alloca(f"[{max(type.bytes, 1)} x i8], align 16")
                 self.local[r] = held, made
