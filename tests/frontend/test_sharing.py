@@ -141,6 +141,19 @@ def test_arguments_that_are_one(f: Callable[..., Any], make: Callable[[], Any], 
         assert [id(part) for part in ours] == held
 
 
+def test_containers_that_become_one_without_new_numbers() -> None:
+    def join(d: Any, x: Any) -> Any:
+        d["b"] = d["a"]
+        return x
+
+    compiled = pliant.jit(join)
+    for make in (lambda: [[]], list, lambda: [[1.0]]):
+        table: dict[str, Any] = {"a": make(), "b": make()}
+        first = table["a"]
+        assert compiled(table, 2.0) == 2.0
+        assert table["a"] is table["b"] is first
+
+
 def test_one_program_does_not_serve_both() -> None:
     compiled = pliant.jit(put_first)
     for _ in range(3):

@@ -352,7 +352,7 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Sequence[Any
     leaves, found = flatten(as_deques(tree))
     known = {id(x): i for i, x in enumerate(given)}
     is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True))
-    is_same = is_same and all([a is b for a, b in zip(containers(tree), held, strict=True)])
+    is_same = is_same and [*map(id, containers(tree))] == [*map(id, held)]
     places = tuple(known.get(id(x)) for x in leaves)
     new = tuple(x for x in leaves if id(x) not in known)
     return After(places, new, found, is_same, sharing(tree), origins(tree, held))
