@@ -92,16 +92,15 @@ def as_one(tree: Any, firsts: Firsts) -> Any:
 
 def _gather(x: Any, found: list[Any], seen: set[int]) -> None:
     """Gather the containers that can be changed, each as often as it is there."""
-    if x.__class__ in LEAVES:
+    parts = parts_of(x)
+    if parts is None:
         return
-    parts = x.values() if is_table(x) else x if is_sequence(x) else None
-    parts = [part for _, part in parts_of(x) or ()] if parts is None else parts
-    if not is_of(x, tuple) and (is_of(x, list | dict | deque) or is_record(cast("Any", type(x)))):
+    if not is_of(x, tuple):
         found.append(x)
         if id(x) in seen:
             return
         seen.add(id(x))
-    for part in parts:
+    for _, part in parts:
         _gather(part, found, seen)
 
 
