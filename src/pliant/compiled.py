@@ -138,6 +138,7 @@ class Compiled:
             made = functools.partial(self.f, *args, **kwargs)
             return made() if out is None else run_into(out, made, is_traced=False)
         tree = self._tree(args, kwargs)
+        outside = tree[0][: len(tree[0]) - len(args)]
         given, structure = self.objects.flatten(tree)
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
@@ -152,7 +153,7 @@ class Compiled:
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
         try:
-            made = entry.call(((*self.objects.taken, *args), kwargs), given, arrays, leaves, outs)
+            made = entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
         except Full as error:
             self._forget(found, program, *error.args)
             return self(*args, **kwargs, **({} if out is None else {"out": out}))
@@ -160,11 +161,9 @@ class Compiled:
             if program.failed is not None and self.plain is not None:
                 raised_by(self.plain, program, args, kwargs)
             raise
-        if self.objects.taken:
-            return made if out is None else out
         from pliant.entries import Sample
 
-        sample = Sample(program, args, kwargs, names, structure, given, leaves)
+        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves)
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
 

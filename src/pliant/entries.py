@@ -2,67 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import CellType
-from typing import Any, cast, final
+from typing import Any
 
 import numpy as np
 
+from pliant.answers import NoEntryError, Puts, Sample, changing, container_like, pairs_of, returned_by
 from pliant.backends.calls import (
     Array,
     Call,
-    Choice,
     Conditions,
     Constant,
     Container,
-    Front,
-    Given,
-    Made,
     Number,
     Part,
     Passed,
-    Result,
+    Put,
     Target,
-    View,
 )
-from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.attributes import attributes
 from pliant.frontend.guards import MISSING, Guards
-from pliant.frontend.kinds import is_array, is_sequence, is_table
-from pliant.frontend.memory import address_of
-from pliant.frontend.outputs import Changed, Output
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
 from pliant.frontend.records import is_record
-from pliant.frontend.sharing import containers
-from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import WEAK, Static, converter, flatten, unflatten
-from pliant.frontend.view import Lens, ReadOnlyLens, look
-
-
-class NoEntryError(Exception):
-    """A call that only Python can serve."""
-
-
-@final
-@frozen
-class Sample:
-    """One call of a program: its arguments, and the leaves as they were given, and as arrays and numbers. A function
-    that changes containers among its arguments has changed them by now."""
-
-    program: Program
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    names: tuple[str, ...]  # of all keywords, in order; `out` may be among them
-    structure: Any  # of (args, kwargs)
-    given: Sequence[Any]
-    leaves: Sequence[Any]
-
-    def param(self, leaf: int) -> int:
-        """The number of a leaf's parameter."""
-        return self.program.leaves.index(leaf)
 
 
 def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Call | None:
@@ -70,33 +36,41 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
 
     out, outs: what came as `out=`, and its leaves. pairs: (parameter, result) of those that lie in an argument.
     """
-    program = sample.program
+    program, changed = sample.program, sample.program.changed
     is_shared = any([isinstance(place, Group) for place, _ in program.written])
-    if program.changed and len(containers((sample.args, *sample.kwargs.values()))) > 1:  # which may be one next time
+    if is_shared or program.groups or program.packs or (changed and (out is not None or program.layouts.firsts)):
         return None
-    is_frozen = bool(program.changed) and flatten((sample.args, sample.kwargs))[1] != sample.structure
-    if is_shared or program.groups or program.packs or is_frozen or (program.changed and out is not None):
+    is_in_place = changed is not None and changed.is_in_place(sample.structure)
+    if changed and not is_in_place and flatten((sample.whole, sample.kwargs))[1] != sample.structure:
         return None
     try:
         args, kwargs = unflatten(sample.structure, range(len(sample.leaves)))
-        positional = tuple([_part(sample, a, x) for a, x in zip(args, sample.args, strict=True)])
+        whole = [_part(sample, a, x) for a, x in zip(args, sample.whole, strict=True)]
+        outside, positional = whole[: len(sample.outside)], whole[len(sample.outside) :]
         parts: dict[str, Part] = {"out": Constant(None)}  # unless it is another
         parts |= {name: _part(sample, kwargs[name], x) for name, x in sample.kwargs.items()}
-        returned, is_plain = _returned(sample)
+        returned, is_plain = returned_by(sample)
         if out is not None:
             parts["out"] = _targets(program, out, outs, pairs)
             returned, is_plain = Passed(len(positional) + sample.names.index("out")), True
         keywords = tuple([(name, parts[name]) for name in sample.names])
         rebuild = None if is_plain else program.structure.unflatten
-        if program.changed is not None:
-            returned, rebuild = _changing(sample, program.changed, returned, rebuild)
+        puts: tuple[Put, ...] = ()
+        if changed is not None and is_in_place:
+            arguments = [*zip(args, whole, strict=True), *[(kwargs[name], parts[name]) for name in kwargs]]
+            puts = Puts(sample, changed, arguments).all
+        elif changed is not None:
+            returned, rebuild = changing(sample, changed, returned, rebuild)
     except NoEntryError:
         return None
     first = len(program.leaves)
     return Call(
-        positional, returned, keywords,
+        tuple(positional), returned, keywords,
+        outside=tuple(zip(sample.outside, outside, strict=True)),
         captured=tuple([(a, _captured(program, first, n)) for n, a in enumerate(program.captured)]),
         written=tuple(_written(sample)),
+        puts=puts,
+        are_different=changed is not None,
         apart=apart(sample),
         conditions=conditions(program),
         rebuild=rebuild,
@@ -116,25 +90,7 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
         if held is not getattr(x, "__dict__", None):
             raise NoEntryError
         return Container(kind, tuple([_part(sample, numbers[name], y) for name, y in held.items()]), tuple(held))
-    return _container(x, [_part(sample, n, y) for n, y in _pairs(numbered, x)])
-
-
-def _pairs(tree: Any, x: Any) -> list[tuple[Any, Any]]:
-    """The parts of two containers of one structure, in the order of the second."""
-    if is_table(x):
-        return [(tree[key], y) for key, y in x.items()]
-    if is_sequence(x):
-        return list(zip(tree, x, strict=True))
-    raise NoEntryError
-
-
-def _container(x: Any, parts: Sequence[Any]) -> Container:
-    """A container like x, with other parts; a native entry knows exact dicts, lists, tuples and named tuples."""
-    kind, keys = x.__class__, tuple(x) if is_table(x) else ()
-    is_known = kind in (tuple, list, dict) or (issubclass(kind, tuple) and hasattr(cast("Any", kind), "_fields"))
-    if not is_known or not all([key.__class__ in (str, int) for key in keys]):
-        raise NoEntryError
-    return Container(kind, tuple(parts), keys)
+    return container_like(x, [_part(sample, n, y) for n, y in pairs_of(numbered, x)])
 
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:
@@ -187,101 +143,7 @@ def _of_targets(tree: Any, x: Any) -> Part:
         return tree
     if tree is None:
         return Constant(None)
-    return _container(x, [_of_targets(t, y) for t, y in _pairs(tree, x)])
-
-
-def _returned(sample: Sample) -> tuple[Made, bool]:
-    """What is made of the results, and whether that is all that is returned: else it is the leaves of it."""
-    program = sample.program
-    leaves: list[Any] = []
-    for output in program.outputs:
-        leaves.append(leaves[output.place] if output.kind == "same" else _made(sample, output))
-    try:
-        return _tree(unflatten(program.structure, leaves)), True
-    except NoEntryError:
-        return Container(tuple, tuple(leaves)), False
-
-
-def _changing(
-    sample: Sample, changed: Changed, returned: Made, rebuild: Callable[[Any], Any] | None
-) -> tuple[Made, Callable[[Any], Any]]:
-    """What is made of the results where the function changes containers: what is returned, what they get, and the
-    arguments; and what changes them by that, and returns the first."""
-    new = [Constant(None) if o.kind == "leaf" else _made(sample, o) for o in changed.outputs]
-    count, names = len(sample.args), sample.names
-    arguments = [Passed(n) for n in range(count + len(names))]
-
-    def change(made: Any) -> Any:
-        answer, items, *passed = made
-        tree = tuple(passed[:count]), dict(zip(names, passed[count:], strict=True))
-        given = flatten(tree)[0]
-        items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
-        changed.put(tree, items)
-        return answer if rebuild is None else rebuild(answer)
-
-    return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change
-
-
-def _tree(tree: Any) -> Made:
-    if isinstance(tree, Result | Given | View | Front | Constant | Choice):
-        return tree
-    if tree is None:
-        return Constant(None)
-    return _container(tree, [_tree(part) for part, _ in _pairs(tree, tree)])
-
-
-def _made(sample: Sample, output: Output) -> Made:
-    """One returned leaf."""
-    program, place = sample.program, output.place
-    if output.kind == "static":
-        return Constant(place)
-    if output.is_result:
-        result = Result(place, output.kind)
-        if len(output.lenses) == 1 and isinstance(cut := output.lenses[0], Cut):
-            return Front(result, cut.counts)
-        return _view(result, np.empty(*_form(program, place)), output.lenses) if output.lenses else result
-    if output.kind == "either":
-        sides = [_made(sample, side) for side in output.alternatives]
-        if any([isinstance(side, View | Front) for side in sides]):
-            raise NoEntryError
-        return Choice(place, *sides)
-    if output.kind != "source":
-        raise NoEntryError
-    if program.is_turned_back(output):
-        return Given(sample.param(place))
-    if not isinstance(place, int):
-        return _view(Constant(place), place, output.lenses)
-    if place >= len(sample.leaves):
-        met = program.met[place - len(sample.leaves)]
-        return _view(Constant(met), met, output.lenses)
-    return _view(Given(sample.param(place)), sample.leaves[place], output.lenses)
-
-
-def _form(program: Program, result: int) -> tuple[tuple[int, ...], str]:
-    type_ = program.fn.results[result].type
-    return type_.shape, DTYPES[type_.dtype]
-
-
-def _view(of: Result | Given | Constant, array: Any, lenses: Sequence[Lens | Window | Cut]) -> Made:
-    """What lenses show of an array: the array itself if there are none."""
-    if not lenses:
-        return of
-    fixed = [lens for lens in lenses if not isinstance(lens, Window | Cut)]
-    if len(fixed) < len(lenses):
-        raise NoEntryError
-    shown = look(array, tuple(fixed))
-    if _owner(shown) is not _owner(array):
-        raise NoEntryError
-    offset = address_of(shown) - address_of(array)
-    is_writeable = not any([isinstance(lens, ReadOnlyLens) for lens in fixed])
-    return View(of, shown.dtype, shown.shape, shown.strides, offset, is_writeable)
-
-
-def _owner(array: Any) -> Any:
-    """The array that an array is a view of."""
-    while is_array(array.base):
-        array = array.base
-    return array
+    return container_like(x, [_of_targets(t, y) for t, y in pairs_of(tree, x)])
 
 
 def _written(sample: Sample) -> Iterator[tuple[int, int]]:

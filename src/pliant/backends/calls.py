@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from pliant.core.frozen import frozen
 
 Part: TypeAlias = "Array | Number | Constant | Container | Target"
-Made: TypeAlias = "Result | Given | Passed | View | Front | Constant | Container | Choice"
+Made: TypeAlias = "Result | Given | Passed | Came | View | Front | Constant | Container | Choice"
 
 
 @final
@@ -103,6 +103,24 @@ class Passed:
 
 @final
 @frozen
+class Came:
+    """The object that came as an argument, or as a part of one."""
+
+    part: Part
+
+
+@final
+@frozen
+class Put:
+    """What a list or dict is given at a place, or an object as an attribute."""
+
+    into: Container
+    key: Any
+    content: Made
+
+
+@final
+@frozen
 class Choice:
     """The first of two objects if the result `condition` is true, else the second; neither is a view."""
 
@@ -153,17 +171,21 @@ class Conditions:
 class Call:
     """The calls that an entry takes.
 
-    captured: the arrays of the last parameters, with what they are. written: (parameter, result) that is
-    to be left there. apart: pairs of parameters that may have no byte in common. rebuild: makes what is
-    returned of a tuple, if it is more than tuples, lists and dicts. failed: the result that is not 0 if the
-    function raises: then nothing is written, and the call is not taken.
+    outside: objects that are read before the arguments. captured: the arrays of the last parameters, with what they
+    are. written: (parameter, result) that is to be left there. puts: what containers are given at the end.
+    are_different: whether no list, dict or object may be there twice. apart: pairs of parameters that may have no byte
+    in common. rebuild: makes what is returned of a tuple, if it is more than tuples, lists and dicts. failed: the
+    result that is not 0 if the function raises: then nothing is written, and the call is not taken.
     """
 
     positional: tuple[Part, ...]
     returned: Made
     keywords: tuple[tuple[str, Part], ...] = ()
+    outside: tuple[tuple[Any, Part], ...] = ()
     captured: tuple[tuple[Any, Array], ...] = ()
     written: tuple[tuple[int, int], ...] = ()
+    puts: tuple[Put, ...] = ()
+    are_different: bool = False
     apart: tuple[tuple[int, int], ...] = ()
     conditions: Conditions = field(default_factory=Conditions)
     rebuild: Callable[[Any], Any] | None = None

@@ -145,8 +145,8 @@ def note_names(trace: Trace, names: dict[str, Any], code: types.CodeType) -> Non
         note_names(trace, names, each)
 
 
-def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
-    """The objects that outlive a call, by id: what names outside of the function hold, what it is given, and what
+def reached(trace: Trace, given: Iterable[Any]) -> list[Any]:
+    """The objects that outlive a call: what names outside of the function hold, what it is given, and what
     these hold."""
     names = [(owner, value) for owner, _, value in trace.roots.values()]
     queue = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or _is_module(owner)]]
@@ -156,7 +156,7 @@ def reached(trace: Trace, given: Iterable[Any]) -> set[int]:
             if id(value) not in found:
                 found[id(value)] = value
                 queue.append(value)
-    return {*found}
+    return [*found.values()]
 
 
 def _is_ours(owner: Any) -> bool:

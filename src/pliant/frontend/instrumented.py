@@ -15,6 +15,7 @@ from pliant.core.origin import CodeOrigin, at
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
+from pliant.frontend.control.outside import note_unseen
 from pliant.frontend.control.region import note_name, place_of
 from pliant.frontend.control.vectorized import vectorized
 from pliant.frontend.creation import Maker, UfuncMaker, made_by, namespace_of
@@ -50,7 +51,10 @@ def instrument(fn: Any, trace: Trace) -> Any:
     top = trace.outermost
     known = top.instrumented.get(id(fn))
     if known is None:
-        code = rewritten(fn.__code__, fn.__qualname__) or fn.__code__
+        code = rewritten(fn.__code__, fn.__qualname__)
+        if code is None:
+            code = fn.__code__
+            note_unseen(top, fn)
         names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top))
         stored = stored_globals(fn.__code__)
         if stored:  # it must have the real ones

@@ -28,7 +28,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.program import Program
-from pliant.frontend.records import OPENED, is_record, is_users, take_apart
+from pliant.frontend.records import OPENED, is_record, take_apart
 from pliant.frontend.reference import NAMESPACE
 from pliant.frontend.sharing import containers, fill, origins, parts_of, replace_items
 from pliant.frontend.signature import Static, flatten, signature
@@ -107,8 +107,10 @@ class Objects:
             return False
         if not all([not is_closed(x) or open_all([x]) for x in objects]):
             return False
-        self.taken = (*self.taken, *objects)
-        return True
+        both = (*self.taken, *objects)
+        inside = {id(part) for x in both for part in containers(x)[1:]}
+        before, self.taken = self.taken, tuple([x for x in both if id(x) not in inside])
+        return [*map(id, before)] != [*map(id, self.taken)]
 
     def holding(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the objects from outside that are arguments too, and of its own arguments."""
@@ -165,7 +167,7 @@ def _loosely(part: Any) -> Any:
 def is_closed(x: Any) -> bool:
     """Whether something is an object of a plain class that is a static value, and need not stay one."""
     kind = cast("Any", type(x))
-    return is_plain(kind) and not (is_users(kind) or kind in OPENED or hasattr(kind, "__del__"))
+    return is_plain(kind) and not (is_record(kind) or kind in OPENED or hasattr(kind, "__del__"))
 
 
 def open_all(objects: Sequence[Any]) -> bool:

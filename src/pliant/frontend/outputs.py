@@ -130,6 +130,10 @@ class Changed:
     firsts: Firsts
     origins: tuple[int | None, ...]
 
+    def is_in_place(self, structure: Any) -> bool:
+        """Whether all containers are where they were in arguments of a structure, with the same keys."""
+        return self.structure == structure and not self.firsts and self.origins == tuple(range(len(self.origins)))
+
     def put(self, tree: Any, made: Sequence[Any]) -> None:
         """Have the caller's containers hold leaves that were made, or given."""
         replace_items(tree, as_one(unflatten(self.structure, made), self.firsts), self.origins)

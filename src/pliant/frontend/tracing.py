@@ -144,6 +144,7 @@ class Trace:
     has_nones: bool = False  # whether something may be an object or None; see `control.ornone`
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
+    given: list[Any] = field(default_factory=list[Any])  # objects that are arguments, or whose method is traced
     passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside
     is_region: bool = False  # a part of the function of the trace around it; see `control.region`
     perhaps: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from types import MethodType
 from typing import Any, Final, final
 
@@ -23,6 +24,9 @@ COMPARED: Final = (
 """Classes whose `==` tells; others are compared by identity."""
 
 
+FEW: Final = 8  # objects that are compared one by one
+
+
 @final
 class Arguments:
     """What was found: for each parameter its object and data, for each result of `out=` likewise."""
@@ -37,6 +41,8 @@ class Arguments:
         self.types: dict[int, Type] = {}  # of the arrays
         self.targets: dict[int, tuple[Target, str, str]] = {}  # of a result: object and data
         self.written = {p for p, _ in call.written}
+        self.found: dict[int, str] = {}  # the object that came for each part, by its id
+        self.changeable: dict[int, str] = {}  # lists, dicts, and dicts of attributes, likewise
 
     def read(self) -> None:
         """Emit all checks."""
@@ -49,15 +55,20 @@ class Arguments:
             w.require_equal("i64", w.load("i64", "%names", layout.SIZE), str(len(call.keywords)))
             for number, (name, _) in enumerate(call.keywords):
                 self.known(name, w.load("ptr", "%names", layout.TUPLE + 8 * number))
+        for thing, part in call.outside:
+            self.part(part, constant(thing))
         parts = [*call.positional, *[part for _, part in call.keywords]]
         for number, part in enumerate(parts):
             self.part(part, w.load("ptr", "%args", 8 * number))
         for thing, part in call.captured:
             self.part(part, constant(thing))
         self.separate()
+        if call.are_different:
+            self.require_all_different([self.found[n] for n in self.changeable])
 
     def part(self, part: Part, x: str) -> None:
         """One argument, or a part of one."""
+        self.found[id(part)] = x
         match part:
             case Array():
                 self.array(part, x)
@@ -159,17 +170,18 @@ class Arguments:
         w, count = self.w, len(part.parts)
         kind: Any = part.kind
         w.require_type(x, kind)
-        if kind is dict:
-            items = self.items_of_dict(part, x)
-        elif issubclass(kind, list | tuple):
+        is_row, held = issubclass(kind, list | tuple), x
+        if is_row:
             w.require_equal("i64", w.load("i64", x, layout.SIZE), str(count))
             row = w.load("ptr", x, layout.LIST) if kind is list else w.at(x, layout.TUPLE)
             items = [w.load("ptr", row, 8 * n) for n in range(count)]
         else:
-            held = w.call("ptr", "PyObject_GenericGetDict", f"ptr {x}, ptr null")
-            w.own(w.require_made(held))
+            if kind is not dict:
+                held = w.call("ptr", "PyObject_GenericGetDict", f"ptr {x}, ptr null")
+                w.own(w.require_made(held))
             items = self.items_of_dict(part, held)
         if not issubclass(kind, tuple):  # which may change while other threads, or `convert`, run
+            self.changeable[id(part)] = held
             for item in items:
                 w.own(w.another(item))
         for item, inner in zip(items, part.parts, strict=True):
@@ -229,6 +241,14 @@ class Arguments:
         before = self.w.op(f"icmp ule ptr {a[1]}, {b[0]}")
         after = self.w.op(f"icmp ule ptr {b[1]}, {a[0]}")
         self.w.require(self.w.op(f"or i1 {before}, {after}"))
+
+    def require_all_different(self, objects: Sequence[str]) -> None:
+        """Go on only if no object is there twice."""
+        if len(objects) > FEW:
+            self.require_all_apart([(x, self.w.at(x, 1)) for x in objects], len(objects))
+        else:
+            for x, y in combinations(objects, 2):
+                self.w.require(self.w.op(f"icmp ne ptr {x}, {y}"))
 
     def require_all_apart(self, spans: Sequence[tuple[str, str]], watched: int) -> None:
         """Go on only if the first ones share no byte with any."""

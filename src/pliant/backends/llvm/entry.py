@@ -99,7 +99,8 @@ class _EntryWriter:
         w = self.w
         self.guards.check()
         self.arguments.read()
-        self.returned.prepare(self.call.returned)
+        for made in (self.call.returned, *[put.content for put in self.call.puts]):
+            self.returned.prepare(made)
         self.reserve()
         if self.room:
             self.take_arena(address_of(arena))
@@ -244,9 +245,16 @@ class _EntryWriter:
         w.begin(good)
 
     def answer(self) -> str:
-        """What the call returns."""
-        made = self.returned.build(self.call.returned)
-        if self.call.rebuild is None:
+        """What the call returns, after containers have what they are given."""
+        w, call = self.w, self.call
+        made = self.returned.build(call.returned)
+        if call.rebuild is not None:
+            w.own(made)
+            made = w.require_made(w.call_python(call.rebuild, [made]))
+        if not call.puts:
             return made
-        self.w.own(made)
-        return self.w.call_python(self.call.rebuild, [made])
+        w.own(made)
+        contents = [w.own(self.returned.build(put.content)) for put in call.puts]
+        for put, content in zip(call.puts, contents, strict=True):
+            self.returned.put(put, w.load("ptr", content))
+        return w.another(made)

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Choice, Constant, Container, Front, Given, Made, Passed, Result, View
+from pliant.backends.calls import Came, Choice, Constant, Container, Front, Given, Made, Passed, Put, Result, View
 from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.backends.llvm.numbers import new_number
@@ -89,6 +89,8 @@ class Returned:
                 return self.w.another(self.arguments.objects[number])
             case Passed(place):
                 return self.w.another(self.w.load("ptr", "%args", 8 * place))
+            case Came(part):
+                return self.w.another(self.arguments.found[id(part)])
             case Result(number, kind):
                 return self.result(number, kind)
             case View():
@@ -99,6 +101,16 @@ class Returned:
                 return self.choice(made)
             case Container():
                 return self.container(made)
+
+    def put(self, put: Put, content: str) -> None:
+        """Have a list, a dict or an object hold something that is owned."""
+        w, holder = self.w, self.arguments.changeable[id(put.into)]
+        if put.into.kind is list:
+            given = f"ptr {holder}, i64 {put.key}, ptr {w.another(content)}"
+            w.require_not_negative(w.call("i32", "PyList_SetItem", given))
+        else:
+            given = f"ptr {holder}, ptr {constant(put.key)}, ptr {content}"
+            w.require_not_negative(w.call("i32", "PyDict_SetItem", given))
 
     def result(self, number: int, kind: str) -> str:
         w, type = self.w, self.results[number]

@@ -8,31 +8,51 @@ class Model:
 
 from __future__ import annotations
 
+import dis
+from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from types import CellType, FunctionType
 from typing import Any, cast
 
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.attributes import attributes
 from pliant.frontend.control.objects import flatten, unflatten
-from pliant.frontend.control.region import Place
+from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import reached
 from pliant.frontend.tracing import Trace
+from pliant.frontend.whose import is_plain
 
 
 @contextmanager
 def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     """Run a user's function inside; what it did outside is taken back if it fails, or leaves a traced array there.
     given: objects that are arguments, or whose method it is."""
+    trace.given = [*given]
     try:
         yield
-        _check(trace, {*reached(trace, given), *trace.cells})
+        _check(trace, {*map(id, reached(trace, trace.given)), *trace.cells})
     except BaseException:
         for place, (before, _) in trace.left.items():
             if any(type(x) in (TracedArray, Unbound) for x in _leaves(place.get())):
                 place.set(before)
         raise
+
+
+def note_unseen(trace: Trace, fn: FunctionType) -> None:
+    """Remember what is in all that a function without source may change: its changes are not seen one by one."""
+    stored = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "STORE_ATTR"}
+    named = [fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__]
+    held = [cell.cell_contents for cell in fn.__closure__ or () if cell != CellType()]
+    trace.given += [*named, *held]
+    for x in reached(trace, trace.given):
+        if isinstance(x, list | dict | set | deque):
+            note(place_of("whole", x))
+        elif is_plain(cast("Any", type(x))):
+            for name in stored | attributes(x).keys():
+                note(place_of("attribute", x, name))
 
 
 def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
