@@ -20,6 +20,7 @@ from pliant.backends.calls import (
     Put,
     Result,
     View,
+    Whole,
 )
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES
@@ -88,7 +89,7 @@ def changing(
         tree = (*sample.outside, *passed[:count]), dict(zip(names, passed[count:], strict=True))
         given = flatten(tree)[0]
         items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
-        changed.put(tree, items)
+        changed.put(tree, items, given)
         return answer if rebuild is None else rebuild(answer)
 
     return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change
@@ -104,7 +105,8 @@ class Puts:
         self.parts: dict[int, Part] = {}  # by the leaf's number
         for numbered, part in arguments:
             self.gather(numbered, part)
-        self.all = tuple([put for numbered, part in arguments for put in self.into(numbered, part)])
+        inside = [put for numbered, part in arguments for put in self.into(numbered, part)]
+        self.all = (*inside, *self.appended(changed))
 
     def gather(self, numbered: Any, part: Part) -> None:
         if numbered.__class__ is int:
@@ -121,6 +123,20 @@ class Puts:
             if self.is_new(inner) and not is_tuple:
                 yield Put(part, key, self.content(inner, of))
             yield from self.into(inner, of)
+
+    def appended(self, changed: Changed) -> Iterator[Put]:
+        numbers = range(changed.structure.num_leaves, len(changed.outputs))
+        for leaf, new in zip(changed.ends, unflatten(changed.more, numbers), strict=True):
+            for numbered in new:
+                yield Put(cast("Whole", self.parts[leaf]), None, self.anew(numbered))
+
+    def anew(self, numbered: Any) -> Made:
+        """A new object of these leaves."""
+        if numbered is None:
+            return Constant(None)
+        if numbered.__class__ is int:
+            return self.content(numbered, Constant(None))
+        return container_like(numbered, [self.anew(inner) for inner, _ in pairs_of(numbered, numbered)])
 
     def is_new(self, numbered: Any) -> bool:
         """Whether a leaf, or one of a tuple, is another than before."""

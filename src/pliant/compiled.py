@@ -152,6 +152,7 @@ class Compiled:
         program = entry.program
         outs = None if out is None else program.check_out(out)
         program.check_writes(leaves)
+        longer = self.objects.longer(program, tree)
         try:
             made = entry.call(((*outside, *args), kwargs), given, arrays, leaves, outs)
         except Full as error:
@@ -161,6 +162,7 @@ class Compiled:
             if program.failed is not None and self.plain is not None:
                 raised_by(self.plain, program, args, kwargs)
             raise
+        self.objects.grow(longer)
         from pliant.entries import Sample
 
         sample = Sample(program, outside, args, kwargs, names, structure, given, leaves)
@@ -226,8 +228,9 @@ class Compiled:
         """The compiled program for arguments like these, made if there is none. orders: of the axes that the function
         gets in another one than the leaves have them."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
-        firsts = sharing(tree)
-        form = (backend, structure, key_orders(tree), firsts, orders, *[signature(leaf) for leaf in leaves])
+        closed = self.objects.closed
+        firsts = sharing(tree, closed)
+        form = (backend, structure, key_orders(tree, closed), firsts, orders, *[signature(leaf) for leaf in leaves])
         known = self.known.of(structure, leaves)
         key = (*form, *[leaves[i] for i in known])
         for entry in self.entries.get(key, ()):
@@ -259,6 +262,7 @@ class Compiled:
         try:
             f = self.objects.holding(self._thawed)
             program = trace_program(f, leaves, structure, names, known, layouts, self.room)
+            self.objects.check_grown(program)
         except Exception as error:
             needs = error.__dict__.pop(ENDED, None) or Needs()  # it may have ended outside of a trace
             failed = self.objects.failed
@@ -273,7 +277,7 @@ class Compiled:
 
     def _leaf_names(self, tree: Any) -> list[str]:
         taken = [type(x).__name__ for x in self.objects.taken]
-        return leaf_names([*taken, *self.names], tree, self.objects.is_shut)
+        return leaf_names([*taken, *self.names], tree, self.objects.is_leaf)
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
@@ -320,7 +324,7 @@ class Compiled:
         leaves, orders = in_rows(as_arrays(given))
         for leaf in leaves:
             signature(leaf)
-        layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree), lies)
+        layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree, self.objects.closed), lies)
         try:
             with uncollected():
                 program = self._traced(tree, leaves, structure, self._leaf_names(tree), (), layouts)

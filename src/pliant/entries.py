@@ -20,10 +20,12 @@ from pliant.backends.calls import (
     Passed,
     Put,
     Target,
+    Whole,
 )
 from pliant.core.types import DTYPES
 from pliant.frontend.alias import Group
 from pliant.frontend.attributes import attributes
+from pliant.frontend.growing import Growing
 from pliant.frontend.guards import MISSING, Guards
 from pliant.frontend.placing import Pairs
 from pliant.frontend.program import Program
@@ -95,6 +97,8 @@ def _part(sample: Sample, numbered: Any, x: Any) -> Part:
 
 def _leaf(sample: Sample, number: int, x: Any) -> Part:
     program, leaf = sample.program, sample.leaves[number]
+    if isinstance(x, Growing):
+        return Whole(x.is_empty)
     if number not in program.leaves:
         return _known(x.value if isinstance(x, Static) else x)
     param = sample.param(number)

@@ -127,7 +127,7 @@ def assert_like(ours: Any, pythons: Any) -> None:
             assert_like(a, b)
     elif hasattr(ours, "__dict__"):
         assert_like(vars(ours), vars(pythons))
-    elif isinstance(ours, str):
+    elif isinstance(ours, str | None):
         assert ours == pythons
     else:
         np.testing.assert_allclose(ours, pythons, rtol=1e-13)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
 
-Part: TypeAlias = "Array | Number | Constant | Container | Target"
+Part: TypeAlias = "Array | Number | Constant | Container | Whole | Target"
 Made: TypeAlias = "Result | Given | Passed | Came | View | Front | Constant | Container | Choice"
 
 
@@ -78,6 +78,14 @@ class Container:
 
 @final
 @frozen
+class Whole:
+    """A list, whatever it holds, but for whether it is empty."""
+
+    is_empty: bool
+
+
+@final
+@frozen
 class Result:
     """A new object for a result of the program: kind "array", "scalar" (NumPy's) or "python"."""
 
@@ -112,9 +120,10 @@ class Came:
 @final
 @frozen
 class Put:
-    """What a list or dict is given at a place, or an object as an attribute."""
+    """What a list or dict is given at a place, or an object as an attribute; what is appended to a list, if that is
+    `Whole`."""
 
-    into: Container
+    into: Container | Whole
     key: Any
     content: Made
 

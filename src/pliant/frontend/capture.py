@@ -29,6 +29,7 @@ from pliant.frontend.control.classes import class_of
 from pliant.frontend.control.deques import deque_method
 from pliant.frontend.control.effects import (
     CHANGING,
+    augmented,
     changed_by,
     changes,
     changing,
@@ -44,7 +45,7 @@ from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.pushed import Pushed
 from pliant.frontend.control.runtime import CALLS
-from pliant.frontend.control.specials import binary, reads_item, special, updated
+from pliant.frontend.control.specials import binary, reads_item, special
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
@@ -345,7 +346,7 @@ class Reader(Elements):
 
     def inplace(self, name: str, before: Any, y: Any) -> Any:
         """`before op= y`, where `before` was read as the trace sees it: what to store."""
-        made = updated(name, before, self.noted(y))
+        made = augmented(name, before, self.noted(y))
         if made is before and type(made) is TracedArray and not made.lenses:
             source = made.storage.source
             return cast("Any", source) if isinstance(source, np.ndarray) else made

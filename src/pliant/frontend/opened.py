@@ -23,20 +23,24 @@ from typing import Any, Final, cast, final
 import numpy as np
 import optree
 
-from pliant.errors import PliantError
+from pliant.errors import PliantError, UnsupportedError
 from pliant.frontend.attributes import attributes
+from pliant.frontend.growing import Growing
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.program import Program
-from pliant.frontend.records import OPENED, is_record, take_apart
+from pliant.frontend.records import OPENED, found_in, is_record, take_apart
 from pliant.frontend.reference import NAMESPACE
-from pliant.frontend.sharing import containers, fill, origins, parts_of, replace_items
+from pliant.frontend.sharing import Closed, containers, fill, origins, parts_of, replace_items
 from pliant.frontend.signature import Static, flatten, signature
 from pliant.frontend.tracing import current
 from pliant.frontend.whose import is_plain, receivers
 
 MOST: Final = 10_000
 """Parts of objects that are taken apart."""
+
+KEPT: Final = 64
+"""Lists to which one function appends that are known."""
 
 _lock: Final = RLock()
 
@@ -56,17 +60,51 @@ class Objects:
         self.may_take = True
         self.is_trial = False  # whether they are taken otherwise as it failed before
         self.failed: PliantError | None = None  # how it did with containers, if they are static values now
+        self.growing: dict[int, list[Any]] = {}  # lists to which it appends, by id; see `growing`
+        self.may_grow = True
 
     def flatten(self, tree: Any) -> tuple[list[Any], Any]:
         """The leaves of arguments, and their structure."""
-        if not self.shut:
+        if not (self.shut or self.growing):
             return flatten(tree)
-        flatten(tree)  # dataclasses with arrays are containers from now on
-        return cast("Any", optree).tree_flatten(tree, self.is_shut, namespace=NAMESPACE)
+        leaves, structure = cast("Any", optree).tree_flatten(tree, self.is_leaf, namespace=NAMESPACE)
+        if found_in([x for x in leaves if not self.is_leaf(x)]):
+            return self.flatten(tree)
+        return [Growing(x) if id(x) in self.growing else x for x in leaves], structure
 
-    def is_shut(self, x: Any) -> bool:
-        """Whether something is an object that is a static value for this function, whatever it is elsewhere."""
-        return type(x) in self.shut
+    def is_leaf(self, x: Any) -> bool:
+        """Whether something is an object that is a static value for this function, whatever it is elsewhere, or a list
+        to which it only appends."""
+        return type(x) in self.shut or id(x) in self.growing
+
+    @property
+    def closed(self) -> Closed:
+        """The ids of lists to which the function only appends."""
+        return frozenset(self.growing)
+
+    def longer(self, program: Program, tree: Any) -> list[list[Any]]:
+        """The lists among arguments to which a program appends, and which are leaves at the next call."""
+        if program.changed is None or not (program.changed.grown and self.may_grow):
+            return []
+        held = containers(tree, self.closed)
+        return [held[g.number] for g in program.changed.grown if g.is_unseen]
+
+    def grow(self, lists: Sequence[list[Any]]) -> None:
+        """Take lists as leaves from now on."""
+        self.growing |= {id(x): x for x in lists}
+        while len(self.growing) > KEPT:
+            del self.growing[next(iter(self.growing))]
+
+    def check_grown(self, program: Program) -> None:
+        """UnsupportedError if a list from outside gets longer at each call, and is read."""
+        theirs = {*range(len(containers(self.taken, self.closed)))}
+        for g in program.changed.grown if program.changed and theirs else ():
+            if g.number in theirs and not (g.is_unseen and self.may_grow):
+                raise UnsupportedError(
+                    "a list from outside of the function gets longer at each call, and is read: each call would be "
+                    "compiled anew",
+                    hint="return what is appended, and append it after the call; or only append to it inside",
+                ).at(("changed here", g.origin))
 
     def are_new(
         self, form: tuple[Any, ...], programs: Sequence[Program], given: Sequence[Any], f: Callable[..., Any]
@@ -93,6 +131,9 @@ class Objects:
         if open_all([x for x in given if self._is_closed(x)]) or self.take(getattr(error, "holders", ())):
             self.is_trial = True
             return True
+        if self.growing:
+            self.growing, self.may_grow = {}, False
+            return True
         opened = OPENED.intersection(map(type, Held(tree).objects.values()))
         is_new = (bool(self.taken) or not opened <= self.shut) and not self.is_trial
         self.shut |= opened
@@ -117,7 +158,7 @@ class Objects:
         return _holding(f, self.taken) if self.taken else f
 
     def _is_closed(self, x: Any) -> bool:
-        return is_closed(x) and not self.is_shut(x)
+        return is_closed(x) and not self.is_leaf(x)
 
 
 def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., Any]:
@@ -126,18 +167,24 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
         trace = current()
         given = args[: len(objects)]
         trace.passed.append(objects)
-        theirs = containers(objects)
+        theirs = containers(objects, trace.ends.closed)
+        own = {id(x): n for n, x in reversed([*enumerate(theirs)])}
         before = [(x, parts_of(x) or []) for x in theirs]
-        replace_items(objects, given, range(len(theirs)))
+        replace_items(objects, given, range(len(theirs)), trace.ends.closed)
+        ends = [(x, whole) for x, whole in trace.ends.pairs if id(whole) in own]
+        for x, whole in ends:
+            whole[:] = x
         try:
             return callee(f, trace)(*args[len(objects) :], **options)
         finally:
-            replace_items(given, objects, origins(objects, theirs))
+            replace_items(given, objects, origins(objects, theirs, trace.ends.closed), trace.ends.closed)
+            for x, whole in ends:
+                x[:] = whole
             for x, parts in before:
                 fill(x, parts)
-            own = {*map(id, theirs)}
             for place in [place for place in trace.left if id(place.holder) in own]:
-                del trace.left[place]
+                trace.grown[own[id(place.holder)]] = trace.left.pop(place)[1]
+            trace.asked |= {n for key, n in own.items() if key in trace.sizes}
 
     held.__module__ = __name__  # nobody looks into it
     return held

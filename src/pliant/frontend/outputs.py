@@ -22,6 +22,7 @@ from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
+from pliant.frontend.growing import Growing, Grown, Held
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
@@ -123,20 +124,35 @@ class Pack:
 class Changed:
     """What the containers among the arguments hold after the call. Output kind "leaf": what was leaf `place`.
 
-    firsts, origins: which of them are the same, and which are those that were given; see `sharing`."""
+    more: the structure of what is appended to the lists that are the leaves `ends`; its outputs follow.
+    firsts, origins: which of them are the same, and which are those that were given, with lists of what is appended;
+    see `sharing`. grown: those that are longer than before."""
 
     outputs: tuple[Output, ...]
     structure: Any
+    more: Any
+    ends: tuple[int, ...]
     firsts: Firsts
     origins: tuple[int | None, ...]
+    count: int  # of containers that were given
+    grown: tuple[Grown, ...]
 
     def is_in_place(self, structure: Any) -> bool:
         """Whether all containers are where they were in arguments of a structure, with the same keys."""
-        return self.structure == structure and not self.firsts and self.origins == tuple(range(len(self.origins)))
+        kept, new = self.origins[: self.count], self.origins[self.count :]
+        are_kept = kept == tuple(range(self.count)) and not any([n is not None for n in new])
+        return self.structure == structure and not self.firsts and are_kept
 
-    def put(self, tree: Any, made: Sequence[Any]) -> None:
+    def put(self, tree: Any, made: Sequence[Any], given: Sequence[Any]) -> None:
         """Have the caller's containers hold leaves that were made, or given."""
-        replace_items(tree, as_one(unflatten(self.structure, made), self.firsts), self.origins)
+        wholes = [given[n].whole for n in self.ends]
+        closed, count = frozenset(map(id, wholes)), self.structure.num_leaves
+        made = [x.whole if type(x) is Growing else x for x in made]
+        after = unflatten(self.structure, made[:count]), unflatten(self.more, made[count:])
+        after, new = as_one(after, self.firsts, closed)
+        replace_items(tree, (after, new), self.origins, closed)
+        for whole, parts in zip(wholes, new, strict=True):
+            whole.extend(parts)
 
 
 def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -339,24 +355,26 @@ class After:
 
     places: tuple[int | None, ...]
     new: tuple[Any, ...]
-    structure: Any
     is_same: bool
-    firsts: Firsts
-    origins: tuple[int | None, ...]
+    rest: tuple[Any, ...]  # of `Changed`
 
     def changed(self, outputs: Sequence[Output]) -> Changed | None:
         """How to make the new leaves, if containers hold others than before."""
         rest = iter(outputs)
         made = tuple(next(rest) if place is None else Output("leaf", place) for place in self.places)
-        return None if self.is_same else Changed(made, self.structure, self.firsts, self.origins)
+        return None if self.is_same else Changed(made, *self.rest)
 
 
-def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Sequence[Any]) -> After:
+def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Held) -> After:
     """What the function made of the containers it was given, which were `held`."""
-    leaves, found = flatten(as_deques(tree))
+    closed, new = held.ends.closed, held.ends.new(current())
+    leaves, found = flatten(as_deques(tree), closed)
+    appended, more = flatten(new)
     known = {id(x): i for i, x in enumerate(given)}
-    is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True))
-    is_same = is_same and [*map(id, containers(tree))] == [*map(id, held)]
-    places = tuple(known.get(id(x)) for x in leaves)
-    new = tuple(x for x in leaves if id(x) not in known)
-    return After(places, new, found, is_same, sharing(tree), origins(tree, held))
+    is_same = found == structure and all(a is b for a, b in zip(leaves, given, strict=True)) and not any(new)
+    is_same = is_same and [*map(id, containers(tree, closed))] == [*map(id, held.containers)]
+    places = tuple(known.get(id(x)) for x in (*leaves, *appended))
+    both = tree, new
+    firsts, found_at = sharing(both, closed), origins(both, held.containers, closed)
+    rest = found, more, held.ends.numbers, firsts, found_at, len(held.containers), held.grown(current())
+    return After(places, tuple(x for x in (*leaves, *appended) if id(x) not in known), is_same, rest)

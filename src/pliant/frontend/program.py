@@ -23,6 +23,7 @@ from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.failures import exception, failed_in, is_marked
+from pliant.frontend.growing import Ends, Growing, Held, check_unseen
 from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.memory import Memories, Memory, memories_of
@@ -194,7 +195,7 @@ class Program:
             outputs = self.changed.outputs
             made = made_of(outputs, leaves, self.met, results)
             made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
-            self.changed.put(tree, made)
+            self.changed.put(tree, made, given)
 
 
 def trace_program(
@@ -287,7 +288,7 @@ def _trace_once(
             type_ = None if i in needs.known else leaf_type(leaf, name)
             turn = back(layouts.orders[i]) if layouts.orders else ()
             if type_ is None or i in shared:
-                given.append(look(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
+                given.append(_known(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
                 continue
             memory = layouts.memories[i] if layouts.memories else None
             with at(ParameterOrigin.of(name, f)):
@@ -302,11 +303,15 @@ def _trace_once(
             numbers.append(i)
             if may_be_known(leaf):
                 needs.leaves[value] = i
-        args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts)
-        given, held = flatten(whole)[0] if layouts.firsts else given, containers(whole)
-        with nothing_left(trace, [*given, *receivers(f)]), as_of_one_function():
+        trace.ends = ends = Ends(given, leaves)
+        args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
+        given = flatten(whole, ends.closed)[0] if layouts.firsts else given
+        held = Held(containers(whole, ends.closed), ends)
+        objects = [x for x in given if id(x) not in ends.closed]
+        with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function():
             made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
         after = after_of(whole, structure, given, held)
+        check_unseen([*made, *after.new])
         outputs = outputs_of(made, after.new)
         results = outputs.results
         changed = after.changed(outputs.left)
@@ -333,6 +338,11 @@ def _trace_once(
 def forms_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """What can be set of arrays that stay the same objects."""
     return tuple([(a.dtype, a.shape, a.strides) for a in arrays])
+
+
+def _known(leaf: Any, turn: tuple[Lens, ...]) -> Any:
+    """What a function gets for a leaf whose value is known."""
+    return leaf.stand_in if type(leaf) is Growing else look(leaf, turn)
 
 
 def _turned(x: TracedArray, lenses: tuple[Lens, ...]) -> TracedArray:

@@ -20,36 +20,41 @@ from pliant.frontend.records import is_record
 
 LEAVES: Final = frozenset((np.ndarray, np.float64, float, int, bool, complex, str, type(None), TracedArray))
 """Classes of most that are no containers."""
+Closed: TypeAlias = frozenset[int]
+"""The ids of lists into which nobody looks; see `growing`."""
+NONE: Final[Closed] = frozenset()
 Firsts: TypeAlias = tuple[int, ...]
 """Of the containers that can be changed, in their order, the number of the first one that is the same; nothing if all
 are different. What is in one that was there before is not gone through again."""
 
 
-def sharing(tree: Any) -> Firsts:
+def sharing(tree: Any, closed: Closed = NONE) -> Firsts:
     """Which of the containers of arguments are the same."""
     numbers = dict[int, int]()
-    firsts = [numbers.setdefault(id(x), n) for n, x in enumerate(containers(tree))]
+    firsts = [numbers.setdefault(id(x), n) for n, x in enumerate(containers(tree, closed))]
     return tuple(firsts) if len(numbers) < len(firsts) else ()
 
 
-def containers(tree: Any) -> list[Any]:
+def containers(tree: Any, closed: Closed = NONE) -> list[Any]:
     """Those that can be changed, in order, each as often as it is there; what is in one is gone through once."""
     found = list[Any]()
-    _gather(tree, found, set())
+    _gather(tree, found, set(closed))
     return found
 
 
-def origins(tree: Any, given: Sequence[Any]) -> tuple[int | None, ...]:
+def origins(tree: Any, given: Sequence[Any], closed: Closed = NONE) -> tuple[int | None, ...]:
     """Of each container, its number among those that were given; None for new ones."""
     numbers = {id(x): n for n, x in reversed([*enumerate(given)])}
-    return tuple([numbers.get(id(x)) for x in containers(tree)])
+    return tuple([numbers.get(id(x)) for x in containers(tree, closed)])
 
 
-def replace_items(tree: Any, after: Any, found: Sequence[int | None]) -> None:
+def replace_items(tree: Any, after: Any, found: Sequence[int | None], closed: Closed = NONE) -> None:
     """Make the containers of arguments hold what others hold. found: the origins of these."""
-    given = containers(tree)
-    now = {id(x): (x, x if n is None else given[n]) for x, n in zip(containers(after), found, strict=True)}
+    given = containers(tree, closed)
+    now = {id(x): (x, x if n is None else given[n]) for x, n in zip(containers(after, closed), found, strict=True)}
     for x, target in [*now.values()]:
+        if id(target) in closed:
+            continue
         parts = parts_of(x) or []
         fill(target, [(key, _mapped(part, now)) for key, part in parts])
 
@@ -85,9 +90,9 @@ def fill(target: Any, parts: Sequence[tuple[Any, Any]]) -> None:
         put_attributes(target, dict(parts))
 
 
-def as_one(tree: Any, firsts: Firsts) -> Any:
+def as_one(tree: Any, firsts: Firsts, closed: Closed = NONE) -> Any:
     """Arguments of the same nesting, with one container in place of those that are the same."""
-    return _joined(tree, count(), firsts, {}) if firsts else tree
+    return _joined(tree, count(), firsts, {}, closed) if firsts else tree
 
 
 def _gather(x: Any, found: list[Any], seen: set[int]) -> None:
@@ -115,18 +120,18 @@ def parts_of(x: Any) -> list[tuple[Any, Any]] | None:
     return [*attributes(x).items()] if is_record(cast("Any", type(x))) else None
 
 
-def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any]) -> Any:
+def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any], closed: Closed) -> Any:
     parts = parts_of(x)
     if parts is None:
         return x
     if is_of(x, tuple):
-        return _like(x, [_joined(part, numbers, firsts, made) for _, part in parts])
+        return _like(x, [_joined(part, numbers, firsts, made, closed) for _, part in parts])
     number = next(numbers)
     if firsts[number] != number:
         return made[firsts[number]]
     made[number] = x
-    for key, part in parts:
-        new = _joined(part, numbers, firsts, made)
+    for key, part in parts if id(x) not in closed else ():
+        new = _joined(part, numbers, firsts, made, closed)
         if new is not part:
             put_attribute(x, key, new) if is_record(cast("Any", type(x))) else x.__setitem__(key, new)
     return x

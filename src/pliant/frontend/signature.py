@@ -15,11 +15,12 @@ from pliant.core.frozen import frozen
 from pliant.core.types import SHORT, Type
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.growing import Growing
 from pliant.frontend.kinds import is_sequence, is_table
 from pliant.frontend.memory import Memories
 from pliant.frontend.records import found_in
 from pliant.frontend.reference import NAMESPACE, Ref
-from pliant.frontend.sharing import Firsts
+from pliant.frontend.sharing import NONE, Closed, Firsts
 from pliant.frontend.tracing import strides_of, unknown_dtype
 
 WEAK: Final = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
@@ -68,10 +69,15 @@ def static(value: Any) -> Static:
     return Static(value)
 
 
-def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Leaves of nested tuples, lists, dicts, dataclasses with arrays, and None; and the structure."""
-    leaves, structure = optree.tree_flatten(tree, none_is_leaf=False, namespace=NAMESPACE)
-    return flatten(tree) if found_in(leaves) else (leaves, structure)
+def flatten(tree: Any, closed: Closed = NONE) -> tuple[list[Any], Any]:
+    """Leaves of nested tuples, lists, dicts, dataclasses with arrays, and None; and the structure. closed: the lists
+    that are leaves."""
+
+    def is_leaf(x: Any) -> bool:
+        return id(x) in closed
+
+    leaves, structure = optree.tree_flatten(tree, is_leaf if closed else None, none_is_leaf=False, namespace=NAMESPACE)
+    return flatten(tree, closed) if found_in(leaves) else (leaves, structure)
 
 
 def pruned(tree: Any, like: Any) -> Any:
@@ -89,10 +95,10 @@ def containers(structure: Any) -> str:
     return text.removesuffix(f", namespace={NAMESPACE!r}")
 
 
-def key_orders(tree: Any) -> tuple[Any, ...]:
+def key_orders(tree: Any, closed: Closed = NONE) -> tuple[Any, ...]:
     """The order of the keys of each dict: the structure does not tell, but a function may see it."""
-    parts = tree.values() if is_table(tree) else tree if is_sequence(tree) else ()
-    inner = tuple([order for x in parts if (order := key_orders(x))])
+    parts = () if id(tree) in closed else tree.values() if is_table(tree) else tree if is_sequence(tree) else ()
+    inner = tuple([order for x in parts if (order := key_orders(x, closed))])
     return (tuple(tree), *inner) if is_table(tree) else inner
 
 
@@ -170,6 +176,8 @@ def signature(leaf: Any) -> Any:
         return (kind,)
     if issubclass(kind, np.generic):
         return ("scalar", leaf.dtype)
+    if kind is Growing:
+        return (kind, leaf.is_empty)
     if isinstance(leaf, np.ndarray):
         raise ArgumentError(
             f"expected a numpy.ndarray, got its subclass {kind.__name__}", hint="np.asarray(x) makes a plain array"

@@ -145,6 +145,10 @@ class Trace:
     truths: dict[Value, int] = field(default_factory=dict[Value, int])  # see `control.partly`
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
     given: list[Any] = field(default_factory=list[Any])  # objects that are arguments, or whose method is traced
+    ends: Any = None  # the lists of which only the end is known; see `growing`
+    is_blind: bool = False  # whether some function has no source, so that what it does to lists is not seen
+    grown: dict[int, Any] = field(default_factory=dict[int, Any])  # where containers from outside are changed that are
+    asked: set[int] = field(default_factory=set[int])  # arguments too, and those whose length is asked for, by number
     passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside
     is_region: bool = False  # a part of the function of the trace around it; see `control.region`
     perhaps: dict[int, Any] = field(default_factory=dict[int, Any])  # dicts, by id; see `control.perhaps`

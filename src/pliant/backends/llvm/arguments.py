@@ -10,7 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Array, Call, Constant, Container, Number, Part, Target
+from pliant.backends.calls import Array, Call, Constant, Container, Number, Part, Target, Whole
 from pliant.backends.llvm.lines import Lines, address_of, constant
 from pliant.backends.llvm.numbers import python_number
 from pliant.backends.llvm.separate import in_order, separate
@@ -68,6 +68,7 @@ class Arguments:
 
     def part(self, part: Part, x: str) -> None:
         """One argument, or a part of one."""
+        w = self.w
         self.found[id(part)] = x
         match part:
             case Array():
@@ -81,6 +82,10 @@ class Arguments:
                 self.targets[result] = part, x, data
             case Container():
                 self.container(part, x)
+            case Whole(is_empty):
+                w.require_type(x, list)
+                w.require(w.op(f"icmp {'eq' if is_empty else 'ne'} i64 {w.load('i64', x, layout.SIZE)}, 0"))
+                self.changeable[id(part)] = x
 
     def array(self, part: Array, x: str) -> None:
         w, n = self.w, part.number

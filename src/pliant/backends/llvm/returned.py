@@ -9,7 +9,20 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.backends import layout
-from pliant.backends.calls import Came, Choice, Constant, Container, Front, Given, Made, Passed, Put, Result, View
+from pliant.backends.calls import (
+    Came,
+    Choice,
+    Constant,
+    Container,
+    Front,
+    Given,
+    Made,
+    Passed,
+    Put,
+    Result,
+    View,
+    Whole,
+)
 from pliant.backends.llvm.arguments import Arguments
 from pliant.backends.llvm.lines import Lines, constant
 from pliant.backends.llvm.numbers import new_number
@@ -105,7 +118,9 @@ class Returned:
     def put(self, put: Put, content: str) -> None:
         """Have a list, a dict or an object hold something that is owned."""
         w, holder = self.w, self.arguments.changeable[id(put.into)]
-        if put.into.kind is list:
+        if isinstance(put.into, Whole):
+            w.require_not_negative(w.call("i32", "PyList_Append", f"ptr {holder}, ptr {content}"))
+        elif put.into.kind is list:
             given = f"ptr {holder}, i64 {put.key}, ptr {w.another(content)}"
             w.require_not_negative(w.call("i32", "PyList_SetItem", given))
         else:

@@ -225,12 +225,12 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 
 
 def augmented(name: str, x: Any, y: Any) -> Any:
-    """`x += y` and its like, of a name."""
-    if type(x) is list:
-        changing(cast("Any", x), "extend")
-        if name == "iadd":
-            lists.extend(cast("Any", x), y)
-            return cast("Any", x)
+    """`x += y` and its like."""
+    if isinstance(x, CONTAINERS):
+        changing(x, "update")
+    if type(x) is list and name == "iadd":
+        lists.extend(cast("Any", x), y)
+        return cast("Any", x)
     return updated(name, x, y)
 
 

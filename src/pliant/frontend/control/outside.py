@@ -46,6 +46,7 @@ def note_unseen(trace: Trace, fn: FunctionType) -> None:
     stored = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "STORE_ATTR"}
     named = [fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__]
     held = [cell.cell_contents for cell in fn.__closure__ or () if cell != CellType()]
+    trace.is_blind = True
     trace.given += [*named, *held]
     for x in reached(trace, trace.given):
         if isinstance(x, list | dict | set | deque):
@@ -76,8 +77,7 @@ def _check(trace: Trace, outside: set[int]) -> None:
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-            is_growing = place.is_whole and type(cast("Any", place.holder)) is list  # each call would find another one
-            error.holders = (*error.holders, None if is_growing else place.holder)
+            error.holders = (*error.holders, place.holder)
         elif traced:
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
     if error is not None:
