@@ -52,6 +52,7 @@ class Sample:
     structure: Any  # of ((*outside, *args), kwargs)
     given: Sequence[Any]
     leaves: Sequence[Any]
+    containers: list[Part]  # those that can be changed, in order, once they are known
 
     @property
     def whole(self) -> tuple[Any, ...]:
@@ -162,7 +163,7 @@ def _inside(numbered: Any, part: Container) -> list[tuple[Any, Any, Part]]:
 
 
 def _tree(tree: Any) -> Made:
-    if isinstance(tree, Result | Given | View | Front | Constant | Choice):
+    if isinstance(tree, Result | Given | Came | View | Front | Constant | Choice):
         return tree
     if tree is None:
         return Constant(None)
@@ -174,6 +175,10 @@ def _made(sample: Sample, output: Output) -> Made:
     program, place = sample.program, output.place
     if output.kind == "static":
         return Constant(place)
+    if output.kind == "container":
+        if not sample.containers:
+            raise NoEntryError
+        return Came(sample.containers[place])
     if output.is_result:
         result = Result(place, output.kind)
         if len(output.lenses) == 1 and isinstance(cut := output.lenses[0], Cut):

@@ -165,7 +165,7 @@ class Compiled:
         self.objects.grow(longer)
         from pliant.entries import Sample
 
-        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves)
+        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves, [])
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import CellType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
     is_shared = any([isinstance(place, Group) for place, _ in program.written])
     if is_shared or program.groups or program.packs or (changed and (out is not None or program.layouts.firsts)):
         return None
-    is_in_place = changed is not None and changed.is_in_place(sample.structure)
+    is_in_place = changed is None or changed.is_in_place(sample.structure)
     if changed and not is_in_place and flatten((sample.whole, sample.kwargs))[1] != sample.structure:
         return None
     try:
@@ -51,6 +51,8 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         outside, positional = whole[: len(sample.outside)], whole[len(sample.outside) :]
         parts: dict[str, Part] = {"out": Constant(None)}  # unless it is another
         parts |= {name: _part(sample, kwargs[name], x) for name, x in sample.kwargs.items()}
+        named = Container(dict, tuple([parts[name] for name in sample.kwargs]))
+        sample.containers.extend([part for x in (*whole, named) for part in _changeable(x)] if is_in_place else [])
         returned, is_plain = returned_by(sample)
         if out is not None:
             parts["out"] = _targets(program, out, outs, pairs)
@@ -78,6 +80,14 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         rebuild=rebuild,
         failed=program.failed,
     )  # fmt: skip
+
+
+def _changeable(part: Part) -> Iterator[Part]:
+    """The containers in an argument that can be changed, in order."""
+    if isinstance(part, Whole) or (isinstance(part, Container) and not issubclass(cast("Any", part.kind), tuple)):
+        yield part
+    for inner in part.parts if isinstance(part, Container) else ():
+        yield from _changeable(inner)
 
 
 def _part(sample: Sample, numbered: Any, x: Any) -> Part:

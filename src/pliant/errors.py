@@ -103,9 +103,11 @@ class UnsupportedError(PliantError, NotImplementedError):
     """A NumPy feature that Pliant does not compile.
 
     holders: the objects from outside that would be left with what is known only at run time, if that is what is wrong.
+    made: the object that the function has made, and cannot return.
     """
 
     holders: tuple[Any, ...] = ()
+    made: tuple[Any, ...] = ()
 
 
 class LayoutError(PliantError, AttributeError):

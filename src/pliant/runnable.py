@@ -57,7 +57,7 @@ class Entry:
         program.check(results)
         if donation:
             results = donation.results(leaves, arguments, results)
-        made = program.finish(arrays, leaves, results, arguments, outs)
+        made = program.finish(arrays, leaves, results, arguments, outs, program.held(tree, given))
         program.update(tree, given, leaves, results)
         return made
 

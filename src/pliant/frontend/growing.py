@@ -103,6 +103,7 @@ class Held:
         self.containers, self.ends = containers, ends
         lists = [(n, cast("list[Any]", x)) for n, x in enumerate(containers) if is_of(x, list)]
         self.lists = [(n, x, [*x]) for n, x in lists if id(x) not in ends.closed]
+        self.numbers = {id(x): n for n, x in reversed([*enumerate(containers)])}
 
     def grown(self, trace: Trace) -> tuple[Grown, ...]:
         """The lists to which the function appended."""

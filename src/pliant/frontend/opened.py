@@ -24,6 +24,7 @@ import numpy as np
 import optree
 
 from pliant.errors import PliantError, UnsupportedError
+from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.growing import Growing
 from pliant.frontend.instrumented import callee
@@ -128,7 +129,8 @@ class Objects:
 
     def are_other(self, tree: Any, given: Sequence[Any], error: PliantError) -> bool:
         """Whether objects are taken otherwise from now on, after a program could not be made."""
-        if open_all([x for x in given if self._is_closed(x)]) or self.take(getattr(error, "holders", ())):
+        closed = [x for x in (*given, *getattr(error, "made", ())) if self._is_closed(x)]
+        if open_all(closed) or self.take(getattr(error, "holders", ())):
             self.is_trial = True
             return True
         if self.growing:
@@ -169,6 +171,7 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
         trace.passed.append(objects)
         theirs = containers(objects, trace.ends.closed)
         own = {id(x): n for n, x in reversed([*enumerate(theirs)])}
+        trace.taken = own
         before = [(x, parts_of(x) or []) for x in theirs]
         replace_items(objects, given, range(len(theirs)), trace.ends.closed)
         ends = [(x, whole) for x, whole in trace.ends.pairs if id(whole) in own]
@@ -177,9 +180,7 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
         try:
             return callee(f, trace)(*args[len(objects) :], **options)
         finally:
-            replace_items(given, objects, origins(objects, theirs, trace.ends.closed), trace.ends.closed)
-            for x, whole in ends:
-                x[:] = whole
+            replace_items(given, objects, origins(objects, theirs))
             for x, parts in before:
                 fill(x, parts)
             for place in [place for place in trace.left if id(place.holder) in own]:
@@ -230,7 +231,8 @@ def open_all(objects: Sequence[Any]) -> bool:
             take_apart(kind)
         try:
             for leaf in flatten(objects)[0]:
-                signature(leaf)
+                if type(leaf) is not TracedArray:  # of an object that a function has made
+                    signature(leaf)
         except TypeError:
             for kind in kinds:
                 OPENED.remove(kind)

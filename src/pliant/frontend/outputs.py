@@ -19,6 +19,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
+from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
@@ -46,7 +47,7 @@ class Output:
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
     first if the result `place` is true; "same" for the view that the leaf with number `place` is; "leaf" for
-    an argument as it is; "static" for what is no number.
+    an argument as it is; "container" for the container of that number; "static" for what is no number.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -174,11 +175,12 @@ class Outputs:
     packs: tuple[Pack, ...]
 
 
-def outputs_of(returned: Sequence[Any], left: Sequence[Any]) -> Outputs:
-    """How to make what a function returns, and new items that it leaves in containers."""
+def outputs_of(returned: Sequence[Any], left: Sequence[Any], numbers: dict[int, int]) -> Outputs:
+    """How to make what a function returns, and new items that it leaves in containers. numbers: of the containers that
+    it was given, by id."""
     leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
     arrays = [m for m in leaves if type(m) is TracedArray]
-    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]))
+    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]), numbers)
     outputs = list[Output]()
     first: dict[int, int] = {}
     for n, m in enumerate(leaves):
@@ -195,12 +197,15 @@ class _Returned:
     """The results that a program needs for what its function returns."""
 
     uses: Counter[int]  # of allocations, by id
+    numbers: dict[int, int]
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
     packs: list[Pack] = field(default_factory=list[Pack])
 
     def output(self, m: Any) -> Output:
         """How a returned leaf is made; adds to the results."""
+        if id(m) in self.numbers:
+            return Output("container", self.numbers[id(m)])
         if isinstance(m, Unbound):
             raise m.refused(is_returned=True)
         if isinstance(m, Front):
@@ -293,10 +298,12 @@ def _without_arrays(m: Any) -> Any:
     for name, held in getattr(m, "__dict__", {}).items():
         if type(held) is TracedArray and not isinstance(m, type):
             kind = type(m).__name__
-            raise UnsupportedError(
+            error = UnsupportedError(
                 f"returning an object of class {kind}, whose .{name} is a traced array {held.type}",
                 hint='return its arrays, in a tuple or a dict; or register the class with optree, namespace="pliant"',
             ).at(("made here", held.value.origin))
+            error.made = (m,)
+            raise error
     return m
 
 
@@ -375,6 +382,7 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Held) -> Aft
     is_same = is_same and [*map(id, containers(tree, closed))] == [*map(id, held.containers)]
     places = tuple(known.get(id(x)) for x in (*leaves, *appended))
     both = tree, new
+    check_strangers(current(), held.containers, containers(both, closed))
     firsts, found_at = sharing(both, closed), origins(both, held.containers, closed)
     rest = found, more, held.ends.numbers, firsts, found_at, len(held.containers), held.grown(current())
     return After(places, tuple(x for x in (*leaves, *appended) if id(x) not in known), is_same, rest)

@@ -156,6 +156,12 @@ class Program:
                 ]
         return tuple(found)
 
+    def held(self, tree: Any, given: Sequence[Any]) -> list[Any]:
+        """The containers among the arguments, if the function returns some of them."""
+        if not any([o.kind == "container" for o in self.outputs]):
+            return []
+        return containers(tree, frozenset([id(x.whole) for x in given if type(x) is Growing]))
+
     def check(self, results: Sequence[Any]) -> None:
         """Raise what the function raises."""
         if self.failed is not None and (number := int(results[self.failed])):
@@ -163,11 +169,13 @@ class Program:
 
     def finish(
         self, arrays: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
-        outs: Sequence[Any] | None = None,
+        outs: Sequence[Any] | None = None, held: Sequence[Any] = (),
     ) -> Any:  # fmt: skip
         """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
         it returns; the arrays of `out=` get it too."""
         made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
+        if held:
+            made = [held[o.place] if o.kind == "container" else m for o, m in zip(self.outputs, made, strict=True)]
         if self.layouts.orders:
             made = [arrays[o.place] if self.is_turned_back(o) else m for o, m in zip(self.outputs, made, strict=True)]
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
@@ -281,38 +289,19 @@ def _trace_once(
         trace.lengths, trace.needs, needs.left, trace.lies = lengths, needs, trace.left, layouts.lies
         needs.lines = trace.lines
         shared = _enter_groups(trace, groups, leaves, met, names)
-        given: list[Any] = []
-        params: list[Value] = []
-        numbers: list[int] = []
-        for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
-            type_ = None if i in needs.known else leaf_type(leaf, name)
-            turn = back(layouts.orders[i]) if layouts.orders else ()
-            if type_ is None or i in shared:
-                given.append(_known(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
-                continue
-            memory = layouts.memories[i] if layouts.memories else None
-            with at(ParameterOrigin.of(name, f)):
-                value = param(memory.type if memory else type_, name if name.isidentifier() else f"x{i}")
-                content = memory.shown(value) if memory else value
-            is_array = kinds.is_array(leaf)
-            is_writeable = not is_array or leaf.flags.writeable
-            storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
-            storage.is_callers_wish = not is_writeable
-            given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
-            params.append(value)
-            numbers.append(i)
-            if may_be_known(leaf):
-                needs.leaves[value] = i
+        given, entered_at = _enter(trace, f, leaves, names, shared, layouts)
         trace.ends = ends = Ends(given, leaves)
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
         held = Held(containers(whole, ends.closed), ends)
         objects = [x for x in given if id(x) not in ends.closed]
         with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function():
-            made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
+            made = as_deques(returned(callee(f, trace)(*args, **kwargs)))
+        theirs = trace.taken | held.numbers
+        made, made_structure = flatten(made, frozenset(theirs))
         after = after_of(whole, structure, given, held)
         check_unseen([*made, *after.new])
-        outputs = outputs_of(made, after.new)
+        outputs = outputs_of(made, after.new, theirs)
         results = outputs.results
         changed = after.changed(outputs.left)
         written = _written(given, trace, results)
@@ -322,12 +311,12 @@ def _trace_once(
         sources = list(trace.captured.values())
     entered = tuple(s.entered for s in sources if s.entered is not None)
     flat = tuple(dict.fromkeys(s.entered for s, _ in shared.values() if s.entered is not None))
-    fn = Function(getattr(f, "__name__", "fn"), (*params, *flat, *entered), tuple(results))
+    fn = Function(getattr(f, "__name__", "fn"), (*entered_at.values(), *flat, *entered), tuple(results))
     check_escaped(fn, trace)
     captured = tuple(s.source for s in sources)
     watched = _watched(given, trace)
     return Program(
-        fn, tuple(numbers), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
+        fn, tuple(entered_at), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
         layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
@@ -338,6 +327,33 @@ def _trace_once(
 def forms_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """What can be set of arrays that stay the same objects."""
     return tuple([(a.dtype, a.shape, a.strides) for a in arrays])
+
+
+def _enter(
+    trace: Trace, f: Callable[..., Any], leaves: Sequence[Any], names: Sequence[str],
+    shared: dict[int, tuple[Storage, tuple[Lens, ...]]], layouts: Layouts,
+) -> tuple[list[Any], dict[int, Value]]:  # fmt: skip
+    """What the function gets for each leaf, and the parameters, by the leaf's number."""
+    given: list[Any] = []
+    params: dict[int, Value] = {}
+    for i, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
+        type_ = None if i in trace.needs.known else leaf_type(leaf, name)
+        turn = back(layouts.orders[i]) if layouts.orders else ()
+        if type_ is None or i in shared:
+            given.append(_known(leaf, turn) if type_ is None else _turned(TracedArray(*shared[i]), turn))
+            continue
+        memory = layouts.memories[i] if layouts.memories else None
+        with at(ParameterOrigin.of(name, f)):
+            value = params[i] = param(memory.type if memory else type_, name if name.isidentifier() else f"x{i}")
+            content = memory.shown(value) if memory else value
+        is_array = kinds.is_array(leaf)
+        is_writeable = not is_array or leaf.flags.writeable
+        storage = Storage(trace, content, index=i, writeable=is_writeable, strides=strides_of(leaf))
+        storage.is_callers_wish = not is_writeable
+        given.append(TracedArray(storage, turn, is_scalar=not is_array, is_weak=type(cast("Any", leaf)) in WEAK))
+        if may_be_known(leaf):
+            trace.needs.leaves[value] = i
+    return given, params
 
 
 def _known(leaf: Any, turn: tuple[Lens, ...]) -> Any:

@@ -148,6 +148,7 @@ class Trace:
     ends: Any = None  # the lists of which only the end is known; see `growing`
     is_blind: bool = False  # whether some function has no source, so that what it does to lists is not seen
     grown: dict[int, Any] = field(default_factory=dict[int, Any])  # where containers from outside are changed that are
+    taken: dict[int, int] = field(default_factory=dict[int, int])  # numbers of those from outside, by id
     asked: set[int] = field(default_factory=set[int])  # arguments too, and those whose length is asked for, by number
     passed: list[Any] = field(default_factory=list[Any])  # arguments of functions that are traced inside
     is_region: bool = False  # a part of the function of the trace around it; see `control.region`

@@ -10,7 +10,7 @@ import random
 import sys
 import types
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _STANDARD: Final = os.path.dirname(os.__file__)
 _STATEFUL: Final[Any] = (random.Random, io.IOBase, bytearray, array.array, collections.ChainMap)
@@ -62,10 +62,15 @@ def is_stateful(kind: Any) -> bool:
     return (hasattr(kind, "__next__") or issubclass(kind, _STATEFUL)) and not is_plain(kind)
 
 
+def kind_of(x: Any) -> Any:
+    """The class of an object."""
+    return cast("Any", type(x))
+
+
 def receivers(f: Any) -> list[Any]:
-    """The objects whose method a function is, or the one that it is made from."""
+    """The objects whose method a function is, or the one that it is made from, or which are called themselves."""
     found = list[Any]()
     while f is not None:
-        found += [f.__self__] if isinstance(f, types.MethodType) else []
+        found += [f.__self__] if isinstance(f, types.MethodType) else [f] if is_plain(kind_of(f)) else []
         f = getattr(f, "__wrapped__", None)
     return found

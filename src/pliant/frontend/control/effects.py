@@ -24,6 +24,7 @@ from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.walked import going_on
+from pliant.frontend.kinds import is_of
 from pliant.frontend.tracing import Storage, current, is_tracing
 
 CHANGING: Final = frozenset((
@@ -226,7 +227,7 @@ def advanced(iterator: Iterator[Any], *default: Any) -> Any:
 
 def augmented(name: str, x: Any, y: Any) -> Any:
     """`x += y` and its like."""
-    if isinstance(x, CONTAINERS):
+    if is_of(x, CONTAINERS):
         changing(x, "update")
     if type(x) is list and name == "iadd":
         lists.extend(cast("Any", x), y)

@@ -15,13 +15,18 @@ from contextlib import contextmanager
 from types import CellType, FunctionType
 from typing import Any, cast
 
+from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
-from pliant.frontend.control.objects import flatten, unflatten
+from pliant.frontend.bounded import Bounded
+from pliant.frontend.control.fronts import Front
+from pliant.frontend.control.objects import flatten, is_own, unflatten
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import reached
+from pliant.frontend.kinds import is_of
+from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_plain
 
@@ -56,6 +61,22 @@ def note_unseen(trace: Trace, fn: FunctionType) -> None:
                 note(place_of("attribute", x, name))
 
 
+def check_strangers(trace: Trace, held: Iterable[Any], now: Iterable[Any]) -> None:
+    """UnsupportedError if something from outside that is no argument is among the containers that arguments hold now.
+    held: these before."""
+    new = {id(x): x for x in now if id(x) not in trace.taken and id(x) not in trace.own}
+    for x in held:
+        new.pop(id(x), None)
+    strangers = [x for x in reached(trace, trace.given) if id(x) in new] if new else []
+    if strangers:
+        kind = type(strangers[0]).__name__
+        error = UnsupportedError(
+            f"a {kind} from outside of the function is put into an argument", hint="make it an argument, too"
+        ).at(("here", here()))
+        error.holders = tuple(strangers)
+        raise error
+
+
 def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
     """Undo what a trace did outside, for another one of the same function."""
     for place, (before, _) in reversed(left.items()):
@@ -64,21 +85,22 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
 
 def _check(trace: Trace, outside: set[int]) -> None:
     error: UnsupportedError | None = None
-    for place, (_, origin) in trace.left.items():
+    for place, (before, origin) in trace.left.items():
         is_outside = isinstance(place.holder, type) or id(place.holder) in outside
         if not is_outside or id(place.holder) in trace.own:
             continue
-        leaves, structure = flatten(place.get())
-        traced = [x for x in leaves if type(x) is TracedArray]
-        unknown = [x for x in leaves if type(x) is Unbound or (type(x) is TracedArray and x.concrete is None)]
-        if unknown:
+        content = place.get()
+        leaves, structure = flatten(content)
+        unknown = [x for x in flatten(content, is_own)[0] if _is_unknown(x)]
+        is_longer = place.is_whole and is_of(place.holder, list) and len(content) > len(before)
+        if unknown or is_longer:
             error = error or UnsupportedError(
-                f"{_text(place)} outlives the call, and is left with {_what(unknown[0])}",
+                f"{_text(place)} outlives the call, and is {_what(unknown)}",
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
             error.holders = (*error.holders, place.holder)
-        elif traced:
+        elif any([type(x) is TracedArray for x in leaves]):
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
     if error is not None:
         raise error
@@ -88,9 +110,19 @@ def _leaves(content: Any) -> list[Any]:
     return flatten(content)[0]
 
 
-def _what(x: Any) -> str:
+def _is_unknown(x: Any) -> bool:
+    """Whether something is known only at run time."""
+    return isinstance(x, Unbound | Bounded | Selection | Front) or (type(x) is TracedArray and x.concrete is None)
+
+
+def _what(unknown: list[Any]) -> str:
+    """What is wrong with what is left."""
+    if not unknown:
+        return "longer after each"
+    x = unknown[0]
     is_array = type(x) is TracedArray
-    return f"a traced array {x.type}" if is_array else "what a condition decides that is known only at run time"
+    text = f"a traced array {x.type}" if is_array else "what a condition decides that is known only at run time"
+    return f"left with {text}"
 
 
 def _plain(x: Any) -> Any:
