@@ -399,6 +399,20 @@ def test_elements_are_found_among_few_and_among_many(count: int, dtype: str) -> 
         np.testing.assert_array_equal(made, np.isin(x.reshape(20, 10), y, invert=invert), strict=True)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "i8", "u8"])
+@pytest.mark.parametrize("spread", [40, 2**7 - 1, 2**40, 2**63 - 1])
+def test_integers_are_found_wherever_they_lie(spread: int, dtype: str) -> None:
+    rng, info = np.random.default_rng(0), np.iinfo(dtype)
+    least, most = max(info.min, -spread), min(info.max, spread)
+    y = rng.integers(least, most, 300, endpoint=True).astype(dtype)
+    for z in (y, y // 2 + np.array(info.max // 2, dtype), y // 2 + np.array(info.min // 2, dtype)):
+        x = np.concatenate((z[::7], np.array([info.min, info.max, 0, 1], dtype), rng.permutation(y)[:90]))
+        found = pliant.jit(np.isin)(x, z)
+        np.testing.assert_array_equal(found, np.isin(x, z), strict=True)
+        rows = pliant.vmap(np.isin)(np.stack([x, x + 1]), np.stack([z, z]))
+        np.testing.assert_array_equal(rows, [np.isin(x, z), np.isin(x + 1, z)])
+
+
 def test_a_first_axis_that_is_known_is_gone_over() -> None:
     def f(x: Any) -> Any:
         a, b = x[x[:, 0] > 2].T

@@ -87,6 +87,26 @@ def test_the_gradient_of_a_determinant_of_a_singular_matrix_is_its_cofactors():
     assert_allclose(back, [[14, -10, 2], [-7, 5, -1], [0, 0, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("least", [1.0, 1e-3, 1e-9, 0.0])
+def test_cofactors_of_large_matrices_are_right_however_close_to_singular(least, dtype):
+    n = 70
+    rows, columns = (np.linalg.qr(RNG.standard_normal((n, n)))[0] for _ in range(2))
+    sizes = np.ones((2, 1, n))
+    sizes[1, 0, 0] = least  # the other matrix of the stack is regular
+    phases = np.exp(1j * np.arange(n)) if dtype == np.complex128 else np.ones(n)
+    a = (phases[:, None] * ((rows * sizes) @ columns)).astype(dtype)
+    back = pliant.grad(lambda x: np.sum(np.real(np.linalg.det(x))))(a)
+    tolerance = 1e-3 if dtype == np.float32 else 1e-9
+    assert_allclose(back, np.conj(Cofactor().array(np, a)), rtol=tolerance, atol=tolerance)
+
+
+def test_cofactors_of_large_matrices_that_hold_nan_are_nan():
+    a = np.eye(70)
+    a[3, 5] = np.nan
+    assert np.isnan(pliant.grad(np.linalg.det)(a)).any()
+
+
 @pytest.mark.parametrize("rank", [0, 1, 2, 3, 4])
 def test_second_derivatives_of_a_determinant_need_no_inverse(rank):
     a = RNG.standard_normal((4, rank)) @ RNG.standard_normal((rank, 4))

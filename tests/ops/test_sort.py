@@ -46,6 +46,40 @@ def test_equal_elements_share_the_derivatives_of_their_ranks(last, share, others
     assert_allclose(back, [share, 0, share, 0, share, 0, others])
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (300, 300), (599, 599), (290, 310), (0, 70), (530, 599)])
+def test_partitions_with_ties_have_the_derivatives_of_sorted_elements(first, last, axis):
+    x = np.round(np.random.default_rng(first).normal(size=(600, 3)), 1)
+    x[5:8] = np.nan
+    x, weights = (x, np.arange(1.0, last - first + 2)) if axis == 0 else (x.T, np.arange(1.0, last - first + 2))
+
+    def weighed(order):
+        def f(x):
+            y = np.moveaxis(order(x), axis, -1)
+            inside, before = y[..., first : last + 1], y[..., :first]
+            return np.nansum(weights * inside**2) + np.sum(before**2) + np.nansum(y[..., last + 1 :] ** 3)
+
+        return f
+
+    def by_sort(x):
+        return np.sort(x, axis)
+
+    def by_partition(x):
+        return np.partition(x, (first, last), axis)
+
+    wanted = pliant.grad(weighed(by_sort))(x)
+    assert_allclose(pliant.grad(weighed(by_partition))(x), wanted, rtol=1e-12)
+    rows = np.moveaxis(x, 1 - axis, 0)
+    one = pliant.grad(lambda x: np.sum(np.partition(x, (first, last))[first : last + 1] * weights))
+    assert_allclose(pliant.vmap(one)(rows), [one(row) for row in rows])
+
+
+def test_partitions_are_differentiated_without_sorting():
+    x = np.random.default_rng(0).normal(size=5000)
+    for f in (lambda x: np.partition(x, 100)[:100].sum(), lambda x: np.quantile(x, [0.5, 0.501]).sum()):
+        assert "argsort" not in str(pliant.explain(pliant.grad(f), x))
+
+
 def test_medians_and_quantiles_are_differentiated_without_sorting():
     x = np.random.default_rng(0).normal(size=(5, 100))
     for f in (lambda x: np.median(x, 1).sum(), lambda x: (np.quantile(x, 0.3, 1) ** 2).sum()):

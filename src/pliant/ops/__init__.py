@@ -35,6 +35,7 @@ from pliant.ops import (
     loop_rules,
     masked_writes,
     matrix,
+    others,
     paired,
     positions,
     power,
@@ -76,7 +77,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     scatter_extremum, scatter_fold, sort, scan, positions, matrix, solve, triangular, spectral, least_squares,
     spectral_function, singular_function,
     contract, einsum, convolve, halves, fft, show, custom,
-    loop, loop_rules, branch_part, cond, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
+    loop, loop_rules, branch_part, cond, others, paired, retrace, reversible, sparing, tape, while_loop, accumulation,
 )  # fmt: skip
 
 

@@ -97,18 +97,12 @@ class ReduceProd(Reduction):
         return x
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        # Each element's partial is the product of those before it and of those after it.
-        from pliant.ops.scan import exclusive_cumprod  # scan.py reads this file
+        from pliant.ops.others import products_of_others  # which reads this file
 
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
         if dx is None or not y.type.is_float:
             return (y,), (None,)
-        order = (*(a for a in range(x.type.rank) if a not in self.axes), *self.axes)
-        count = math.prod(x.shape[a] for a in self.axes)
-        rows, drows = (reshape(permute(v, order), (*y.shape, count)) for v in (x, dx))
-        axis = y.type.rank
-        others = exclusive_cumprod(rows, axis) * exclusive_cumprod(rows, axis, reverse=True)
-        return (y,), (reduce_sum(others * drows, (axis,)),)
+        return (y,), (reduce_sum(products_of_others(x, self.axes) * dx, self.axes),)
 
 
 def is_filled(value: Value, number: float) -> bool:

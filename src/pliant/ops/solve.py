@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import Any, Final, final
 
+from pliant.core.build import trace
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values, const
 from pliant.core.types import Type, real_dtype
@@ -12,6 +13,7 @@ from pliant.ops.base import Linear, sum_of
 from pliant.ops.bits import logical_or
 from pliant.ops.compare import equal, less
 from pliant.ops.complex import conj
+from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.matrix import (
@@ -33,11 +35,15 @@ from pliant.ops.matrix import (
     tril,
     triu,
 )
-from pliant.ops.reduce import reduce_prod, reduce_sum
+from pliant.ops.reduce import reduce_max, reduce_or, reduce_prod, reduce_sum
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, iota
 from pliant.ops.transcendental import Log
 from pliant.ops.triangular import TriangularSolve
+
+SMALL: Final = {"f32": 5e-3, "f64": 6e-6}
+"""Pivots beside the largest, of a matrix whose inverse lacks more than a third of its digits: the cube root of what
+rounds."""
 
 
 @final
@@ -94,11 +100,7 @@ class Solve(Solver):
     def expand(self, a: Value, b: Value) -> Value:
         # All that solve with one matrix share its factors: equal nodes are one node.
         lu, perm = Lu().apply(a)
-        if self.adjoint:
-            y = TriangularSolve(lower=False, adjoint=True)(lu, b)
-            return take_rows(TriangularSolve(lower=True, adjoint=True, unit=True)(lu, y), inverse_order(perm))
-        y = TriangularSolve(lower=True, unit=True)(lu, take_rows(b, perm))
-        return TriangularSolve(lower=False)(lu, y)
+        return solve_factored(lu, perm, b, adjoint=self.adjoint)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, b), (da, db) = xs, dxs
@@ -146,8 +148,7 @@ class Det(Matrices):
         return xp.linalg.det(a)
 
     def expand(self, a: Value) -> Value:
-        lu, perm = Lu().apply(a)
-        return reduce_prod(diagonals(lu), (a.type.rank - 2,)) * _parity(perm, a.dtype)
+        return det_factored(*Lu().apply(a))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
@@ -160,7 +161,8 @@ class Det(Matrices):
 class Cofactor(Matrices):
     """The derivative of each determinant by the elements of its matrix, det(a)·a⁻ᵀ if that exists.
 
-    Right for singular matrices too: from singular values here, without division in native code of small ones.
+    Right for singular matrices too: from singular values, or without division in native code of small ones. In native
+    code large ones are solved with where no pivot is small.
     """
 
     def infer(self, a: Type) -> Type:
@@ -173,6 +175,16 @@ class Cofactor(Matrices):
         others = xp.where(xp.eye(n, dtype=bool), xp.ones_like(s[..., None]), s[..., None, :])
         scale = xp.prod(others, axis=-1) * (xp.linalg.det(u) * xp.linalg.det(vh))[..., None]
         return xp.astype(xp.matmul(xp.conj(u) * scale[..., None, :], xp.conj(vh)), a.dtype)
+
+    def expand(self, a: Value) -> Value:
+        if not a.type.size:
+            return a
+        lu, perm = Lu().apply(a)
+        every, types = tuple(range(a.type.rank - 1)), (a.type, lu.type, perm.type)
+        pivots = Abs()(diagonals(lu))
+        largest = broadcast(reduce_max(pivots, every[-1:]), pivots.shape, every[:-1])
+        is_small = reduce_or(less(pivots, SMALL[pivots.dtype] * largest), every)
+        return Cond(trace(_by_singular_values, *types), trace(_by_inverse, *types)).apply(is_small, a, lu, perm)[0]
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a,), (da,) = xs, dxs
@@ -224,6 +236,25 @@ class CofactorRate(Linear, Matrices):
         return None, conj(self(a, conj(ct)))  # second derivatives of a determinant are symmetric
 
 
+def _by_inverse(a: Value, lu: Value, perm: Value) -> Value:
+    """The cofactors of regular matrices: det(a)·a⁻ᵀ."""
+    inverse = conj(solve_factored(lu, perm, eye(a.shape[-1], a.dtype, a.shape[:-2]), adjoint=True))
+    y = det_factored(lu, perm)
+    return broadcast(y, a.shape, tuple(range(y.type.rank))) * inverse
+
+
+def _by_singular_values(a: Value, lu: Value, perm: Value) -> Value:
+    """The cofactors of any matrices: of a = u·s·vh, those of the diagonal matrix between those of the others."""
+    from pliant.ops.spectral import svd  # whose derivatives solve
+
+    u, s, vh = svd(a)
+    every = broadcast(s, a.shape, (*range(s.type.rank - 1), s.type.rank))
+    scale = convert(reduce_prod(select(on_diagonal(a.shape), 1, every), (s.type.rank,)), a.dtype)
+    sign = det(u) * det(vh)
+    whole = broadcast(sign, a.shape, tuple(range(sign.type.rank)))
+    return whole * products(scale_columns(conj(u), scale), conj(vh))
+
+
 def _products_of_others(s: Value) -> Value:
     """The product of all of s but s_i and s_j at (i, j), 0 on the diagonal: `t[…, n] → t[…, n, n]`."""
     rank, n = s.type.rank, s.shape[-1]
@@ -266,6 +297,20 @@ class Slogdet(Matrices):
         dlogs = real_part(rate)
         turned = signs * (rate - convert(dlogs, a.dtype)) if a.type.kind == "c" else None
         return (signs, logs), (turned, dlogs)
+
+
+def solve_factored(lu: Value, perm: Value, b: Value, *, adjoint: bool) -> Value:
+    """`Solve` with what `Lu` makes of its matrices."""
+    if adjoint:
+        y = TriangularSolve(lower=False, adjoint=True)(lu, b)
+        return take_rows(TriangularSolve(lower=True, adjoint=True, unit=True)(lu, y), inverse_order(perm))
+    y = TriangularSolve(lower=True, unit=True)(lu, take_rows(b, perm))
+    return TriangularSolve(lower=False)(lu, y)
+
+
+def det_factored(lu: Value, perm: Value) -> Value:
+    """The determinants of matrices of which `Lu` makes these."""
+    return reduce_prod(diagonals(lu), (lu.type.rank - 2,)) * _parity(perm, lu.dtype)
 
 
 def _parity(perm: Value, dtype: str) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 from pliant.core import ir
@@ -17,7 +17,7 @@ from pliant.ops.index import add_along, take_along
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.scan import cumsum
 from pliant.ops.select import Select, select
-from pliant.ops.shape import Permute, broadcast, concatenate, lift, permute, slice_axis
+from pliant.ops.shape import Permute, broadcast, concatenate, lift, permute, reshape, slice_axis
 
 FEW: Final = 4
 """Places of sorted elements whose derivatives are found by comparing them with all."""
@@ -73,8 +73,8 @@ class Sort(Op):
 @frozen
 class Partition(Op):
     """The elements along `axis`, those at places `first` to `last` as they are if all are sorted, those before them no
-    greater, those after them no smaller; NaN counts as largest. The sorted elements are one such order, and the
-    one that has the derivatives.
+    greater, those after them no smaller; NaN counts as largest. The others lie in any order: where there are
+    derivatives, in that of `Argpartition`.
     """
 
     axis: int
@@ -95,7 +95,12 @@ class Partition(Op):
         return along_last(x, self.axis, lambda x, last: partition(x, last, self.first, self.last)) or sort(x, self.axis)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
-        return Sort(self.axis).jvp(xs, dxs)
+        (x,), (dx,), axis = xs, dxs, self.axis
+        if dx is None or not x.type.is_float:
+            return self.apply(x), (None,)
+        order = argpartition(x, axis, self.first, self.last)
+        y, dy = [take_along(v, order, axis, unique=True) for v in (x, dx)]
+        return (y,), (evened_about(y, dy, axis, self.first, self.last),)
 
     def batch(self, n: int, batched: tuple[bool, ...], x: Value) -> Value:
         return Partition(self.axis + 1, self.first, self.last)(x)
@@ -133,7 +138,7 @@ class Ranked(Op):
         if dx is None or not x.type.is_float:
             return self.apply(x), (None,)
         if self.count > FEW:
-            (y,), (dy,) = Sort(self.axis).jvp(xs, dxs)
+            (y,), (dy,) = Partition(self.axis, self.first, self.last).jvp(xs, dxs)
             return (self._part(y),), (None if dy is None else self._part(dy),)
         y = self(x)
         every = (*x.shape, self.count)
@@ -308,14 +313,64 @@ def argsort(x: Value, axis: int, *, stable: bool = True) -> Value:
 
 def evened(y: Value, dy: Value, axis: int) -> Value:
     """`dy` with its mean over each run of equal elements of the sorted `y`, along `axis`."""
-    n = y.shape[axis]
-    if n < 2:
+    if y.shape[axis] < 2:
         return dy
+    run = _runs(y, axis)
+    return _means(dy, fit(const(1, dy.dtype), dy.type), run, run, axis)
+
+
+def evened_about(y: Value, dy: Value, axis: int, first: int, last: int) -> Value:
+    """`dy` with its mean over all elements of a partition `y` that equal one of those at places `first` to `last`."""
+    count, rest = last - first + 1, y.shape[axis] - last - 1
+    (low, ranked, high), (dlow, dranked, dhigh) = (_cut(v, axis, (first, count, rest)) for v in (y, dy))
+    run = _runs(ranked, axis)
+    terms, counts, runs = [dranked], [fit(const(1, dy.dtype), dranked.type)], [run]
+    sides = list[tuple[int, Value, Value]]()
+    for place, side, dside in ((0, low, dlow), (count - 1, high, dhigh)):
+        is_equal = equal(side, _row_repeated(ranked, axis, place, side.shape[axis]))
+        terms.append(_total(select(is_equal, dside, 0), axis))
+        counts.append(_total(convert(is_equal, dy.dtype), axis))
+        runs.append(slice_axis(run, axis, place, 1))
+        sides.append((place, is_equal, dside))
+    term, n, of_run = [concatenate(tuple(parts), axis) for parts in (terms, counts, runs)]
+    means = _means(term, n, of_run, run, axis)
+    below, above = (
+        select(is_equal, _row_repeated(means, axis, place, dside.shape[axis]), dside)
+        for place, is_equal, dside in sides
+    )
+    return concatenate((below, means, above), axis)
+
+
+def _cut(x: Value, axis: int, counts: Sequence[int]) -> list[Value]:
+    """Parts of these lengths along `axis`, one after the other."""
+    return [slice_axis(x, axis, sum(counts[:j]), count) for j, count in enumerate(counts)]
+
+
+def _row_repeated(x: Value, axis: int, place: int, count: int) -> Value:
+    """What lies at a place along `axis`, a number of times."""
+    row = slice_axis(x, axis, place, 1)
+    others = [a for a in range(x.type.rank) if a != axis]
+    full = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+    return broadcast(reshape(row, [x.shape[a] for a in others]), full, tuple(others))
+
+
+def _total(x: Value, axis: int) -> Value:
+    """The sum along `axis`, which stays."""
+    return reshape(reduce_sum(x, (axis,)), (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+
+
+def _runs(y: Value, axis: int) -> Value:
+    """The number of the run of equal elements that each of the sorted `y` belongs to."""
+    n = y.shape[axis]
     is_new = not_equal(slice_axis(y, axis, 1, n - 1), slice_axis(y, axis, 0, n - 1))
     first = ir.operators.zeros(y.type.with_dtype("i64").with_shape((*y.shape[:axis], 1, *y.shape[axis + 1 :])))
-    run = cumsum(concatenate((first, convert(is_new, "i64")), axis), axis)
-    zeros, ones = ir.operators.zeros(dy.type), fit(const(1, dy.dtype), dy.type)
-    total, count = (add_along(zeros, run, part, axis) for part in (dy, ones))
+    return cumsum(concatenate((first, convert(is_new, "i64")), axis), axis)
+
+
+def _means(terms: Value, counts: Value, runs: Value, run: Value, axis: int) -> Value:
+    """The sum of the terms of each `run` divided by that of their counts. runs: those that the terms belong to."""
+    zeros = ir.operators.zeros(run.type.with_dtype(terms.dtype))
+    total, count = (add_along(zeros, runs, part, axis) for part in (terms, counts))
     return take_along(total, run, axis) / take_along(count, run, axis)
 
 

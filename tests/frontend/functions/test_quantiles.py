@@ -80,3 +80,46 @@ def test_derivatives_and_batches_of_several_quantiles() -> None:
 def test_quantiles_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(ValueError, match="must be in the range"):
         pliant.jit(lambda x: np.quantile(x, [0.5, np.nan]))(np.ones(9))
+
+
+def with_nan(dtype: str) -> Any:
+    """Rows with no NaN, one, some, many, all but two, all but one, and nothing else; with ties and infinities."""
+    x = np.round(numbers("f8", 8, LONG), 2).astype(dtype)
+    for row, count in enumerate((0, 1, 400, LONG // 2, LONG - 2, LONG - 1, LONG)):
+        x[row, np.random.default_rng(row).permutation(LONG)[:count]] = np.nan
+    x[2, x[2] > 2], x[3, x[3] < -1] = np.inf, -np.inf
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:All-NaN slice", "ignore:invalid value")
+def test_quantiles_of_all_but_nan_are_numpys(method: Any, dtype: str) -> None:
+    x = with_nan(dtype)
+
+    def f(x: Any) -> Any:
+        return np.nanquantile(x, FEW, 1, method=method), np.nanpercentile(x.T, 37, (0,), method=method, keepdims=True)
+
+    for found, wanted in zip(pliant.jit(f)(x), f(x), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=1e-6 if dtype == "f4" else 1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice", "ignore:invalid value")
+def test_medians_of_all_but_nan_are_numpys() -> None:
+    x = with_nan("f8")
+    for axis in (None, 0, 1, (0, 1)):
+        np.testing.assert_array_equal(pliant.jit(lambda x, a=axis: np.nanmedian(x, a))(x), np.nanmedian(x, axis))
+    assert not is_sorted_whole(lambda x: np.nanmedian(x, 1), x)
+    assert is_sorted_whole(lambda x: np.nanquantile(x, x[0, :60] ** 2 / 100, 1), x)
+
+
+@pytest.mark.parametrize("q", [0.5, [0.1, 0.75]])
+def test_derivatives_and_batches_of_quantiles_of_all_but_nan(q: Any) -> None:
+    x = with_nan("f8")[[0, 1, 4, 5]]
+    wanted = pliant.grad(lambda x, q: np.sum(np.nanquantile(x, q, 1) ** 2))(x, np.array(q))  # which sorts
+    np.testing.assert_allclose(pliant.grad(lambda x: np.sum(np.nanquantile(x, q, 1) ** 2))(x), wanted, rtol=1e-13)
+    (_, rate) = pliant.jvp(lambda x: np.nanquantile(x, q, 1), (x,), (x[::-1],))
+    rows = [pliant.jvp(lambda x: np.nanquantile(x, q), (x[j],), (x[3 - j],))[1] for j in range(4)]
+    np.testing.assert_allclose(rate, np.stack(rows, -1))
+    np.testing.assert_array_equal(pliant.vmap(lambda x: np.nanquantile(x, q))(x), np.nanquantile(x, q, 1).T)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pliant.core.build import trace
 from pliant.core.ir import Value, const
 from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError, ShapeError
@@ -27,14 +28,17 @@ from pliant.frontend.functions.common import (
 from pliant.frontend.functions.shape import ravel
 from pliant.ops import bits, compare, elementwise
 from pliant.ops import sort as sorting
+from pliant.ops.cond import Cond
 from pliant.ops.ensure import ensure
-from pliant.ops.index import gather, scatter_add
-from pliant.ops.reduce import reduce_or
+from pliant.ops.index import gather, scatter_add, scatter_set
+from pliant.ops.reduce import reduce_max, reduce_min, reduce_or
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, slice_axis
 
 COMPARED: Final = 48
 """Elements that each is compared with; in more it is searched for."""
+WIDER: Final = 6
+"""Times all elements together: the most that a table is worth, as for NumPy."""
 
 
 def _along(a: Any, axis: Any, build: Callable[[Value, int], Value]) -> TracedArray:
@@ -210,19 +214,48 @@ def _periodic(x: TracedArray, line: TracedArray, heights: TracedArray, period: A
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
-    """np.isin: every element against every other where these are few, else by a search in them."""
+    """np.isin: every element against every other where these are few, else by a search in them, or, of integers that
+    lie close together, in a table."""
     x, y = as_traced(element), ravel(solid(test_elements))
     dtype = result_dtype(x, y)
     a, b = value_of(x, dtype), value_of(y, dtype)
     if y.size > COMPARED and b.type.kind != "c":
-        line = sorting.sort(b, 0)
-        places = compare.minimum(sorting.searchsorted(line, a), y.size - 1)
-        found = compare.equal(gather(line, places), a)
+        found = _found_by_search(a, b) if b.type.is_float else _found_in_table(a, b)
         return fresh(bits.invert(found) if invert else found, is_array=True)
     full = (*a.shape, y.size)
     same = compare.equal(broadcast(a, full, tuple(range(len(a.shape)))), broadcast(b, full, (len(a.shape),)))
     found = reduce_or(same, (len(a.shape),))
     return fresh(bits.invert(found) if invert else found, is_array=True)
+
+
+def _found_by_search(a: Value, b: Value) -> Value:
+    """Whether each element of a is in the row b."""
+    line = sorting.sort(b, 0)
+    places = compare.minimum(sorting.searchsorted(line, a), b.shape[0] - 1)
+    return compare.equal(gather(line, places), a)
+
+
+def _found_in_table(a: Value, b: Value) -> Value:
+    """Whether each of the integers a is in the row b: in a table of those from its least to its greatest, if that is
+    not much longer than both."""
+    a, b = (v if v.dtype == "u64" else elementwise.convert(v, "i64") for v in (a, b))
+    n = WIDER * (a.type.size + b.type.size)
+
+    def by_table(a: Value, b: Value, low: Value, high: Value) -> Value:
+        flags = broadcast(const(False, "bool"), (n,), ())
+        places = elementwise.convert(elementwise.sub(b, low), "i64")
+        table = scatter_set(flags, (places,), broadcast(const(True, "bool"), b.shape, ()))
+        inside = bits.logical_and(compare.less_equal(low, a), compare.less_equal(a, high))
+        place = elementwise.convert(elementwise.sub(select(inside, a, low), low), "i64")
+        return bits.logical_and(inside, gather(table, place))
+
+    def by_search(a: Value, b: Value, low: Value, high: Value) -> Value:
+        return _found_by_search(a, b)
+
+    low, high = reduce_min(b, (0,)), reduce_max(b, (0,))
+    span, types = elementwise.sub(high, low), (a.type, b.type, low.type, high.type)  # wraps to below 0, if at all
+    is_short = bits.logical_and(compare.less_equal(0, span), compare.less(span, n))
+    return Cond(trace(by_table, *types), trace(by_search, *types)).apply(is_short, a, b, low, high)[0]
 
 
 def bins(minlength: Any, dtype: Any) -> TracedArray:

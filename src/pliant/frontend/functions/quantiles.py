@@ -30,8 +30,9 @@ from pliant.ops import sort as sorting
 from pliant.ops.bits import bitwise_or
 from pliant.ops.index import take_along
 from pliant.ops.reduce import reduce_or, reduce_sum
+from pliant.ops.scan import cumsum
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast, concatenate, permute
+from pliant.ops.shape import broadcast, concatenate, permute, slice_axis
 from pliant.ops.shape import reshape as reshape_value
 
 CLOSE = 8
@@ -159,7 +160,7 @@ def _quantile(
         given = _front(_weights(weights, x, axis, axes, method), axes)
         y = elementwise.convert(_weighted(line, given, fraction, leaves_nan_out=name.startswith("nan")), to)
     elif name.startswith("nan") and x.type.is_float:
-        y = _among_numbers(line, fraction, method, to, _first if is_whole else _blend)
+        y = _among_numbers(x, axes, fraction, method, to, _first if is_whole else _blend)
     else:
         n = _size(x, axes)
         places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
@@ -267,18 +268,53 @@ def _at_places(line: Value, places: Any, to: str, is_whole: bool) -> Value:
     return _blend(a, b, broadcast(t, a.shape, tuple(range(rank))) if t.shape != a.shape else t, to)
 
 
-def _among_numbers(line: Value, fraction: Any, method: str, to: str, blend: Blend) -> Value:
-    """The quantiles of the sorted elements that are no NaN, whose number differs from column to column."""
-    missing = reduce_sum(elementwise.convert(compare.isnan(line), "i64"), (0,))
-    count = line.shape[0] - fresh(missing, is_array=True).astype(np.float64)
+def _among_numbers(x: TracedArray, axes: tuple[int, ...], fraction: Any, method: str, to: str, blend: Blend) -> Value:
+    """The quantiles of the elements that are no NaN, whose number differs from row to row."""
+    line = _back(x, axes)
+    n, is_nan = line.shape[-1], compare.isnan(line)
+    missing = reduce_sum(elementwise.convert(is_nan, "i64"), (line.type.rank - 1,))
+    count = n - fresh(missing, is_array=True).astype(np.float64)
     wanted = fraction if isinstance(fraction, TracedArray) else fresh_concrete(np.asarray(fraction, np.float64))
     rows = xp.reshape(wanted, (-1, *(1,) * count.ndim))
     places = xp.clip(_PLACES[method](rows, count), 0, xp.maximum(count - 1, 0))
     low = xp.floor(places)
     first = low.astype(np.int64)
     second = xp.minimum(first + 1, xp.maximum(count.astype(np.int64) - 1, 0))
-    a, b = (take_along(line, i.value, 0) for i in (first, second))
-    return reshape_value(blend(a, b, (places - low).value, to), (*wanted.shape, *line.shape[1:]))
+    is_few = 0 < wanted.size <= MOST and wanted.size**2 * WORTH <= n and itemsize(line.dtype) >= SELECTED
+    if is_few and wanted.concrete is not None:
+        a, b = _selected(line, is_nan, _whole_places(method, wanted.concrete, n), first.value, second.value)
+    else:
+        table = _sorted_front(x, axes)
+        a, b = (take_along(table, i.value, 0) for i in (first, second))
+    y = reshape_value(blend(a, b, (places - low).value, to), (*wanted.shape, *line.shape[:-1]))
+    is_none = broadcast(compare.equal(missing, n), y.shape, tuple(range(len(wanted.shape), y.type.rank)))
+    return select(is_none, const(math.nan, to), y)
+
+
+def _whole_places(method: str, fraction: Any, n: int) -> list[int]:
+    """Where the quantiles of n sorted elements lie, or begin."""
+    return np.floor(np.clip(_PLACES[method](np.ravel(fraction), n), 0, n - 1)).astype(np.int64).tolist()
+
+
+def _selected(line: Value, is_nan: Value, among_all: Sequence[int], first: Value, second: Value) -> tuple[Value, Value]:
+    """The elements at places `first` and `second`, which is next to it or the same, of the sorted rows without NaN.
+
+    With one element more, a quantile lies at the same place or at the next. So as many NaN as it lies before its place
+    among all elements, never more than there are, stand for numbers below all others, the rest for numbers above.
+    """
+    last, n = line.type.rank - 1, line.shape[-1]
+    number = cumsum(elementwise.convert(is_nan, "i64"), last)
+    pairs = list[tuple[Value, Value]]()
+    for j, place in enumerate(among_all):
+        at, after = (slice_axis(v, 0, j, 1) for v in (first, second))
+        below = broadcast(reshape_value(place - at, line.shape[:-1]), line.shape, tuple(range(last)))
+        ends = select(compare.less_equal(number, below), const(-math.inf, line.dtype), const(math.inf, line.dtype))
+        found = sorting.ranked(select(is_nan, ends, line), last, place, min(place + 1, n - 1))
+        ranks = permute(found, (last, *range(last)))
+        a, b = (slice_axis(ranks, 0, k, 1) for k in (0, ranks.shape[0] - 1))
+        pairs.append((a, select(compare.equal(at, after), a, b)))
+    lows, highs = zip(*pairs, strict=True)
+    return concatenate(lows, 0), concatenate(highs, 0)
 
 
 def _blend(a: Value, b: Value, t: Value, to: str) -> Value:
@@ -343,7 +379,7 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool =
     if not x.type.is_float or not x.size:
         return median(x, axis, out, keepdims=keepdims)
     axes = axes_of(axis, x.ndim)
-    y = _among_numbers(_sorted_front(x, axes), np.float64(0.5), "linear", x.type.dtype, _mean)
+    y = _among_numbers(x, axes, np.float64(0.5), "linear", x.type.dtype, _mean)
     return store_out(kept(y, x.shape, axes, keepdims), out, "np.nanmedian", casting="unsafe")
 
 
