@@ -178,7 +178,7 @@ def _made(sample: Sample, output: Output) -> Made:
     if output.kind == "container":
         if not sample.containers:
             raise NoEntryError
-        return Came(sample.containers[place])
+        return Came(sample.containers[int(place)])
     if output.is_result:
         result = Result(place, output.kind)
         if len(output.lenses) == 1 and isinstance(cut := output.lenses[0], Cut):

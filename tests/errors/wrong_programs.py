@@ -125,6 +125,9 @@ class Summary:
     def __init__(self, mean: Any) -> None:
         self.mean = mean
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
 
 def returned_object_that_holds_arrays(x: Any) -> Any:
     return Summary(np.mean(x))
@@ -452,13 +455,28 @@ WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (THREE
 WRONG["python_integer_beyond_the_dtype"] = (pliant.jit(lambda x, n: x + n), (np.ones(2, np.int8), 300))
 
 
-def traced_array_after_its_call(x: Any) -> Any:
-    kept: list[Any] = []
-    pliant.jit(lambda y: kept.append(y * 2))(x)
-    return np.sin(kept[0])
+KEPT: list[Any] = []
 
 
-WRONG["traced_array_after_its_call"] = (traced_array_after_its_call, (X,))
+def list_from_outside_that_grows_and_is_read(x: Any) -> Any:
+    KEPT.append(x * 2)
+    return x * len(KEPT)
+
+
+WRONG["list_from_outside_that_grows_and_is_read"] = (pliant.jit(list_from_outside_that_grows_and_is_read), (X,))
+
+
+def object_that_keeps_arrays(x: Any) -> Any:
+    summary = Summary(x)
+
+    def f(y: Any) -> Any:
+        summary.mean = y * 2
+        return y
+
+    return pliant.jit(f)(x)
+
+
+WRONG["object_that_keeps_arrays"] = (object_that_keeps_arrays, (X,))
 WRONG["traced_index_out_of_range"] = (pliant.jit(lambda x, i: x[i]), (X, -5))
 
 

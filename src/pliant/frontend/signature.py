@@ -77,7 +77,8 @@ def flatten(tree: Any, closed: Closed = NONE) -> tuple[list[Any], Any]:
         return id(x) in closed
 
     leaves, structure = optree.tree_flatten(tree, is_leaf if closed else None, none_is_leaf=False, namespace=NAMESPACE)
-    return flatten(tree, closed) if found_in(leaves) else (leaves, structure)
+    found = found_in([x for x in leaves if id(x) not in closed] if closed else leaves)
+    return flatten(tree, closed) if found else (leaves, structure)
 
 
 def pruned(tree: Any, like: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -102,11 +103,11 @@ def test_a_loop_stays_one(f: Callable[..., Any]) -> None:
 
 
 def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
-    traces: list[int] = []
+    traces = io.StringIO()
 
     @pliant.jit
     def f(x: Any) -> Any:
-        traces.append(1)
+        traces.write("1")
         ys = [x[0], 1.0]
         s = sum(ys) + ys[1]
         ys.append(x[1])
@@ -114,4 +115,4 @@ def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
         return s + sum(ys)
 
     assert [f(X + k) for k in range(3)] == [f(X + k) for k in range(3)]
-    assert len(traces) == 1
+    assert traces.getvalue() == "1"
