@@ -96,7 +96,7 @@ class Grown:
 
 
 @final
-class Held:
+class Before:
     """The containers among the arguments, and what lists hold, before a function is traced."""
 
     def __init__(self, containers: Sequence[Any], ends: Ends) -> None:

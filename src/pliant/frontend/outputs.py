@@ -23,7 +23,7 @@ from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
-from pliant.frontend.growing import Growing, Grown, Held
+from pliant.frontend.growing import Before, Growing, Grown
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
@@ -372,7 +372,7 @@ class After:
         return None if self.is_same else Changed(made, *self.rest)
 
 
-def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Held) -> After:
+def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Before) -> After:
     """What the function made of the containers it was given, which were `held`."""
     closed, new = held.ends.closed, held.ends.new(current())
     leaves, found = flatten(as_deques(tree), closed)

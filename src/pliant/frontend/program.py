@@ -23,7 +23,7 @@ from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.failures import exception, failed_in, is_marked
-from pliant.frontend.growing import Ends, Growing, Held, check_unseen
+from pliant.frontend.growing import Before, Ends, Growing, check_unseen
 from pliant.frontend.guards import Guards, guards_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.memory import Memories, Memory, memories_of
@@ -293,7 +293,7 @@ def _trace_once(
         trace.ends = ends = Ends(given, leaves)
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
-        held = Held(containers(whole, ends.closed), ends)
+        held = Before(containers(whole, ends.closed), ends)
         objects = [x for x in given if id(x) not in ends.closed]
         with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function():
             made = as_deques(returned(callee(f, trace)(*args, **kwargs)))

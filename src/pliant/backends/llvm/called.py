@@ -88,13 +88,13 @@ def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> t
     """A function of addresses that evaluates a primitive, under the name by which code finds it; it returns whether
     that failed."""
 
-    evaluate = evaluator(op, operands, results)
+    evaluate, count = evaluator(op, operands, results), len(operands)
+    makers = [_array_at(t) for t in (*operands, *results)]
 
     def call(places: Any) -> int:
         try:
-            arrays = [_array(places[n], t) for n, t in enumerate(operands)]
-            given = [places[n] for n in range(len(operands), len(operands) + len(results))]
-            evaluate(arrays, [_array(place, t) if place else None for place, t in zip(given, results, strict=True)])
+            arrays = [make(places[n]) if places[n] else None for n, make in enumerate(makers)]
+            evaluate(arrays[:count], arrays[count:])
         except BaseException as error:  # goes on where the native code has returned
             _raised.error = error
             return 1
@@ -105,7 +105,8 @@ def function(op: Op, operands: tuple[Type, ...], results: tuple[Type, ...]) -> t
     return symbol(f"{PREFIX}{next(_numbers)}", address), called
 
 
-def _array(place: int, type: Type) -> Any:
-    """The array at an address."""
-    memory: Any = (ctypes.c_char * type.bytes).from_address(place)
-    return np.ndarray(type.shape, DTYPES[type.dtype], memory)
+def _array_at(type: Type) -> Callable[[int], Any]:
+    """What makes the array at an address."""
+    memory: Any = (ctypes.c_char * type.bytes).from_address
+    shape, dtype = type.shape, np.dtype(DTYPES[type.dtype])
+    return lambda place: np.ndarray(shape, dtype, memory(place))
