@@ -21,6 +21,7 @@ from tests.frontend.control import (
     flows_names,
     flows_rebound,
     flows_sections,
+    flows_singles,
     flows_tables,
     flows_unsized,
 )
@@ -38,7 +39,7 @@ STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
     *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_heaps.HEAPS, *flows_rebound.REBOUND, *flows_rebound.READ,
     *flows_ends.ENDS, *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
-    *flows_choices.CHOICES, *flows_unsized.UNSIZED,
+    *flows_choices.CHOICES, *flows_unsized.UNSIZED, *flows_singles.SINGLES,
 ]  # fmt: skip
 UNROLLED = (
     *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED,

@@ -21,6 +21,7 @@ from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.specials import special, told
+from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
@@ -37,9 +38,12 @@ ASKING: Final = frozenset((
 
 
 def asked(x: Any) -> Any:
-    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says."""
+    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says, of an array
+    of one element, that one."""
     if type(x) is OrNone:
         return truth(x, asked)
+    if type(x) is TracedArray and x.shape and x.size == 1:
+        return with_kind(value_of(x.reshape(()), "bool"), TRUTH) if x.concrete is None else bool(x)
     whole(x)
     front = front_of(x)
     if front is None:
