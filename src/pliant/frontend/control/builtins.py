@@ -42,7 +42,6 @@ from pliant.frontend.control.comprehension import (
     over,
     precedes,
     reduction,
-    truth,
     undecided,
     walk,
 )
@@ -52,7 +51,7 @@ from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
 from pliant.frontend.control.iterators import iterated
 from pliant.frontend.control.lists import length
-from pliant.frontend.control.numbers import NUMBERS
+from pliant.frontend.control.numbers import NUMBERS, truth
 from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.ornone import present
 from pliant.frontend.control.pushed import Pushed

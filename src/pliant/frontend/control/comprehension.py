@@ -26,9 +26,9 @@ from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
 from pliant.frontend.control.iterators import Filtered, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
+from pliant.frontend.control.numbers import truth
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
-from pliant.frontend.control.specials import told
 from pliant.frontend.control.tables import held, number_kind, numbers
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, failing_while
@@ -324,12 +324,6 @@ def _accumulated_front(elements: list[Any], add: Callable[[Any, Any], Any], firs
 
     over(Made(enumerate, (elements,)))(use)
     return out
-
-
-def truth(x: Any) -> Any:
-    """`bool(x)`."""
-    x = told(x)
-    return x != 0 if is_open(x) else bool(x)
 
 
 def _preferred(is_better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -50,7 +50,7 @@ def _converter(kind: Any, dtype: str) -> Callable[..., Any]:
     return made
 
 
-def _bool(x: Any = False) -> Any:
+def truth(x: Any = False) -> Any:
     """`bool(x)`."""
     x = told(x)
     return number(x != 0, "bool") if is_open(x) else builtins.bool(x)
@@ -179,7 +179,7 @@ _REFUSED: Final = {
 NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.float: _converter(builtins.float, "f64"),
     builtins.int: _converter(builtins.int, "i64"),
-    builtins.bool: _bool,
+    builtins.bool: truth,
     builtins.complex: _complex,
     builtins.round: _round,
     **{getattr(math, n): _math(getattr(math, n), getattr(FUNCTIONS, n), "f64") for n in _SAME},
