@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.core.origin import CodeOrigin, at
+from pliant.core.origin import CodeOrigin, at, here
+from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
@@ -28,7 +29,7 @@ from pliant.frontend.guards import (
     note_class,
     note_names,
 )
-from pliant.frontend.kinds import is_of
+from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
@@ -100,6 +101,8 @@ def callee(fn: Any, trace: Trace) -> Any:
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         note_class(trace.outermost, cast("type", type(fn)), "__call__")
         return types.MethodType(instrument(method, trace), fn)
+    if type(fn) is TracedArray:
+        raise DTypeError(f"'{stood_for(fn).__name__}' object is not callable").at(("called here", here()))
     return instrument(fn, trace)
 
 
