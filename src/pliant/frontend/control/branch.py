@@ -305,6 +305,8 @@ def _is_in(x: Any, container: Any) -> Any:
     whole(container)
     is_listed = isinstance(container, list | tuple | set | frozenset | dict | KeysView)
     elements: list[Any] = [*cast("Any", container)] if is_listed else []
+    if is_listed and not elements and is_open(x) and not x.shape:
+        return False
     if not elements or not any([is_open(y) or type(y) in (Unbound, OrNone) for y in (x, *elements)]):
         return x in container
     found: Any = False
