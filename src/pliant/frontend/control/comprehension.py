@@ -24,7 +24,7 @@ from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.fronts import as_list, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
-from pliant.frontend.control.iterators import Filtered, has_steps, part
+from pliant.frontend.control.iterators import Filtered, Taken, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
 from pliant.frontend.control.numbers import truth
 from pliant.frontend.control.perhaps import whole
@@ -267,7 +267,7 @@ def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
     whole(elements)
     elements = as_list(elements)
-    is_chosen = isinstance(elements, Filtered) and is_tracing() and has_steps(elements)
+    is_chosen = isinstance(elements, Filtered | Taken) and is_tracing() and has_steps(elements)
     if not is_chosen and (not is_long(elements) or not (isinstance(elements, Mapped) or is_open_ended(elements))):
         return list(elements)
     out = born(list[Any]())
