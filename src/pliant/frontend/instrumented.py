@@ -30,11 +30,13 @@ from pliant.frontend.guards import (
     note_names,
 )
 from pliant.frontend.kinds import is_of, stood_for
+from pliant.frontend.needs import can_be_known
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_stateful, is_users
 
+_CACHED: Final = type(functools.cache(len))
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 
 
@@ -101,9 +103,19 @@ def callee(fn: Any, trace: Trace) -> Any:
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         note_class(trace.outermost, cast("type", type(fn)), "__call__")
         return types.MethodType(instrument(method, trace), fn)
+    if isinstance(fn, _CACHED):
+        return functools.partial(remembered, fn, trace)
     if type(fn) is TracedArray:
         raise DTypeError(f"'{stood_for(fn).__name__}' object is not callable").at(("called here", here()))
     return instrument(fn, trace)
+
+
+def remembered(fn: Any, trace: Trace, *args: Any, **options: Any) -> Any:
+    """A call of a function with `functools.cache`: of what is known only at run time nobody remembers the result."""
+    given = [x for x in (*args, *options.values()) if type(x) is TracedArray and x.concrete is None]
+    is_open = any([not can_be_known(x.value) for x in given])
+    is_key = all([x.is_scalar or x.is_weak for x in given])
+    return (callee(fn.__wrapped__, trace) if is_open and is_key else fn)(*args, **options)
 
 
 def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
