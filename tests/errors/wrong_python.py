@@ -46,11 +46,15 @@ def most_frequent_of_integers(x: Any) -> Any:
     return np.bincount(x.astype(int)).argmax()
 
 
+def sum_of_arrays_that_a_condition_keeps(x: Any) -> Any:
+    return sum([row * 2 for row in np.outer(x, x) if row[0] > 1])
+
+
 PYTHONS = {
     f.__name__: (pliant.jit(f), (X,))
     for f in (
         json_of_a_number, number_that_is_indexed, number_that_is_called, best_so_far_with_another_key,
-        numbers_that_are_counted, power_by_a_modulus, most_frequent_of_integers,
+        sum_of_arrays_that_a_condition_keeps, numbers_that_are_counted, power_by_a_modulus, most_frequent_of_integers,
     )
 }  # fmt: skip
 PYTHONS["pullback_that_is_pickled"] = (lambda x: pickle.dumps(pliant.vjp(np.sin, x)[1]), (X,))
