@@ -504,3 +504,20 @@ def test_a_printed_program_is_parsed_and_evaluated():
         np.testing.assert_array_equal(got, want)
     with pytest.raises(ArgumentError, match="2 parameters, got 1"):
         pliant.evaluate(fn, x)
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def test_what_is_compiled_names_the_function() -> None:
+    shown = [
+        repr(f)
+        for f in (pliant.jit(doubled), pliant.grad(doubled), pliant.vmap(pliant.grad(doubled)), pliant.jit(np.sin))
+    ]
+    assert shown == [
+        "<pliant.jit(doubled)>",
+        "<pliant.grad(doubled)>",
+        "<pliant.vmap(pliant.grad(doubled))>",
+        "<pliant.jit(sin)>",
+    ]

@@ -156,6 +156,17 @@ class LinearFunction:
     linear: differentiate.Linearized
     residuals: tuple[Any, ...]
 
+    def __reduce__(self) -> Any:
+        raise ArgumentError(
+            "a derivative at a point cannot be pickled",
+            hint="pickle the function and its arguments, and call pliant.vjp or pliant.linearize again",
+        )
+
+    def __copy__(self, memo: Any = None) -> LinearFunction:
+        return self
+
+    __deepcopy__ = __copy__
+
     def __call__(self, *given: Any) -> Any:
         """Apply it to tangents (of `linearize`) or to a cotangent (of `vjp`)."""
         return self.linear.compiled(list(self.residuals), *given)

@@ -128,6 +128,11 @@ class Compiled:
         if missing and self.names:
             raise ArgumentError(f"static= names {', '.join(missing)}; expected parameters: {', '.join(self.names)}")
 
+    def __repr__(self) -> str:
+        of = getattr(self.again, "args", ())
+        name = repr(of[0])[1:-1] if of and isinstance(of[0], Compiled) else getattr(self, "__qualname__", repr(self.f))
+        return f"<pliant.{self.again.func.__name__}({name})>" if of else f"<compiled {name}>"  # type: ignore[union-attr]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         names = tuple(kwargs)
         out = kwargs.pop("out", None) if not self.has_out else None

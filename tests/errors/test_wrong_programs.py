@@ -10,6 +10,7 @@ import pytest
 
 from pliant.errors import PliantError
 from tests.errors.wrong_programs import WRONG
+from tests.errors.wrong_python import PYTHONS
 
 
 def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
@@ -19,6 +20,6 @@ def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
     return f"{' < '.join(kinds)}\n{caught.value}\n"
 
 
-@pytest.mark.parametrize("name", sorted(WRONG))
+@pytest.mark.parametrize("name", sorted(WRONG | PYTHONS))
 def test_message_of(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"golden/{name}", message(*WRONG[name]))
+    golden(f"golden/{name}", message(*(WRONG | PYTHONS)[name]))

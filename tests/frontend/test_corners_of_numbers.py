@@ -182,3 +182,37 @@ def test_an_element_is_a_number_that_fits(text: str, kind: Any):
 
 
 NUMBERS_OF_ELEMENTS = (1.0, 300.0, -1.0, 2.0**40, np.nan, np.inf, -0.7, 127.9, 2.0**63, 2.0**64)
+
+
+def write(n: Any) -> None:
+    n[0] = 1
+
+
+MISUSED: dict[str, Callable[[Any], Any]] = {
+    "read": lambda n: n[0],
+    "part": lambda n: n[1:],
+    "written": write,
+    "called": lambda n: n(2),
+}
+
+
+@pytest.mark.parametrize("name", MISUSED)
+@pytest.mark.parametrize("n", [3, 2.5, True, 1j])
+def test_what_python_does_not_do_with_a_number_is_the_same_error(name: str, n: Any) -> None:
+    f = MISUSED[name]
+    with pytest.raises(TypeError) as expected:
+        f(n)
+    with pytest.raises(TypeError, match=re.escape(str(expected.value))):
+        pliant.jit(f)(n)
+
+
+def test_what_asks_whether_a_number_has_elements_finds_none() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return x[0] * 2
+        except TypeError:
+            return x * 2
+
+    assert pliant.jit(f)(3.0) == 6.0
+    assert pliant.jit(f)(np.array([4.0])) == 8.0
+    assert pliant.grad(f)(3.0) == 2.0

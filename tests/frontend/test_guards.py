@@ -57,6 +57,55 @@ def test_a_list_that_every_call_appends_to_is_no_reason_to_trace_again() -> None
     assert count[0] <= 4
 
 
+SEEN: set[Any] = set()
+KNOWN: dict[Any, float] = {}
+
+
+def is_in_a_new_set(x: Any) -> Any:
+    seen: set[Any] = set()
+    is_seen = x in seen
+    seen.add(1)
+    return is_seen, 1 in seen, len(seen.union([2])) * x
+
+
+def are_in_a_union(x: Any) -> Any:
+    seen = set([1]).union([2])  # noqa: C405
+    seen.add(4)
+    return x in seen, len(seen) * x
+
+
+ASKED: dict[str, Any] = {
+    "a set": lambda x: x in SEEN,
+    "a dict": lambda x: x in KNOWN,
+    "no set": lambda x: (x not in frozenset(), x in ()),  # noqa: RUF060
+    "a new set": is_in_a_new_set,
+    "a union": are_in_a_union,
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("kind", [int, float])
+def test_what_is_in_an_empty_set_is_traced_once(name: str, kind: type) -> None:
+    f, traced = ASKED[name], []
+
+    def asked(x: Any) -> Any:
+        traced.append(1)
+        return f(x)
+
+    compiled = pliant.jit(asked)
+    for n in range(4):
+        assert compiled(kind(n)) == f(kind(n))
+    assert len(traced) == 1
+    SEEN.add(2)
+    KNOWN[3] = 1.0
+    try:
+        assert [compiled(kind(n)) for n in range(4)] == [f(kind(n)) for n in range(4)]
+    finally:
+        SEEN.clear()
+        KNOWN.clear()
+    assert [compiled(kind(n)) for n in range(4)] == [f(kind(n)) for n in range(4)]
+
+
 def test_a_key_that_a_dict_lacks_is_no_reason_to_trace_again() -> None:
     options, traced = {"a": 1.0}, []
 

@@ -17,6 +17,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Protocol, cast, final
 
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*)\s*=(?!=)\s*")
+_PYTHON = os.path.dirname(os.__file__) + os.sep
 _PLIANT = os.path.dirname(os.path.dirname(__file__))  # `pathlib` would take a twentieth of `import pliant`
 
 
@@ -240,6 +241,8 @@ _ours: dict[str, bool] = {}  # by file name: this runs for every value
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file belongs to Pliant, NumPy, optree or Python's own machinery."""
+    """Whether a file belongs to Pliant, NumPy, optree or Python itself."""
     inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
+    if name.startswith(_PYTHON) and "-packages" not in name:
+        return True
     return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in ("numpy", "optree")])

@@ -40,6 +40,7 @@ from pliant.frontend.control.effects import (
 )
 from pliant.frontend.control.heaps import HEAPS
 from pliant.frontend.control.iterators import is_known, plain
+from pliant.frontend.control.keyed import is_traced
 from pliant.frontend.control.ordering import sort_in_place
 from pliant.frontend.control.ornone import presenting
 from pliant.frontend.control.perhaps import whole
@@ -243,7 +244,7 @@ class Reader(Elements):
                 return of_each(container, lambda one: self.compare(kinds, first, lambda: one, *others[1:]))
             if is_of(container, str | bytes) and is_one_of_two(first):
                 return of_each(first, lambda one: self.compare(kinds, one, lambda: container, *others[1:]))
-            note_members(self.trace, container, first, is_open=type(first) is TracedArray)
+            note_members(self.trace, container, first, is_open=is_traced(first))
             others = (lambda: container, *others[1:])
         if kinds[0] in ("Is", "IsNot") or not is_tracing():
             return CALLS["compare"](kinds, first, *others)

@@ -13,7 +13,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from pliant.core.origin import here
-from pliant.errors import PliantError, UnsupportedError
+from pliant.errors import DTypeError, IndexRangeError, PliantError, UnsupportedError
 from pliant.frontend import index, ufunc
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray
@@ -31,7 +31,7 @@ from pliant.frontend.functions import (
 )
 from pliant.frontend.gufuncs import KEYWORDS
 from pliant.frontend.integers import of_power
-from pliant.frontend.kinds import as_tuple, is_array, is_sequence
+from pliant.frontend.kinds import as_tuple, is_array, is_sequence, stood_for
 from pliant.frontend.strides import asks_order, has_order, keep_order, later_order
 
 ROW_MAJOR: Final = frozenset(
@@ -154,7 +154,10 @@ class Tables:
 
     def getitem(self, x: TracedArray, key: Any) -> Any:
         """`x[key]`."""
-        made = index.getitem(x, key)
+        try:
+            made = index.getitem(x, key)
+        except IndexRangeError as error:
+            raise _of_a_number(x, error, "is not subscriptable") from None
         if (
             type(made) is TracedArray
             and made.storage is not x.storage
@@ -170,7 +173,7 @@ class Tables:
             index.setitem(x, key, y)
         except PliantError as error:
             error.at(("written here", here()))
-            raise
+            raise _of_a_number(x, error, "does not support item assignment") from None
 
     def flat(self, x: TracedArray) -> Flat:
         """`x.flat`."""
@@ -224,6 +227,13 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     if made is None or any(is_array(m) and np.may_share_memory(m, a) for m in parts for a in arrays):
         return None
     return adopt(made)
+
+
+def _of_a_number(x: TracedArray, error: PliantError, text: str) -> PliantError:
+    """What a key raises: of a Python number, which has no elements, another error than of an array."""
+    if not x.is_weak or not isinstance(error, IndexRangeError):
+        return error
+    return DTypeError(f"'{stood_for(x).__name__}' object {text}").at(("here", here()))
 
 
 def _meant(message: str, found: Callable[..., Any]) -> str:

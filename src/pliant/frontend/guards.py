@@ -20,7 +20,7 @@ from pliant.frontend.whose import LIBRARIES, is_followed
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
-_KEYS: Final[Any] = type({0: 0}.keys())
+_VIEWS: Final[Any] = tuple([type(view) for view in ({0: 0}.keys(), {0: 0}.values(), {0: 0}.items())])
 
 
 Parts = tuple[Any, Any, Any, Any]  # of a function: itself, its code, its defaults, and those by name
@@ -80,7 +80,8 @@ class Guards:
 
 def note_members(trace: Trace, container: Any, x: Any, *, is_open: bool) -> None:
     """Guards on what a dict, list or set that outlives the call holds, as far as `x in container` depends on it."""
-    holder: Any = container.mapping if is_of(container, _KEYS) else container
+    holder: Any = container.mapping if is_of(container, _VIEWS) else container
+    is_open = is_open or is_of(container, _VIEWS[1:])  # whose elements are no keys
     if not is_of(holder, list | dict | set) or id(holder) in trace.own:
         return
     if is_open or is_of(holder, list):

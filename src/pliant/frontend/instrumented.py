@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from pliant.core.origin import CodeOrigin, at
+from pliant.core.origin import CodeOrigin, at, here
+from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
@@ -29,12 +30,14 @@ from pliant.frontend.guards import (
     note_class,
     note_names,
 )
-from pliant.frontend.kinds import is_of
+from pliant.frontend.kinds import is_of, stood_for
+from pliant.frontend.needs import can_be_known
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_stateful, is_users
 
+_CACHED: Final = type(functools.cache(len))
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 
 
@@ -104,7 +107,19 @@ def callee(fn: Any, trace: Trace) -> Any:
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(fn, types.FunctionType):
         note_class(trace.outermost, cast("type", type(fn)), "__call__")
         return types.MethodType(instrument(method, trace), fn)
+    if isinstance(fn, _CACHED):
+        return functools.partial(remembered, fn, trace)
+    if type(fn) is TracedArray:
+        raise DTypeError(f"'{stood_for(fn).__name__}' object is not callable").at(("called here", here()))
     return instrument(fn, trace)
+
+
+def remembered(fn: Any, trace: Trace, *args: Any, **options: Any) -> Any:
+    """A call of a function with `functools.cache`: of what is known only at run time nobody remembers the result."""
+    given = [x for x in (*args, *options.values()) if type(x) is TracedArray and x.concrete is None]
+    is_open = any([not can_be_known(x.value) for x in given])
+    is_key = all([x.is_scalar or x.is_weak for x in given])
+    return (callee(fn.__wrapped__, trace) if is_open and is_key else fn)(*args, **options)
 
 
 def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:

@@ -22,8 +22,9 @@ COPIES: Final = frozenset((copy.copy, copy.deepcopy, dataclasses.replace, datacl
 
 
 def making(function: Any, run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run`, which calls `function`: what a class, a constructor or a copy makes needs no guards from then on."""
-    is_maker = is_of(function, type | types.GenericAlias) or is_of(getattr(function, "__self__", None), type)
+    """`run`, which calls `function`: what a class, a constructor, a copy or a method of a set makes needs no guards
+    from then on."""
+    is_maker = is_of(function, type | types.GenericAlias) or is_of(getattr(function, "__self__", None), type | set)
     return partial(_made, run) if is_maker or function in COPIES else run
 
 

@@ -191,7 +191,7 @@ def signature(leaf: Any) -> Any:
     except TypeError:
         raise ArgumentError(
             f"expected arrays, numbers, containers of them, or hashable static values; got {kind.__name__}",
-            hint="pass its arrays, or make it hashable",
+            hint="pass its arrays, or make it hashable: frozenset(s) of a set s",
         ) from None
 
 

@@ -43,10 +43,10 @@ _OVER_ELEMENTS: Final = {
     "filter",
 }
 _WHOLE: Final = frozenset(("sum", "list", "tuple", "set", "frozenset", "sorted"))  # which take all before they return
-_MAKERS: Final = frozenset(("list", "dict", "sorted"))
+_MAKERS: Final = frozenset(("list", "dict", "set", "sorted"))
 _TRACED: Final = frozenset((
     "min max any all len sum float int bool complex round abs next list tuple sorted isinstance type "
-    "hasattr getattr setattr delattr print"
+    "hasattr getattr setattr delattr print pow"
 ).split())  # fmt: skip
 _BUILTINS: Final = frozenset(dir(builtins)) - _TRACED  # of the others nothing is asked that a traced number has not
 _INPLACE: Final[dict[type[ast.operator], str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from pliant.compiled import Compiled
 from tests.frontend.control import (
     flows_choices,
     flows_classes,
+    flows_endless,
     flows_ends,
     flows_fronts,
     flows_heaps,
@@ -22,6 +24,7 @@ from tests.frontend.control import (
     flows_names,
     flows_rebound,
     flows_sections,
+    flows_singles,
     flows_tables,
     flows_unsized,
 )
@@ -39,13 +42,13 @@ STAYING = [
     *LISTS, *EXITS, *ITERATORS, *ORDERS, *OBJECTS, *NAMES, *WALRUSES, *GRIDS, *flows_tables.TABLES, *flows_classes.CLASSES,
     *flows_fronts.FRONTS, *flows_fronts.UNROLLED, *flows_heaps.HEAPS, *flows_rebound.REBOUND, *flows_rebound.READ,
     *flows_ends.ENDS, *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.SECTIONS, *flows_sections.UNROLLED,
-    *flows_choices.CHOICES, *flows_unsized.UNSIZED,
+    *flows_choices.CHOICES, *flows_unsized.UNSIZED, *flows_singles.SINGLES,
 ]  # fmt: skip
 UNROLLED = (
     *flows_lists.UNROLLED, *flows_tables.UNROLLED, *flows_classes.UNROLLED, *flows_fronts.UNROLLED,
     *flows_ends.UNROLLED, *flows_names.UNROLLED, *flows_sections.UNROLLED,
 )  # fmt: skip
-PROGRAMS = [*FLOWS, product_of_another_name, *STAYING]
+PROGRAMS = [*FLOWS, product_of_another_name, *flows_endless.ENDLESS, *STAYING]
 X = np.linspace(-1.03, 2.11, 9)
 INPUTS = {"as it is": X, "negated": -X, "small": X * 0.1}
 
@@ -116,3 +119,27 @@ def test_a_list_that_was_read_and_appended_to_is_traced_once() -> None:
 
     assert [f(X + k) for k in range(3)] == [f(X + k) for k in range(3)]
     assert traces.getvalue() == "1"
+
+
+def test_what_is_raised_ends_a_loop_without_an_end() -> None:
+    def f(x: Any) -> Any:
+        for i in itertools.count():
+            if x[0] * i > 20:
+                raise ValueError("too far")
+        return 1.0
+
+    with pytest.raises(ValueError, match="too far"):
+        pliant.jit(f)(np.array([3.0]))
+
+
+def test_a_loop_without_an_end_that_is_none_of_the_program_says_so() -> None:
+    def f(x: Any) -> Any:
+        total: list[Any] = []
+        for i in itertools.count():
+            total = [*total, i]
+            if x[0] < i:
+                break
+        return total[0]
+
+    with pytest.raises(pliant.errors.UnsupportedError, match="how many steps this loop has is known only at run time"):
+        pliant.jit(f)(np.array([3.0]))

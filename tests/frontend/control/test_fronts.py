@@ -203,3 +203,19 @@ def test_random_changes_of_a_list_do_what_python_does(
             f(x, source, tuple(changes), times)
         return
     np.testing.assert_allclose(f(x, source, tuple(changes), times), expected, rtol=1e-12)
+
+
+def test_the_sum_of_arrays_of_which_there_is_one_is_an_array() -> None:
+    def f(x: Any) -> Any:
+        parts = [x[0]]
+        for row in x[1:]:
+            if row[0] > 1:
+                parts.append(row * 2)  # noqa: PERF401
+        return sum(parts) * sum(parts, np.ones(2)) + sum([row for row in x if row[1] > 2], np.zeros(2))
+
+    for x in (np.arange(8.0).reshape(4, 2), -np.arange(8.0).reshape(4, 2)):
+        np.testing.assert_allclose(pliant.jit(f)(x), f(x), rtol=1e-14)
+        np.testing.assert_allclose(pliant.vmap(f)(x[None])[0], f(x), rtol=1e-14)
+        way, step = np.sin(np.arange(8.0) + 1).reshape(4, 2), 1e-6
+        expected = (f(x + step * way) - f(x - step * way)).sum() / (2 * step)
+        assert (pliant.grad(lambda x: f(x).sum())(x) * way).sum() == pytest.approx(expected, rel=1e-6)

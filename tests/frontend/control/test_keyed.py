@@ -253,3 +253,84 @@ def test_the_index_of_a_loop_makes_new_keys(f: Callable[[Any, Any], Any]):
     want, got = f(keys, x), pliant.jit(f)(keys, x)
     for w, g in zip(want, got, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-14)
+
+
+WALLS, PRICES = {(0, 1), (2, 2)}, {(0, 0): 1.5, (0, 1): 2.5, (1, 0): 4.0}
+
+
+def pairs_in_lists_and_sets(n: Any, x: Any) -> Any:
+    known = [(n, 1), (3, 4)]
+    return (n, 1) in WALLS, (n, n) not in [(0, 0), (5, 1)], (0, 1) in known, [n, 2] in [[1, 2]], (n, 1) in PRICES
+
+
+def pairs_in_views(n: Any, x: Any) -> Any:
+    table = {1: 2, 0: 7}
+    return n in table.keys(), n + 1 in table.values(), (n, 2) in table.items(), 2.5 + n in PRICES.values()  # noqa: SIM118
+
+
+def parts_of_pairs(n: Any, x: Any) -> Any:
+    return (n, "a") in [(1, "a"), (0, "b")], ((n, 1), 2) in [((1, 1), 2)], (n, 2) in ((1, 2), None, "a", 3, (1, 2, 3))
+
+
+def pairs_as_keys(n: Any, x: Any) -> Any:
+    return PRICES[0, n] * x + PRICES.get((n, n), 7.0) + {(1, 0): x, (0, 1): 2 * x}[n, 1 - n]
+
+
+def pairs_written(n: Any, x: Any) -> Any:
+    table = dict.fromkeys([(0, 0), (0, 1), (1, 0)], 0.0)
+    for i in range(12):
+        table[i % 2, 0] += x * i
+    table[0, n] = 3 * x
+    return table
+
+
+def walks(n: Any, x: Any) -> Any:
+    place, seen = (0, 0), [(7, 7)]
+    for i in range(12):
+        new = (place[0] + (n + i) % 3, place[1] + n)
+        if new not in WALLS:
+            place = new
+        if place not in seen:
+            seen.append(place)
+    return place, len(seen), x * place[0]
+
+
+PAIRS = [pairs_in_lists_and_sets, pairs_in_views, parts_of_pairs, pairs_as_keys, pairs_written, walks]
+
+
+@pytest.mark.parametrize("f", PAIRS, ids=lambda f: f.__name__)
+def test_tuples_of_numbers_are_looked_for(f: Callable[[Any, Any], Any]):
+    x, compiled = 1.25, pliant.jit(f)
+    for kind in (int, np.array):  # an array of rank 0 is never known
+        for n in (0, 1):
+            expected, got = f(n, x), compiled(kind(n), x)
+            assert got == expected
+            assert kind is np.array or str(got) == str(expected)
+
+
+def test_what_is_in_a_set_or_dict_outside_is_looked_for_again():
+    compiled = pliant.jit(pairs_in_lists_and_sets), pliant.jit(pairs_in_views)
+    n = np.array(3)
+    assert [f(n, 1.0) for f in compiled] == [pairs_in_lists_and_sets(3, 1.0), pairs_in_views(3, 1.0)]
+    WALLS.add((3, 1))
+    PRICES[9, 9] = 5.5
+    try:
+        assert [f(n, 1.0) for f in compiled] == [pairs_in_lists_and_sets(3, 1.0), pairs_in_views(3, 1.0)]
+    finally:
+        WALLS.remove((3, 1))
+        del PRICES[9, 9]
+    assert [f(n, 1.0) for f in compiled] == [pairs_in_lists_and_sets(3, 1.0), pairs_in_views(3, 1.0)]
+
+
+def test_the_gradient_of_what_tuples_choose():
+    def price(x: Any) -> Any:
+        k = int(x[0] > 0)
+        return PRICES[k, 0] * x[1] + {(0, 1): x[0], (1, 1): x[1]}[k, 1]
+
+    np.testing.assert_allclose(pliant.grad(price)(np.array([1.0, 2.0])), [0.0, 5.0])
+    np.testing.assert_allclose(pliant.grad(price)(np.array([-1.0, 2.0])), [1.0, 1.5])
+
+
+def test_a_tuple_that_is_no_key_raises():
+    with pytest.raises(KeyError):
+        pliant.jit(lambda n: PRICES[n[0], 1])(np.array([5]))

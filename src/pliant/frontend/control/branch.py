@@ -3,7 +3,7 @@ is known while tracing, else a `cond` of both blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, KeysView, Sequence
+from collections.abc import Callable, MappingView, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,18 +13,18 @@ from pliant.core.ir import Value
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
-from pliant.frontend.control import chosen
+from pliant.frontend.control import chosen, lists
 from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.join import Join
-from pliant.frontend.control.lists import asked
+from pliant.frontend.control.keyed import is_among, is_asked
 from pliant.frontend.control.narrowed import follows, narrowed
 from pliant.frontend.control.ornone import OrNone, equal
 from pliant.frontend.control.ornone import truth as truth_of_object
 from pliant.frontend.control.partly import is_truth_of, new_truth, partly_bound, settle, settle_if, truth_of
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import Outcome, Place, cells_of, outcome
-from pliant.frontend.control.sections import are_equal
+from pliant.frontend.control.sections import are_equal, are_equal_to
 from pliant.frontend.control.signals import FELL, TRUTH, Signal, before_the_end
 from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.control.syntax import COMPARISONS
@@ -234,7 +234,7 @@ def only_if(test: Any, block: Block) -> Any:
 def both(first: Any, second: Block) -> Any:
     """`first and second`."""
     if type(first) is OrNone:
-        return choose(truth_of_object(first, asked), second, lambda: first)
+        return choose(truth_of_object(first, lists.asked), second, lambda: first)
     if not is_open(first):
         return first and second()
     last, run = _kept(second)
@@ -249,7 +249,7 @@ def both(first: Any, second: Block) -> Any:
 def either(first: Any, second: Block) -> Any:
     """`first or second`."""
     if type(first) is OrNone:
-        return choose(truth_of_object(first, asked), lambda: first, second)
+        return choose(truth_of_object(first, lists.asked), lambda: first, second)
     if not is_open(first):
         return first or second()
     last, run = _kept(second)
@@ -291,26 +291,40 @@ def negated(x: Any) -> Any:
 
 def _is_in(x: Any, container: Any) -> Any:
     """`x in container`."""
-    contains = special(container, "__contains__")
+    contains, is_tuple = special(container, "__contains__"), cast("Any", type(x)) is tuple
     if contains is not None:
         found = told(contains(x))
         return found if is_open(found) else bool(found)
     if type(container) in (Bounded, Selection) or (type(container) is TracedArray and container.concrete is None):
         return (container == x).any()
     if front_of(container) is not None:
-        return (array_of_list(container) == x).any()
+        several = are_equal_to(cast("Any", container), x) if is_tuple else array_of_list(container) == x
+        return lists.found(container, "in", several).any()
     if isinstance(container, range) and is_open(x):
         up = container if container.step > 0 else container[::-1]
         return both(up.start <= x, lambda: both(x < up.stop, lambda: (x - up.start) % up.step == 0))
     whole(container)
-    is_listed = isinstance(container, list | tuple | set | frozenset | dict | KeysView)
+    is_listed = isinstance(container, list | tuple | set | frozenset | dict | MappingView)
     elements: list[Any] = [*cast("Any", container)] if is_listed else []
-    if not elements or not any([is_open(y) or type(y) in (Unbound, OrNone) for y in (x, *elements)]):
-        return x in container
+    if is_tuple and is_asked(elements, x):
+        return is_among(elements, x)
+    if not any(map(_is_undecided, (x, *elements))) or not is_listed:
+        return x in cast("Any", container)
     found: Any = False
     for y in elements:
         found = either(found, lambda y=y: _same(x, y))
     return found
+
+
+def _as_bool(x: Any) -> Any:
+    """A truth value as Python's, if it is known only at run time."""
+    return with_kind(value_of_test(x), TRUTH) if is_open(x) else x
+
+
+def _is_undecided(x: Any) -> bool:
+    """Whether it may be known only at run time what an object is equal to."""
+    is_sequence = type(x) in (list, tuple)
+    return any(map(_is_undecided, x)) if is_sequence else type(x) in (Unbound, OrNone) or is_open(x)
 
 
 def _same(x: Any, y: Any) -> Any:
@@ -330,9 +344,9 @@ def _same(x: Any, y: Any) -> Any:
         found: Any = len(one) == len(two)
         for a, b in zip(one, two, strict=False):
             found = both(found, lambda a=a, b=b: _same(a, b))
-        return found
+        return _as_bool(found)
     if not one or not two:
-        return negated(asked(one or two))
+        return negated(lists.asked(one or two))
     made = are_equal(one, two)
     if made is None:
         raise front.refused("a comparison")
@@ -368,7 +382,7 @@ def in_order(name: str, x: Any, y: Any) -> Any:
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     **{kind: partial(in_order, name) for kind, name in COMPARISONS.items()},
     "Eq": _same, "NotEq": _differs, "Is": chosen.same, "IsNot": lambda a, b: negated(chosen.same(a, b)),
-    "In": _is_in, "NotIn": lambda a, b: negated(_is_in(a, b)),
+    "In": lambda a, b: _as_bool(_is_in(a, b)), "NotIn": lambda a, b: negated(_is_in(a, b)),
 }  # fmt: skip
 
 

@@ -42,17 +42,17 @@ from pliant.frontend.control.comprehension import (
     over,
     precedes,
     reduction,
-    truth,
     undecided,
     walk,
 )
 from pliant.frontend.control.deques import made_of
 from pliant.frontend.control.effects import advanced, assign, deleted, put_item, store, undone
+from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.handlers import Suppressed
 from pliant.frontend.control.items import Mapped, steps_of
-from pliant.frontend.control.iterators import iterated
+from pliant.frontend.control.iterators import iterated, part
 from pliant.frontend.control.lists import length
-from pliant.frontend.control.numbers import NUMBERS
+from pliant.frontend.control.numbers import NUMBERS, truth
 from pliant.frontend.control.ordering import largest, ordered, smallest
 from pliant.frontend.control.ornone import present
 from pliant.frontend.control.pushed import Pushed
@@ -175,8 +175,11 @@ def every(items: Iterable[Any]) -> Any:
 
 def total(items: Iterable[Any], start: Any = 0) -> Any:
     """`sum`."""
+    front = front_of(items)
+    if front is not None and front.form.low.is_at_least(1):  # it starts from what may be an array
+        return folded(sum, over(part(items, 1, None)), start + front.item(0))
     if is_long(items):
-        return folded(sum, over(items), start)
+        return folded(sum, over(items), *([start] if type(start) is not int or start else []))
     found = list(items)
     is_of_objects = any([special(x, "__add__") or special(x, "__radd__") for x in found])
     return functools.reduce(partial(binary, "add"), found, start) if is_of_objects else builtins.sum(found, start)

@@ -14,7 +14,7 @@ _GENERATORS: Final = (ast.GeneratorExp, ast.ListComp)
 _ITERATORS: Final = frozenset((
     "range", "enumerate", "zip", "reversed", "map", "filter", "product", "combinations", "starmap",
     "pairwise", "islice", "combinations_with_replacement", "chain", "from_iterable", "arange", "ndindex",
-    "ndenumerate",
+    "ndenumerate", "count", "cycle", "repeat", "takewhile", "filterfalse", "compress",
 ))  # fmt: skip
 _UNCHANGING: Final = {"np", "numpy", "math", *dir(builtins)} - {"next", "setattr", "delattr", "map"}
 _OF_MODULES: Final = _ITERATORS - {"range", "enumerate", "zip", "reversed", "map", "filter"}

@@ -17,19 +17,20 @@ from types import CodeType
 from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.origin import here
-from pliant.errors import UnsupportedError
+from pliant.errors import UnboundError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.control.branch import both, branch, choose, either, is_open, negated, only_if
 from pliant.frontend.control.effects import changing, store
 from pliant.frontend.control.fronts import as_list, front_of
 from pliant.frontend.control.growth import growth_of
 from pliant.frontend.control.items import Made, Mapped, steps_of
-from pliant.frontend.control.iterators import Filtered, has_steps, part
+from pliant.frontend.control.iterators import Filtered, Taken, has_steps, part
 from pliant.frontend.control.loops import FEW, loop_of
+from pliant.frontend.control.numbers import truth
 from pliant.frontend.control.perhaps import whole
 from pliant.frontend.control.region import born
-from pliant.frontend.control.specials import told
 from pliant.frontend.control.tables import held, number_kind, numbers
+from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if, failing_while
 from pliant.frontend.sizes import Size, size_of
@@ -245,12 +246,27 @@ def folded(function: Any, go: Callable[[Use], None], *start: Any, is_lazy: bool 
     def use(x: Any) -> None:
         store(step(state[VALUE], x), state, VALUE)
 
-    if is_lazy and function in (any, all):
-        with failing_while(undecided(function, state)):
+    try:
+        if is_lazy and function in (any, all):
+            with failing_while(undecided(function, state)):
+                go(use)
+        else:
             go(use)
-    else:
-        go(use)
+    except UnboundError as error:
+        if function is not sum or start or f"[{VALUE!r}]" not in error.message:
+            raise
+        raise _of_nothing() from error
+    if function is sum and type(state[VALUE]) is Unbound:
+        raise _of_nothing()
     return state[VALUE]
+
+
+def _of_nothing() -> UnsupportedError:
+    """The error of a `sum` of arrays of which there may be none."""
+    return UnsupportedError(
+        "sum() is an array, or 0 where conditions that are known only at run time leave nothing to add",
+        hint="say what it starts from: sum(xs, np.zeros(3))",
+    ).at(("here", here()))
 
 
 def undecided(function: Any, state: dict[str, Any]) -> Callable[[], Any]:
@@ -267,7 +283,7 @@ def every_one(elements: Any = ()) -> list[Any]:
     """`list`."""
     whole(elements)
     elements = as_list(elements)
-    is_chosen = isinstance(elements, Filtered) and is_tracing() and has_steps(elements)
+    is_chosen = isinstance(elements, Filtered | Taken) and is_tracing() and has_steps(elements)
     if not is_chosen and (not is_long(elements) or not (isinstance(elements, Mapped) or is_open_ended(elements))):
         return list(elements)
     out = born(list[Any]())
@@ -324,12 +340,6 @@ def _accumulated_front(elements: list[Any], add: Callable[[Any, Any], Any], firs
 
     over(Made(enumerate, (elements,)))(use)
     return out
-
-
-def truth(x: Any) -> Any:
-    """`bool(x)`."""
-    x = told(x)
-    return x != 0 if is_open(x) else bool(x)
 
 
 def _preferred(is_better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -17,7 +17,7 @@ from pliant.frontend.control.chosen import is_one_of_two
 from pliant.frontend.control.copies import Same, seen_too
 from pliant.frontend.control.fronts import array_of_list, front_of
 from pliant.frontend.control.grids import row_of, write, written_apart
-from pliant.frontend.control.keyed import is_asked, new_key, place_among, taken_by_index
+from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.perhaps import ASKING, whole
 from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
@@ -98,7 +98,7 @@ def _put(holder: dict[Any, Any], key: Any, value: Any) -> None:
     seen_too(holder, is_item=False)
     for k, before in holder.items():
         note(_item(holder, k))
-        holder[k] = choose(key == k, lambda: value, lambda before=before: before)
+        holder[k] = choose(is_among([k], key), lambda: value, lambda before=before: before)
 
 
 def _is_table(kind: Any) -> bool:

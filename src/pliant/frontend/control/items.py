@@ -115,6 +115,9 @@ def _checked(step: TracedArray) -> TracedArray:
     return step
 
 
+ENDLESS: Final = 2**63 - 1  # steps of a loop that only a step ends
+
+
 @final
 @frozen
 class Steps:
@@ -131,6 +134,11 @@ class Steps:
     def is_static(self) -> bool:
         """Whether the number of steps is known while tracing."""
         return isinstance(self.count, int)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether there is one more element, whenever one is asked for."""
+        return self.is_static and self.count >= ENDLESS
 
     @property
     def is_same(self) -> bool:
@@ -239,6 +247,8 @@ def _made(elements: Made) -> Steps | None:
     if any([s.ended is not None for s in inner]):
         return None
     if elements.function is reversed:
+        if first.is_endless:
+            return None
         return Steps(first.count, lambda k: first.at((first.count - 1) - k))
     return _zipped(inner, is_strict=elements.is_strict)
 

@@ -7,6 +7,7 @@ for i, j in product(range(n), xs): …        for i in range(n):
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
@@ -15,7 +16,8 @@ import numpy as np
 from pliant.core.frozen import frozen
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.control.items import Made, Mapped, Steps, items, scaled, steps_of
+from pliant.frontend.control.branch import negated
+from pliant.frontend.control.items import ENDLESS, Made, Mapped, Steps, items, scaled, steps_of
 from pliant.frontend.control.offsets import are_known
 from pliant.frontend.convert import as_traced, result_dtype, short, value_of
 from pliant.frontend.kinds import is_sequence
@@ -61,6 +63,18 @@ class Filtered:
         return filter(self.test, self.elements)
 
 
+@final
+@frozen
+class Taken:
+    """The elements before the first one for which a test does not hold."""
+
+    elements: Any
+    test: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.takewhile(self.test, self.elements)
+
+
 def has_steps(elements: Any) -> bool:
     """Whether a loop of the program can go over elements, or over parts of them."""
     match elements:
@@ -70,7 +84,7 @@ def has_steps(elements: Any) -> bool:
             return has_steps(elements.elements)
         case Chain():
             return any(map(has_steps, elements.parts))
-        case Filtered():
+        case Filtered() | Taken():
             return has_steps(elements.elements)
         case _:
             return steps_of(elements) is not None
@@ -87,7 +101,7 @@ def iterated(function: Any, *args: Any, **options: Any) -> Any:
 
 def plain(x: Any) -> Any:
     """What a function gets for an argument that was kept as what it is: an iterator, as Python makes it."""
-    return iter(x) if isinstance(x, Made | Mapped | Nest | Chain | Filtered) else x
+    return iter(x) if isinstance(x, Made | Mapped | Nest | Chain | Filtered | Taken | Steps) else x
 
 
 def name_of(elements: Any) -> str:
@@ -160,6 +174,37 @@ def _filtered(test: Any, elements: Any) -> Any:
     return Filtered(elements, test)
 
 
+def _filtered_out(test: Any, elements: Any) -> Any:
+    def fails(x: Any) -> Any:
+        return negated(x if test is None else test(x))
+
+    return Filtered(elements, fails)
+
+
+def _compressed(elements: Any, selectors: Any) -> Any:
+    pairs = Made(zip, (elements, selectors))
+    return Mapped(Filtered(pairs, operator.itemgetter(1)), operator.itemgetter(0))
+
+
+def _taken(test: Any, elements: Any) -> Any:
+    return Taken(elements, test)
+
+
+def _from(start: Any = 0, step: Any = 1) -> Any:
+    return Steps(ENDLESS, lambda k: scaled(k, start, step)) if are_integers((start, step)) else None
+
+
+def _cycle(elements: Any) -> Any:
+    steps = steps_of(_pool(elements))
+    if steps is None or not steps.is_static or not steps.count or steps.is_endless:
+        return None
+    return Steps(ENDLESS, lambda k: steps.at(k % steps.count))
+
+
+def _repeated(x: Any, times: Any = None) -> Any:
+    return Mapped(range(ENDLESS) if times is None else items(range, times), lambda _: x)
+
+
 def _chain(*parts: Any) -> Any:
     return Chain(parts)
 
@@ -215,6 +260,12 @@ _MAKERS: Final[dict[Any, Callable[..., Any]]] = {
     itertools.starmap: _star,
     itertools.pairwise: _pairwise,
     itertools.islice: part,
+    itertools.filterfalse: _filtered_out,
+    itertools.compress: _compressed,
+    itertools.takewhile: _taken,
+    itertools.count: _from,
+    itertools.cycle: _cycle,
+    itertools.repeat: _repeated,
     np.arange: _arange,
     np.ndindex: _indices,
     np.ndenumerate: _enumerated,

@@ -144,6 +144,8 @@ class Join:
             hint = "make both of one dtype: x = x.astype(float) before, or np.zeros(n) and not np.zeros(n, int)"
         elif one is not None and two is not None and len(one.shape) == len(two.shape):
             hint = "choose where one part ends, k = 3 if c else 5 and v = a[:k], or make both copies"
+        if type(a) is type(b) is dict:
+            hint = "give both the same keys from the start, as in best = {'x': x0, 'i': 0}"
         if type(a) is type(b) is list:
             hint = "change one list in both branches, as by .clear() and .append(x)"
         if has_front(a) and has_front(b):

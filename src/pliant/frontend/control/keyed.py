@@ -1,8 +1,11 @@
-"""Dicts read and written at a traced key: their keys are numbers, and which of them it is becomes a place in a list."""
+"""Dicts read and written at a traced key: their keys are numbers, or tuples of numbers, and which of them it is becomes
+a place in a list."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Iterable
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -16,10 +19,27 @@ from pliant.frontend.sizes import size_of
 FUNCTIONS: Any = np
 
 
-def is_asked(holder: dict[Any, Any], key: Any) -> bool:
-    """Whether a traced number is looked up among numbers."""
-    is_open = type(key) is TracedArray and key.concrete is None and not key.shape
-    return is_open and bool(holder) and all([type(k) in (bool, int, float) for k in holder])
+def is_asked(holder: Iterable[Any], key: Any) -> bool:
+    """Whether a traced number is looked up among numbers, or a tuple of which one is traced among tuples of numbers."""
+    if type(key) is not tuple:
+        return _is_open(key) and bool(holder) and all([type(k) in _NUMBERS for k in holder])
+    parts, others = cast("tuple[Any, ...]", key), [*holder]
+    if not any(map(_is_open, parts)) or not all([_is_open(p) or type(p) in _NUMBERS for p in parts]):
+        return False
+    return bool(others) and all([type(k) is tuple and _are_numbers(k, len(parts)) for k in others])
+
+
+def is_traced(key: Any) -> bool:
+    """Whether a key is a traced number, or a tuple that has some."""
+    return any(map(is_traced, cast("Any", key))) if type(key) is tuple else type(key) is TracedArray
+
+
+def _is_open(x: Any) -> bool:
+    return type(x) is TracedArray and x.concrete is None and not x.shape
+
+
+def _are_numbers(key: tuple[Any, ...], count: int) -> bool:
+    return len(key) == count and all([type(k) in _NUMBERS for k in key])
 
 
 def is_among(keys: Any, key: Any) -> Any:
@@ -45,7 +65,7 @@ def place_among(keys: list[Any], key: Any, missing: Exception | None = None) -> 
 
 def taken_by_index(key: Any) -> range:
     """The numbers that a key is at the steps of a loop, if it is the index of one; none if it is something else."""
-    size = size_of(key) if key.type.kind in "iu" else size_of(0)
+    size = size_of(key) if type(key) is TracedArray and key.type.kind in "iu" else size_of(0)
     low, high = size.range
     if len(size.terms) != 1 or not isinstance(size.atoms[0].op, Param) or low is None or high is None:
         return range(0)
@@ -61,4 +81,11 @@ def new_key(keys: list[Any]) -> UnsupportedError:
 
 
 def _same(keys: Any, key: Any) -> Any:
-    return FUNCTIONS.equal(fresh_concrete(np.array(list(keys))), key)
+    """For each of the keys whether it is this one."""
+    if type(key) is not tuple:
+        return FUNCTIONS.equal(fresh_concrete(np.array(list(keys))), key)
+    pairs = zip(zip(*keys, strict=True), cast("tuple[Any, ...]", key), strict=True)
+    return functools.reduce(FUNCTIONS.logical_and, [_same(column, part) for column, part in pairs])
+
+
+_NUMBERS: Final = (bool, int, float)

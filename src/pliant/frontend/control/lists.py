@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pliant.core.ir import const
 from pliant.core.origin import here
-from pliant.errors import UnsupportedError
+from pliant.errors import PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.copies import seen_too
@@ -21,6 +21,7 @@ from pliant.frontend.control.region import note, place_of
 from pliant.frontend.control.sections import joined, part, without
 from pliant.frontend.control.signals import TRUTH
 from pliant.frontend.control.specials import special, told
+from pliant.frontend.convert import value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.number import with_kind
 from pliant.frontend.runs import run_of
@@ -37,9 +38,12 @@ ASKING: Final = frozenset((
 
 
 def asked(x: Any) -> Any:
-    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says."""
+    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says, of an array
+    of one element, that one."""
     if type(x) is OrNone:
         return truth(x, asked)
+    if type(x) is TracedArray and x.shape and x.size == 1:
+        return with_kind(value_of(x.reshape(()), "bool"), TRUTH) if x.concrete is None else bool(x)
     whole(x)
     front = front_of(x)
     if front is None:
@@ -230,9 +234,23 @@ def knowing(function: Callable[..., Any]) -> Callable[..., Any]:
             front = front_of(x)
             if front is not None:
                 raise front.refused(cast("Any", function).__name__)
-        return function(*args, **options)
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            if isinstance(error, PliantError) or TracedArray.__name__ not in str(error):
+                raise
+            raise _unknown(function, (args, options)) from error
 
     return run
+
+
+def _unknown(function: Any, given: Any) -> TracedValueError:
+    """The error of a function of Python's that takes none of the numbers that are known only at run time."""
+    values = [x.value for x in flatten(given)[0] if type(x) is TracedArray]
+    name = f"{function.__module__}.{function.__name__}"
+    message = f"{name} is a function of Python's that needs numbers, and these are known only at run time"
+    hint = "call it after the compiled function, with what that returns"
+    return TracedValueError(message, hint=hint).at(("here", here())).needing(*values)
 
 
 def on_heap(plain: Callable[..., Any], traced: Callable[..., Any], /, *args: Any) -> Any:

@@ -16,7 +16,7 @@ from pliant.core.origin import here
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
-from pliant.frontend.control.iterators import Chain, Filtered, Nest, has_steps, name_of
+from pliant.frontend.control.iterators import Chain, Filtered, Nest, Taken, has_steps, name_of
 from pliant.frontend.control.offsets import offsets, told
 from pliant.frontend.control.plan import Captured, NotInductive, Plan
 from pliant.frontend.control.pushed import Pushed
@@ -24,15 +24,17 @@ from pliant.frontend.control.pushes import pushed_through
 from pliant.frontend.control.recalled import captured
 from pliant.frontend.control.region import depth
 from pliant.frontend.control.report import Report, failed_before, report
-from pliant.frontend.control.signals import BREAK, CONTINUE, RETURN, Signal, possible_of
+from pliant.frontend.control.signals import BREAK, BROKEN, CONTINUE, RETURN, Signal, possible_of, without
 from pliant.frontend.control.site import LIMIT, PEELED, Site, reason_of
 from pliant.frontend.control.sizing import is_heavy, note_size, operations, operations_since
 from pliant.frontend.control.walked import left_early
 from pliant.frontend.convert import value_of
+from pliant.frontend.failures import is_going_on
 from pliant.frontend.sizes import size_of
 from pliant.frontend.tracing import is_tracing
 
 FEW: Final = 4  # steps that are not worth a loop
+PLAIN_STEPS: Final = 50  # that are known to go on, of a loop without an end
 NESTED: Final = 40  # copies of a body, each under a condition inside the one before
 
 
@@ -72,6 +74,9 @@ def _run(site: Site, elements: Any) -> Signal | None:
             return pushed_through(site, elements)
         case Filtered():
             return site.finished(_run(site.part(_under(site, elements.test), is_last=True), elements.elements))
+        case Taken() if site.orelse is None and not site.is_part:
+            part = replace(site.part(_until(site, elements.test), is_last=True), ends=True)
+            return without(_run(part, elements.elements), BREAK)
         case _:
             return _counted(site, elements)
 
@@ -97,6 +102,18 @@ def _under(site: Site, test: Any) -> Callable[[Any], Signal | None]:
     return body
 
 
+def _until(site: Site, test: Callable[[Any], Any]) -> Callable[[Any], Signal | None]:
+    """The body, up to the first element for which a test does not hold."""
+
+    def body(item: Any) -> Signal | None:
+        holds = test(item)
+        if not is_open(holds):
+            return site.body(item) if holds else BROKEN
+        return joined(holds, lambda: site.body(item), lambda: BROKEN, site.cells)
+
+    return body
+
+
 def _counted(site: Site, elements: Any) -> Signal | None:
     steps = steps_of(elements) or offsets(elements) if is_tracing() else None
     if steps is None:
@@ -105,7 +122,17 @@ def _counted(site: Site, elements: Any) -> Signal | None:
         return site.finished(_chained(site, (replace(steps, ended=None), Ending(steps.ended))))
     if not steps.is_static:
         return _dynamic(site, steps)
-    return _static(site, steps, 0, 0)
+    return _endless(site, steps, 0) if steps.is_endless else _static(site, steps, 0, 0)
+
+
+def _endless(site: Site, steps: Steps, done: int) -> Signal | None:
+    """A loop that only a step ends: as Python runs it, until it is known only at run time whether one does."""
+    while done < PLAIN_STEPS and is_going_on() is True:
+        signal = site.step(steps.at(done))
+        done += 1
+        if signal is not None:
+            return site.left(signal, partial(_static, site, steps, done, 0))
+    return _static(site, steps, done, 0)
 
 
 def _plain(site: Site, elements: Iterator[Any], what: str, done: int = 0) -> Signal | None:
@@ -143,7 +170,8 @@ def _static(site: Site, steps: Steps, done: int, peeled: int) -> Signal | None:
         done += 1
         if signal is not None:
             if not signal.is_known and done > NESTED and steps.known is None:
-                raise site.too_long(steps.count)
+                reason = failed_before(site.code, depth())
+                raise site.unending(reason) if steps.is_endless else site.too_long(steps.count)
             return site.left(signal, partial(_static, site, steps, done, peeled))
     if steps.known is None or (is_tried and steps.is_same):
         return site.finished(None)
@@ -183,10 +211,14 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
             raise NotInductive("the list that it goes over changes")
         return signal
 
-    count = steps.count - done if done else steps.count
+    count: Any = steps.count - done if done else steps.count
     ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0
+    if steps.is_endless:
+        count = None
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
     plan.body, plan.items, plan.code = site.body, steps, site.code
+    if steps.is_endless:  # what is raised ends it, too
+        plan.finish = lambda _: None if (going := is_going_on()) is True else going
     return plan
 
 
@@ -194,8 +226,8 @@ def _run_static(site: Site, steps: Steps, done: int, found: Captured) -> Signal 
     """The loop that was captured, and the steps that are left if several are taken together."""
     length, left = divmod(steps.count - done, found.period)
     report(site.code, Report(site.where, "loop", length, "", len(found.carries), found.period, done), depth())
-    if possible_of(found.signal) & {BREAK, RETURN}:
-        return site.finished(repeated(found, length))
+    if steps.is_endless or possible_of(found.signal) & {BREAK, RETURN}:
+        return site.finished(repeated(found, length, is_going_on() if steps.is_endless else True))
     counted(found, length)
     for n in range(steps.count - left, steps.count):
         site.step(steps.at(n))

@@ -8,16 +8,16 @@ import builtins
 import math
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from pliant.core.origin import here
 from pliant.core.types import Type
-from pliant.errors import DTypeError, UnsupportedError
+from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import is_open
-from pliant.frontend.control.specials import special, told
+from pliant.frontend.control.specials import binary, special, told
 from pliant.frontend.convert import value_of
 from pliant.frontend.functions import caught
 from pliant.frontend.number import Kind, with_kind
@@ -50,7 +50,7 @@ def _converter(kind: Any, dtype: str) -> Callable[..., Any]:
     return made
 
 
-def _bool(x: Any = False) -> Any:
+def truth(x: Any = False) -> Any:
     """`bool(x)`."""
     x = told(x)
     return number(x != 0, "bool") if is_open(x) else builtins.bool(x)
@@ -72,6 +72,18 @@ def _round(x: Any, ndigits: Any = None) -> Any:
         made = builtins.round(x, ndigits)
         return number(made, x.type.dtype) if x.is_weak else made
     return number(FUNCTIONS.rint(x), "i64")
+
+
+def _pow(x: Any, y: Any, mod: Any = None) -> Any:
+    """`pow(x, y, mod)`, of which Python has to know all numbers."""
+    if mod is None:
+        return binary("pow", x, y)
+    unknown = [a.value for a in (x, y, mod) if is_open(a)]
+    if unknown:
+        message = "pow(x, y, mod) needs integers that are known while tracing"
+        hint = "pass them as Python integers, or multiply in a loop: p = p * x % mod"
+        raise TracedValueError(message, hint=hint).at(("here", here())).needing(*unknown)
+    return cast("Any", builtins.pow)(x, y, mod)
 
 
 def _math(plain: Any, numpy: Callable[..., Any], dtype: str, *, is_float: bool = True) -> Callable[..., Any]:
@@ -179,7 +191,8 @@ _REFUSED: Final = {
 NUMBERS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.float: _converter(builtins.float, "f64"),
     builtins.int: _converter(builtins.int, "i64"),
-    builtins.bool: _bool,
+    builtins.bool: truth,
+    builtins.pow: _pow,
     builtins.complex: _complex,
     builtins.round: _round,
     **{getattr(math, n): _math(getattr(math, n), getattr(FUNCTIONS, n), "f64") for n in _SAME},

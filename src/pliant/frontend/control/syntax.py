@@ -59,11 +59,12 @@ def thunk(node: ast.expr, *names: str) -> ast.expr:
 
 
 def asking(node: ast.expr) -> ast.expr:
-    """An expression that is asked for its truth only: what may be a list is asked whether it has elements."""
+    """An expression that is asked for its truth only: what may be a list is asked whether it has elements, what may be
+    an array of one element for that one."""
     match node:
         case ast.BoolOp():
             node.values = [asking(value) for value in node.values]
-        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call() | ast.Compare() | ast.BinOp():
             return calling("asked", node, node)
         case _:
             pass

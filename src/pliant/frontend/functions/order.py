@@ -266,7 +266,8 @@ def bins(minlength: Any, dtype: Any) -> TracedArray:
     if not n:
         raise unsupported(
             "np.bincount of traced numbers has a size that is not known while tracing",
-            "give minlength=: the result then has just that many bins",
+            "give minlength=, above all elements: the result then has just that many bins; or take "
+            "np.unique(x, return_counts=True)",
         )
     return fresh_concrete(np.zeros(n, dtype))
 

@@ -1,0 +1,43 @@
+"""`any` and `all` are Python's `True` and `False`, whatever they are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+X = np.array([3.0, -1.0, 2.0])
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "generators": lambda x: (any(v < 0 for v in x), all(v < 0 for v in x)),
+    "long generators": lambda x: (any(x[i % 3] < -2 for i in range(30)), all(x[i % 3] < 4 for i in range(30))),
+    "lists": lambda x: (any([v < 0 for v in x]), all([x[0] < 9, True])),
+    "arrays": lambda x: (any(x > 5), all(x > 5), any(x), all(x)),
+    "rows of one element": lambda x: (any(x.reshape(3, 1) > 2), all(v > 0 for v in x.reshape(3, 1))),
+    "numbers among others": lambda x: (any([0, x[0]]), any([x[0] > 10, False, "a"]), all([])),
+    "map": lambda x: (any(map(lambda v: v > 2, x)), all(map(lambda v: v > 2, x))),  # noqa: C417
+    "in a condition": lambda x: any(v > 0 and w > 2 for v in x for w in x) + (not all(x > 0)),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_asked_of_all_is_a_bool(name: str) -> None:
+    f = ASKED[name]
+    for x in (X, -X, X * 0):
+        expected, got = f(x), pliant.jit(f)(x)
+        assert (got, str(got)) == (expected, str(expected))
+
+
+def test_a_list_by_answers_in_a_loop() -> None:
+    def f(x: Any) -> Any:
+        found = []
+        for i in range(12):
+            if any(v * i > 3 for v in x):
+                found.append(i * x[0])  # noqa: PERF401
+        return sum(found) * any(v > 2 for v in found)
+
+    assert pliant.jit(f)(X) == f(X)
+    np.testing.assert_allclose(pliant.grad(f)(X), [sum(range(2, 12)), 0, 0])
