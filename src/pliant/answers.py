@@ -53,6 +53,7 @@ class Sample:
     given: Sequence[Any]
     leaves: Sequence[Any]
     containers: list[Part]  # those that can be changed, in order, once they are known
+    returned: list[Made]  # the leaves, likewise
 
     @property
     def whole(self) -> tuple[Any, ...]:
@@ -67,9 +68,9 @@ class Sample:
 def returned_by(sample: Sample) -> tuple[Made, bool]:
     """What is made of the results, and whether that is all that is returned: else it is the leaves of it."""
     program = sample.program
-    leaves: list[Any] = []
+    leaves = sample.returned
     for output in program.outputs:
-        leaves.append(leaves[output.place] if output.kind == "same" else _made(sample, output))
+        leaves.append(_made(sample, output))
     try:
         return _tree(unflatten(program.structure, leaves)), True
     except NoEntryError:
@@ -175,6 +176,8 @@ def _made(sample: Sample, output: Output) -> Made:
     program, place = sample.program, output.place
     if output.kind == "static":
         return Constant(place)
+    if output.kind == "same":
+        return sample.returned[int(place)]
     if output.kind == "container":
         if not sample.containers:
             raise NoEntryError
@@ -189,7 +192,7 @@ def _made(sample: Sample, output: Output) -> Made:
         if any([isinstance(side, View | Front) for side in sides]):
             raise NoEntryError
         return Choice(place, *sides)
-    if output.kind != "source":
+    if output.kind != "source":  # "kept" is known when containers are changed
         raise NoEntryError
     if program.is_turned_back(output):
         return Given(sample.param(place))

@@ -142,13 +142,20 @@ class Compiled:
         if thread.is_jit_disabled and self.is_plain:
             made = functools.partial(self.f, *args, **kwargs)
             return made() if out is None else run_into(out, made, is_traced=False)
+        if not self.objects.are_taken:
+            return self._call(args, kwargs, names, out)
+        with self.lock:  # while it is traced, objects from outside hold what stands for their content
+            return self._call(args, kwargs, names, out)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], out: Any) -> Any:
+        """A call that native code does not answer; kwargs without `out`."""
         tree = self._tree(args, kwargs)
         outside = tree[0][: len(tree[0]) - len(args)]
         given, structure = self.objects.flatten(tree)
         arrays = as_arrays(given)
         leaves, orders = in_rows(arrays)
         try:
-            found = self.entry(leaves, structure, tree, orders)
+            found = self.entry(leaves, structure, tree, orders, outside)
         except Opened:
             found = None
         if found is None:
@@ -170,7 +177,7 @@ class Compiled:
         self.objects.grow(longer)
         from pliant.entries import Sample
 
-        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves, [])
+        sample = Sample(program, outside, args, kwargs, names, structure, given, leaves, [], [])
         self._expect(entry, sample, given, out, outs)
         return made if out is None else out
 
@@ -229,9 +236,12 @@ class Compiled:
         named = [static(a) if n < len(self.names) and self.names[n] in self.static else a for n, a in enumerate(args)]
         return tuple(named), {k: static(v) if k in self.static else v for k, v in kwargs.items()}
 
-    def entry(self, leaves: list[Any], structure: Any, tree: Any, orders: tuple[Order, ...] = ()) -> Entry:
+    def entry(
+        self, leaves: list[Any], structure: Any, tree: Any, orders: tuple[Order, ...] = (),
+        outside: tuple[Any, ...] = (),
+    ) -> Entry:  # fmt: skip
         """The compiled program for arguments like these, made if there is none. orders: of the axes that the function
-        gets in another one than the leaves have them."""
+        gets in another one than the leaves have them. outside: the first arguments, which are from outside."""
         backend = "reference" if thread.is_jit_disabled else self.backend or DEFAULT_BACKEND
         closed = self.objects.closed
         firsts = sharing(tree, closed)
@@ -249,6 +259,8 @@ class Compiled:
             for entry in self.entries.get(key, ()):  # another thread may have been faster
                 if entry.program.fits(leaves):
                     return entry
+            if not self.objects.are_as_before(outside, tree, structure):
+                raise Opened
             names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
@@ -268,6 +280,8 @@ class Compiled:
             f = self.objects.holding(self._thawed)
             program = trace_program(f, leaves, structure, names, known, layouts, self.room)
             self.objects.check_grown(program)
+            if self.objects.are_read_outside(tree, program):
+                raise Opened
         except Exception as error:
             needs = error.__dict__.pop(ENDED, None) or Needs()  # it may have ended outside of a trace
             failed = self.objects.failed
@@ -331,7 +345,7 @@ class Compiled:
             signature(leaf)
         layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree, self.objects.closed), lies)
         try:
-            with uncollected():
+            with self.lock, uncollected():
                 program = self._traced(tree, leaves, structure, self._leaf_names(tree), (), layouts)
         except Opened:
             return self.program_and_arrays(args, kwargs, lies=lies)

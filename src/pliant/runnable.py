@@ -57,9 +57,8 @@ class Entry:
         program.check(results)
         if donation:
             results = donation.results(leaves, arguments, results)
-        made = program.finish(arrays, leaves, results, arguments, outs, program.held(tree, given))
-        program.update(tree, given, leaves, results)
-        return made
+        held, made = program.held(tree, given), program.finish(arrays, leaves, results, arguments, outs)
+        return program.rebuilt(made, held, program.update(tree, given, leaves, results, made))
 
     @property
     def is_sure(self) -> bool:

@@ -12,13 +12,15 @@ from pliant.frontend.guards import MISSING
 @final
 class TracedGlobals(dict[str, Any]):
     """Globals that show arrays as traced ones: `show(value, globals, name)` makes what is seen. Python looks names up
-    through `__getitem__` because this is no plain dict."""
+    through `__getitem__` because this is no plain dict. instead: of builtins, for code that is not rewritten."""
 
-    __slots__ = ("real", "show")
+    __slots__ = ("instead", "real", "show")
 
-    def __init__(self, real: dict[str, Any], show: Callable[[Any, Any, str], Any]) -> None:
+    def __init__(
+        self, real: dict[str, Any], show: Callable[[Any, Any, str], Any], instead: dict[str, Any] | None = None
+    ) -> None:
         super().__init__({"__builtins__": real.get("__builtins__", __builtins__), "__name__": real.get("__name__")})
-        self.real, self.show = real, show
+        self.real, self.show, self.instead = real, show, instead or {}
 
     def __getitem__(self, name: str) -> Any:
         try:
@@ -26,6 +28,8 @@ class TracedGlobals(dict[str, Any]):
         except KeyError:
             if not hasattr(builtins, name):
                 self.show(MISSING, self.real, name)  # it may be there later
+            if name in self.instead:
+                return self.instead[name]
             raise
         return self.show(value, self.real, name)
 

@@ -6,6 +6,7 @@ import builtins
 import dis
 import gc
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, final
@@ -16,7 +17,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
 from pliant.frontend.records import is_record
 from pliant.frontend.tracing import Trace
-from pliant.frontend.whose import LIBRARIES, is_followed
+from pliant.frontend.whose import LIBRARIES, is_followed, is_plain
 
 REACH: Final = 400  # how many entries of containers and objects are guarded per program
 MISSING: Final = object()
@@ -151,13 +152,23 @@ def reached(trace: Trace, given: Iterable[Any]) -> list[Any]:
     these hold."""
     names = [(owner, value) for owner, _, value in trace.roots.values()]
     queue = [*given, *[value for owner, value in names if isinstance(owner, types.CellType) or _is_module(owner)]]
+    for _, fn in trace.instrumented.values():
+        queue += [fn.__defaults__, fn.__kwdefaults__, fn.__dict__]
     found = {id(x): x for x in queue}
     while queue and len(found) < REACH:
-        for _, _, value in entries_of(queue.pop(0)):
+        holder = queue.pop(0)
+        for _, _, value in (*entries_of(holder), *_of_class(holder)):
             if id(value) not in found:
                 found[id(value)] = value
                 queue.append(value)
     return [*found.values()]
+
+
+def _of_class(holder: Any) -> list[tuple[Any, Any, Any]]:
+    """The containers and objects that the class of an object has as attributes."""
+    kinds = type(holder).__mro__ if is_plain(cast("Any", type(holder))) else ()
+    found = [e for kind in kinds for e in entries_of(names_of(kind))]
+    return [e for e in found if type(e[2]) in (list, dict, set, deque) or is_plain(cast("Any", type(e[2])))]
 
 
 def _is_ours(owner: Any) -> bool:

@@ -32,6 +32,7 @@ from pliant.frontend.guards import (
 )
 from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.needs import can_be_known
+from pliant.frontend.printing import printed
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
 from pliant.frontend.tracing import Trace
@@ -54,11 +55,11 @@ def instrument(fn: Any, trace: Trace) -> Any:
     top = trace.outermost
     known = top.instrumented.get(id(fn))
     if known is None:
-        code = rewritten(fn.__code__, fn.__qualname__)
+        code, instead = rewritten(fn.__code__, fn.__qualname__), dict[str, Any]()
         if code is None:
-            code = fn.__code__
+            code, instead["print"] = fn.__code__, printed
             note_unseen(top, fn)
-        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top))
+        names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top), instead)
         stored = stored_globals(fn.__code__)
         if stored:  # it must have the real ones
             names = top.cells[id(fn.__globals__)] = fn.__globals__

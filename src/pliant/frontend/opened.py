@@ -32,7 +32,7 @@ from pliant.frontend.kinds import is_of, is_sequence, is_table
 from pliant.frontend.program import Program
 from pliant.frontend.records import OPENED, found_in, is_record, take_apart
 from pliant.frontend.reference import NAMESPACE
-from pliant.frontend.sharing import Closed, containers, fill, origins, parts_of, replace_items
+from pliant.frontend.sharing import Closed, containers, fill, mapped, origins, parts_of, replace_items
 from pliant.frontend.signature import Static, flatten, signature
 from pliant.frontend.tracing import current
 from pliant.frontend.whose import is_plain, receivers
@@ -83,6 +83,15 @@ class Objects:
         """The ids of lists to which the function only appends."""
         return frozenset(self.growing)
 
+    @property
+    def are_taken(self) -> bool:
+        """Whether objects from outside, or lists to which the function appends, are taken otherwise than others."""
+        return bool(self.taken or self.growing)
+
+    def are_as_before(self, outside: Sequence[Any], tree: Any, structure: Any) -> bool:
+        """Whether objects are taken as when arguments were looked at: another thread may have changed that."""
+        return [*map(id, outside)] == [*map(id, self.taken)] and self.flatten(tree)[1] == structure
+
     def longer(self, program: Program, tree: Any) -> list[list[Any]]:
         """The lists among arguments to which a program appends, and which are leaves at the next call."""
         if program.changed is None or not (program.changed.grown and self.may_grow):
@@ -106,6 +115,14 @@ class Objects:
                     "compiled anew",
                     hint="return what is appended, and append it after the call; or only append to it inside",
                 ).at(("changed here", g.origin))
+
+    def are_read_outside(self, tree: Any, program: Program) -> bool:
+        """Whether objects are taken otherwise from now on, as a program that changes its arguments reads one of them by
+        a name from outside, too."""
+        if program.changed is None:
+            return False
+        read = {id(owner) for owner, *_ in (*program.guards.entries, *program.guards.sizes)}
+        return self.take([x for x in containers(tree, self.closed) if id(vars_of(x)) in read])
 
     def are_new(
         self, form: tuple[Any, ...], programs: Sequence[Program], given: Sequence[Any], f: Callable[..., Any]
@@ -167,20 +184,23 @@ def _holding(f: Callable[..., Any], objects: tuple[Any, ...]) -> Callable[..., A
     @functools.wraps(f)
     def held(*args: Any, **options: Any) -> Any:
         trace = current()
-        given = args[: len(objects)]
+        count, closed = len(objects), trace.ends.closed
         trace.passed.append(objects)
-        theirs = containers(objects, trace.ends.closed)
+        theirs, stand_ins = containers(objects, closed), containers(args[:count], closed)
         own = {id(x): n for n, x in reversed([*enumerate(theirs)])}
         trace.taken = own
         before = [(x, parts_of(x) or []) for x in theirs]
-        replace_items(objects, given, range(len(theirs)), trace.ends.closed)
-        ends = [(x, whole) for x, whole in trace.ends.pairs if id(whole) in own]
-        for x, whole in ends:
-            whole[:] = x
+        given = containers((args, options), closed)  # an argument may hold an object from outside, too
+        twins = replace_items(theirs, (args, options), origins((args, options), stand_ins, closed), closed)
+        now = dict(zip(map(id, given), twins, strict=True))
+        for x, whole in trace.ends.pairs:
+            if id(whole) in own:
+                whole[:] = x
         try:
-            return callee(f, trace)(*args[len(objects) :], **options)
+            return callee(f, trace)(*[mapped(x, now) for x in args[count:]], **options)
         finally:
-            replace_items(given, objects, origins(objects, theirs))
+            whole = objects, tuple(twins)
+            replace_items(given, whole, origins(whole, twins))
             for x, parts in before:
                 fill(x, parts)
             for place in [place for place in trace.left if id(place.holder) in own]:

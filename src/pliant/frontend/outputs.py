@@ -46,8 +46,9 @@ class Output:
 
     kind: "array", "scalar" (NumPy's) or "python" for a result of the program; "source" for a view
     of the caller's array; "packed" for a vector of several results; "either" for one of two others, the
-    first if the result `place` is true; "same" for the view that the leaf with number `place` is; "leaf" for
-    an argument as it is; "container" for the container of that number; "static" for what is no number.
+    first if the result `place` is true; "same" for the view that the returned leaf `place` is; "leaf" for
+    an argument as it is; "container" for the container of that number, "kept" for one of those that are in the
+    arguments afterwards; "static" for what is no number.
     `place` is a result's number, a leaf's number (those of arrays met outside follow), or the object itself.
     Packed vectors are numbered from the end: they follow the results, the last one first.
     """
@@ -144,23 +145,28 @@ class Changed:
         are_kept = kept == tuple(range(self.count)) and not any([n is not None for n in new])
         return self.structure == structure and not self.firsts and are_kept
 
-    def put(self, tree: Any, made: Sequence[Any], given: Sequence[Any]) -> None:
-        """Have the caller's containers hold leaves that were made, or given."""
+    def put(self, tree: Any, made: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """Have the caller's containers hold leaves that were made, or given; return all that are there now."""
         wholes = [given[n].whole for n in self.ends]
         closed, count = frozenset(map(id, wholes)), self.structure.num_leaves
         made = [x.whole if type(x) is Growing else x for x in made]
         after = unflatten(self.structure, made[:count]), unflatten(self.more, made[count:])
         after, new = as_one(after, self.firsts, closed)
-        replace_items(tree, (after, new), self.origins, closed)
+        now = replace_items(containers(tree, closed), (after, new), self.origins, closed)
         for whole, parts in zip(wholes, new, strict=True):
             whole.extend(parts)
+        return now
 
 
-def made_of(outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-    """All leaves of what is returned."""
+def made_of(
+    outputs: Sequence[Output], leaves: Sequence[Any], met: Sequence[Any], results: Sequence[Any],
+    returned: Sequence[Any] | None = None,
+) -> list[Any]:  # fmt: skip
+    """All leaves of what is returned; or of what is left in containers, where others are `returned`."""
     made: list[Any] = []
     for o in outputs:
-        made.append(made[o.place] if o.kind == "same" else o.made(leaves, met, results))
+        before = made if returned is None else returned
+        made.append(before[o.place] if o.kind == "same" else o.made(leaves, met, results))
     return made
 
 
@@ -175,17 +181,16 @@ class Outputs:
     packs: tuple[Pack, ...]
 
 
-def outputs_of(returned: Sequence[Any], left: Sequence[Any], numbers: dict[int, int]) -> Outputs:
-    """How to make what a function returns, and new items that it leaves in containers. numbers: of the containers that
-    it was given, by id."""
+def outputs_of(returned: Sequence[Any], left: Sequence[Any], known: dict[int, Output]) -> Outputs:
+    """How to make what a function returns, and new items that it leaves in containers. known: of containers, by id."""
     leaves = [as_traced(m) if isinstance(m, np.ndarray) else m for m in (*returned, *left)]
     arrays = [m for m in leaves if type(m) is TracedArray]
-    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]), numbers)
+    made = _Returned(Counter([id(x.storage) for m in arrays for x in _sides(m)]), known)
     outputs = list[Output]()
     first: dict[int, int] = {}
     for n, m in enumerate(leaves):
         place = first.setdefault(id(m), n)
-        is_same = place < n < len(returned) and outputs[place].lenses  # else it is one object anyway
+        is_same = place < min(n, len(returned)) and outputs[place].lenses  # else it is one object anyway
         outputs.append(Output("same", place, (), outputs[place].type) if is_same else made.output(m))
     count = len(returned)
     return Outputs(made.results, tuple(outputs[:count]), tuple(outputs[count:]), tuple(made.packs))
@@ -197,15 +202,15 @@ class _Returned:
     """The results that a program needs for what its function returns."""
 
     uses: Counter[int]  # of allocations, by id
-    numbers: dict[int, int]
+    known: dict[int, Output]  # of containers, by id
     results: list[Value] = field(default_factory=list[Value])
     bases: dict[int, int] = field(default_factory=dict[int, int])  # results that are whole allocations, by their id
     packs: list[Pack] = field(default_factory=list[Pack])
 
     def output(self, m: Any) -> Output:
         """How a returned leaf is made; adds to the results."""
-        if id(m) in self.numbers:
-            return Output("container", self.numbers[id(m)])
+        if id(m) in self.known:
+            return self.known[id(m)]
         if isinstance(m, Unbound):
             raise m.refused(is_returned=True)
         if isinstance(m, Front):
@@ -363,6 +368,7 @@ class After:
     places: tuple[int | None, ...]
     new: tuple[Any, ...]
     is_same: bool
+    containers: Sequence[Any]  # none if all is as before
     rest: tuple[Any, ...]  # of `Changed`
 
     def changed(self, outputs: Sequence[Output]) -> Changed | None:
@@ -382,7 +388,9 @@ def after_of(tree: Any, structure: Any, given: Sequence[Any], held: Before) -> A
     is_same = is_same and [*map(id, containers(tree, closed))] == [*map(id, held.containers)]
     places = tuple(known.get(id(x)) for x in (*leaves, *appended))
     both = tree, new
-    check_strangers(current(), held.containers, containers(both, closed))
+    now = containers(both, closed)
+    check_strangers(current(), held.containers, now)
     firsts, found_at = sharing(both, closed), origins(both, held.containers, closed)
     rest = found, more, held.ends.numbers, firsts, found_at, len(held.containers), held.grown(current())
-    return After(places, tuple(x for x in (*leaves, *appended) if id(x) not in known), is_same, rest)
+    left = tuple(x for x in (*leaves, *appended) if id(x) not in known)
+    return After(places, left, is_same, [] if is_same else now, rest)

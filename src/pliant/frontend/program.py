@@ -24,12 +24,12 @@ from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.growing import Before, Ends, Growing, check_unseen
-from pliant.frontend.guards import Guards, guards_of
+from pliant.frontend.guards import Guards, guards_of, reached
 from pliant.frontend.instrumented import callee
 from pliant.frontend.memory import Memories, Memory, memories_of
 from pliant.frontend.needs import leaves_needed, may_be_known
 from pliant.frontend.out import checked, stored
-from pliant.frontend.outputs import Changed, Output, Pack, after_of, made_of, outputs_of
+from pliant.frontend.outputs import After, Changed, Output, Pack, after_of, made_of, outputs_of
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.sharing import as_one, containers
 from pliant.frontend.signature import ROW_MAJOR, WEAK, Layouts, Order, check_number, flatten, leaf_type, unflatten
@@ -169,13 +169,11 @@ class Program:
 
     def finish(
         self, arrays: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any], arguments: Sequence[Any],
-        outs: Sequence[Any] | None = None, held: Sequence[Any] = (),
-    ) -> Any:  # fmt: skip
-        """Write back what the function wrote, unless it did so in the arguments themselves, and rebuild what
+        outs: Sequence[Any] | None = None,
+    ) -> Sequence[Any]:  # fmt: skip
+        """Write back what the function wrote, unless it did so in the arguments themselves, and make the leaves of what
         it returns; the arrays of `out=` get it too."""
         made = made_of(self.outputs, leaves, self.met, results)  # which may fail: then nothing is written
-        if held:
-            made = [held[o.place] if o.kind == "container" else m for o, m in zip(self.outputs, made, strict=True)]
         if self.layouts.orders:
             made = [arrays[o.place] if self.is_turned_back(o) else m for o, m in zip(self.outputs, made, strict=True)]
         there = {number for p, number in self.pinned if results[number] is arguments[p]}
@@ -189,6 +187,12 @@ class Program:
         if outs is not None:
             stored(made, outs, [o.is_view for o in self.outputs])
             made = outs
+        return made
+
+    def rebuilt(self, made: Sequence[Any], held: Sequence[Any], kept: Sequence[Any]) -> Any:
+        """What the function returns, of its leaves, the containers that it was given, and those that these hold now."""
+        lists = {"container": held, "kept": kept}
+        made = [lists[o.kind][o.place] if o.kind in lists else m for o, m in zip(self.outputs, made, strict=True)]
         return unflatten(self.structure, made)
 
     def is_turned_back(self, output: Output) -> bool:
@@ -196,14 +200,17 @@ class Program:
         is_leaf = output.kind == "source" and type(output.place) is int and output.place < len(self.layouts.orders)
         return is_leaf and bool(output.lenses) and output.lenses == back(self.order(output.place))
 
-    def update(self, tree: Any, given: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any]) -> None:
-        """Do to the caller's dicts and lists what the function did to them. given: the leaves as they came, of which
-        those that are there still are what they were."""
-        if self.changed is not None:
-            outputs = self.changed.outputs
-            made = made_of(outputs, leaves, self.met, results)
-            made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
-            self.changed.put(tree, made, given)
+    def update(
+        self, tree: Any, given: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any], returned: Sequence[Any]
+    ) -> list[Any]:
+        """Do to the caller's dicts and lists what the function did to them, and return these. given: the leaves as they
+        came, of which those that are there still are what they were. returned: those that the function returns."""
+        if self.changed is None:
+            return []
+        outputs = self.changed.outputs
+        made = made_of(outputs, leaves, self.met, results, returned)
+        made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
+        return self.changed.put(tree, made, given)
 
 
 def trace_program(
@@ -297,11 +304,11 @@ def _trace_once(
         objects = [x for x in given if id(x) not in ends.closed]
         with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function():
             made = as_deques(returned(callee(f, trace)(*args, **kwargs)))
-        theirs = trace.taken | held.numbers
-        made, made_structure = flatten(made, frozenset(theirs))
         after = after_of(whole, structure, given, held)
+        known = _known_containers(made, held, after, trace)
+        made, made_structure = flatten(made, frozenset(known))
         check_unseen([*made, *after.new])
-        outputs = outputs_of(made, after.new, theirs)
+        outputs = outputs_of(made, after.new, known)
         results = outputs.results
         changed = after.changed(outputs.left)
         written = _written(given, trace, results)
@@ -327,6 +334,16 @@ def _trace_once(
 def forms_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """What can be set of arrays that stay the same objects."""
     return tuple([(a.dtype, a.shape, a.strides) for a in arrays])
+
+
+def _known_containers(made: Any, before: Before, after: After, trace: Trace) -> dict[int, Output]:
+    """What a function returns of the containers that it was given, that are in them after it, or that are outside, by
+    the ids of these."""
+    known = {id(x): Output("kept", n) for n, x in enumerate(after.containers)}
+    known |= {n: Output("container", place) for n, place in (trace.taken | before.numbers).items()}
+    others = {*map(id, containers(made))} - known.keys() - trace.own.keys()
+    outside = reached(trace, trace.given) if others else ()
+    return known | {id(x): Output("static", x) for x in outside if id(x) in others}
 
 
 def _enter(

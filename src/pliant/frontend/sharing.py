@@ -48,22 +48,22 @@ def origins(tree: Any, given: Sequence[Any], closed: Closed = NONE) -> tuple[int
     return tuple([numbers.get(id(x)) for x in containers(tree, closed)])
 
 
-def replace_items(tree: Any, after: Any, found: Sequence[int | None], closed: Closed = NONE) -> None:
-    """Make the containers of arguments hold what others hold. found: the origins of these."""
-    given = containers(tree, closed)
-    now = {id(x): (x, x if n is None else given[n]) for x, n in zip(containers(after, closed), found, strict=True)}
-    for x, target in [*now.values()]:
-        if id(target) in closed:
-            continue
-        parts = parts_of(x) or []
-        fill(target, [(key, _mapped(part, now)) for key, part in parts])
+def replace_items(given: Sequence[Any], after: Any, found: Sequence[int | None], closed: Closed = NONE) -> list[Any]:
+    """Make given containers hold what those of a tree hold. found: the origins of these. Return for each the one that
+    has come in its place."""
+    new = containers(after, closed)
+    now = {id(x): x if n is None else given[n] for x, n in zip(new, found, strict=True)}
+    for x in {id(x): x for x in new}.values():
+        if id(now[id(x)]) not in closed:
+            fill(now[id(x)], [(key, mapped(part, now)) for key, part in parts_of(x) or []])
+    return [now[id(x)] for x in new]
 
 
-def _mapped(x: Any, now: dict[int, tuple[Any, Any]]) -> Any:
-    """What a container holds, with the caller's containers in place of others."""
+def mapped(x: Any, now: dict[int, Any]) -> Any:
+    """What a container holds, with others in place of containers, by their ids."""
     if id(x) in now:
-        return now[id(x)][1]
-    return _like(x, [_mapped(part, now) for part in x]) if is_of(x, tuple) else x
+        return now[id(x)]
+    return _like(x, [mapped(part, now) for part in x]) if is_of(x, tuple) else x
 
 
 def _like(x: Any, parts: list[Any]) -> Any:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import CellType, FunctionType
 from typing import Any, cast
 
+import numpy as np
+
 from pliant.core.origin import here
 from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray
@@ -24,7 +26,7 @@ from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.objects import flatten, is_own, unflatten
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import Unbound
-from pliant.frontend.guards import reached
+from pliant.frontend.guards import entries_of, reached
 from pliant.frontend.kinds import is_of
 from pliant.frontend.selection import Selection
 from pliant.frontend.tracing import Trace
@@ -38,8 +40,10 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     trace.given = [*given]
     try:
         yield
+        _check_arrays(trace)
         _check(trace, {*map(id, reached(trace, trace.given)), *trace.cells})
     except BaseException:
+        _restore(trace)
         for place, (before, _) in trace.left.items():
             if any(type(x) in (TracedArray, Unbound) for x in _leaves(place.get())):
                 place.set(before)
@@ -47,18 +51,42 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
 
 
 def note_unseen(trace: Trace, fn: FunctionType) -> None:
-    """Remember what is in all that a function without source may change: its changes are not seen one by one."""
+    """Remember what is in all that a function without source may read and change: what it does is not seen."""
     stored = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "STORE_ATTR"}
     named = [fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__]
     held = [cell.cell_contents for cell in fn.__closure__ or () if cell != CellType()]
     trace.is_blind = True
     trace.given += [*named, *held]
     for x in reached(trace, trace.given):
+        for owner, name, value in entries_of(x):
+            trace.roots.setdefault((id(owner), name), (owner, name, value))
+            if is_of(value, np.ndarray):
+                trace.arrays.append((x, value, value.copy()))
         if isinstance(x, list | dict | set | deque):
             note(place_of("whole", x))
         elif is_plain(cast("Any", type(x))):
             for name in stored | attributes(x).keys():
                 note(place_of("attribute", x, name))
+
+
+def _restore(trace: Trace) -> list[Any]:
+    """Undo what functions without source have written to arrays while they were traced; return what holds these."""
+    changed = [entry for entry in trace.arrays if entry[1].tobytes() != entry[2].tobytes()]
+    for _, array, before in changed:
+        np.copyto(array, before)
+    return [holder for holder, *_ in changed]
+
+
+def _check_arrays(trace: Trace) -> None:
+    holders = _restore(trace)
+    if holders:
+        kind = type(holders[0]).__name__
+        error = UnsupportedError(
+            f"a function without source writes to an array that a {kind} from outside of the function holds",
+            hint="write the function in a file; or pass the array as an argument",
+        )
+        error.holders = tuple(holders)
+        raise error
 
 
 def check_strangers(trace: Trace, held: Iterable[Any], now: Iterable[Any]) -> None:
@@ -93,6 +121,7 @@ def _check(trace: Trace, outside: set[int]) -> None:
         leaves, structure = flatten(content)
         unknown = [x for x in flatten(content, is_own)[0] if _is_unknown(x)]
         is_longer = place.is_whole and is_of(place.holder, list) and len(content) > len(before)
+        is_longer = is_longer and id(place.holder) not in trace.sizes  # else each call is traced, which appends to it
         if unknown or is_longer:
             error = error or UnsupportedError(
                 f"{_text(place)} outlives the call, and is {_what(unknown)}",
