@@ -70,7 +70,7 @@ class Ends:
         for x in (*self.lists, *self.wholes):  # those from outside are filled while a function is traced
             if id(x) in trace.sizes:
                 raise SeenError("the length of a list is asked for that was appended to before the call")
-        if self.lists and trace.is_blind:
+        if self.lists and trace.blind:
             raise SeenError("what a function without source does to a list is not seen")
         for x, count in zip(self.lists, self.counts, strict=True):
             if [*map(id, x[:count])] != [id(EARLIER)] * count:

@@ -58,7 +58,6 @@ def instrument(fn: Any, trace: Trace) -> Any:
         code, instead = rewritten(fn.__code__, fn.__qualname__), dict[str, Any]()
         if code is None:
             code, instead["print"] = fn.__code__, printed
-            note_unseen(top, fn)
         names: Any = TracedGlobals(fn.__globals__, functools.partial(seen, trace=top), instead)
         stored = stored_globals(fn.__code__)
         if stored:  # it must have the real ones
@@ -75,10 +74,22 @@ def instrument(fn: Any, trace: Trace) -> Any:
         made = types.FunctionType(code, names, fn.__name__, defaults, tuple(outside[n] for n in code.co_freevars))
         made.__dict__ = fn.__dict__  # attributes of a function are shared with it
         made.__kwdefaults__ = fn.__kwdefaults__ and {k: of_element(d, top) for k, d in fn.__kwdefaults__.items()}
+        made = made if code is not fn.__code__ else _watched(made, fn, top)
         known = top.instrumented[id(fn)] = (made, fn)  # fn too: its id must not be used again
         for n, cell in later.items():
             cell.cell_contents = seen(real[n].cell_contents, real[n], n, top)
     return known[0]
+
+
+def _watched(made: Any, fn: types.FunctionType, trace: Trace) -> Any:
+    """A function without source; before each call all is remembered that it may change."""
+
+    @functools.wraps(made)
+    def run(*args: Any, **options: Any) -> Any:
+        note_unseen(trace, fn)
+        return made(*args, **options)
+
+    return run
 
 
 def kind_of(x: Any) -> Any:

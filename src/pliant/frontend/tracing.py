@@ -146,8 +146,8 @@ class Trace:
     own: dict[int, Any] = field(default_factory=dict[int, Any])  # containers that the function has made, by id
     given: list[Any] = field(default_factory=list[Any])  # objects that are arguments, or whose method is traced
     ends: Any = None  # the lists of which only the end is known; see `growing`
-    arrays: list[Any] = field(default_factory=list[Any])  # what these may write to, as it was; see `control.outside`
-    is_blind: bool = False  # whether some function has no source, so that what it does to lists is not seen
+    blind: dict[int, int] = field(default_factory=dict[int, int])  # functions without source; see `control.outside`
+    arrays: dict[int, Any] = field(default_factory=dict[int, Any])  # what these may write to, as it was
     grown: dict[int, Any] = field(default_factory=dict[int, Any])  # where containers from outside are changed that are
     taken: dict[int, int] = field(default_factory=dict[int, int])  # numbers of those from outside, by id
     asked: set[int] = field(default_factory=set[int])  # arguments too, and those whose length is asked for, by number

@@ -52,26 +52,30 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
 
 def note_unseen(trace: Trace, fn: FunctionType) -> None:
     """Remember what is in all that a function without source may read and change: what it does is not seen."""
+    if trace.blind.get(id(fn)) == len(trace.roots):
+        return  # nothing more is known from outside than at its last call
     stored = {i.argval for i in dis.get_instructions(fn.__code__) if i.opname == "STORE_ATTR"}
     named = [fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__]
     held = [cell.cell_contents for cell in fn.__closure__ or () if cell != CellType()]
-    trace.is_blind = True
     trace.given += [*named, *held]
     for x in reached(trace, trace.given):
+        if is_of(x, dict) and not x.keys().isdisjoint(("__name__", "__builtins__")):
+            continue  # names of a module
         for owner, name, value in entries_of(x):
             trace.roots.setdefault((id(owner), name), (owner, name, value))
             if is_of(value, np.ndarray):
-                trace.arrays.append((x, value, value.copy()))
+                trace.arrays.setdefault(id(value), (x, value, value.copy()))
         if isinstance(x, list | dict | set | deque):
             note(place_of("whole", x))
         elif is_plain(cast("Any", type(x))):
             for name in stored | attributes(x).keys():
                 note(place_of("attribute", x, name))
+    trace.blind[id(fn)] = len(trace.roots)
 
 
 def _restore(trace: Trace) -> list[Any]:
     """Undo what functions without source have written to arrays while they were traced; return what holds these."""
-    changed = [entry for entry in trace.arrays if entry[1].tobytes() != entry[2].tobytes()]
+    changed = [entry for entry in trace.arrays.values() if entry[1].tobytes() != entry[2].tobytes()]
     for _, array, before in changed:
         np.copyto(array, before)
     return [holder for holder, *_ in changed]
