@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# ruff: noqa: E711, RET503, SIM300
+# ruff: noqa: E711, RET503
 # pyright: basic, reportOptionalMemberAccess=false, reportOptionalOperand=false, reportOptionalIterable=false
 # pyright: reportArgumentType=false, reportCallIssue=false, reportOptionalSubscript=false, reportOperatorIssue=false, reportGeneralTypeIssues=false
 
@@ -521,39 +521,6 @@ def asked_for_two_classes(x: Any, n: int) -> Any:
     return 1.0 if isinstance(k, (tuple, type(None))) else 2.0
 
 
-def equal_to_none(x: Any, n: int) -> Any:
-    made, j, prev = np.zeros(9), 0, None
-    for i in range(9):
-        if x[i] > 0.5:
-            if prev == None:
-                prev = x[i]
-            else:
-                made[j] = prev * x[i]
-                prev = None
-                j += 1
-    if prev != None:
-        made[j] = prev
-    return made
-
-
-def unlike_none(x: Any, n: int) -> Any:
-    last = None
-    for i in range(9):
-        if x[i] > 1:
-            last = x[i]
-    return (None != last) * 1, (last != None) + 1, (last == None) * x[0], last != x[8]
-
-
-def unlike_each_other(x: Any, n: int) -> Any:
-    one = other = None
-    for i in range(9):
-        if x[i] > 1:
-            one = i
-        if x[i] > 1.5:
-            other = i
-    return (one != other) * 1.0, (one == other) + 1
-
-
 NONES = (
     tuple_found,
     array_found,
@@ -603,7 +570,4 @@ NONES = (
     differs_from_a_number,
     bounds_of_slices,
     asked_for_two_classes,
-    equal_to_none,
-    unlike_none,
-    unlike_each_other,
 )
