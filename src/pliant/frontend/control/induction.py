@@ -235,7 +235,8 @@ class Round:
             return tree
         if after is MISSING or (type(after) is Unbound and not after.is_flagged):
             why = f", since {after.message}" if type(after) is Unbound else ""
-            raise NotInductive(f"{place.text} has no value after a step{why}")
+            is_typed = type(after) is Unbound and bool(after.ways) and is_number(after.value)  # see `name_by_ways`
+            raise NotInductive(f"{place.text} has no value after a step{why}", is_of_types=is_typed)
         old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
         new, found = self.leaves(after)
         if structure != found and tree is None:  # what the name is bound to before the loop is taken apart
@@ -250,7 +251,7 @@ class Round:
         made = [self.leaf(place, *row) for row in zip(first, old, new, kinds, strict=True)]
         if self.loose:
             self.plan.copied.add(place)
-        return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
+        return Tree(structure, tuple(made)) if any(made) or (tree and not any(tree.kinds)) else None
 
     def leaf(
         self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Window | Unsized | None
@@ -390,8 +391,7 @@ class Round:
             return new
         start = kind_of(as_traced(first))
         wide = (kind or start).joined(new)
-        if wide is None or start.type.shape != new.type.shape:
-            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
-        if not is_exact(first, start, wide):
+        is_kept = wide is not None and start.type.shape == new.type.shape and is_exact(first, start, wide)
+        if wide is None or not is_kept or wide.type != new.type:
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         return wide
