@@ -195,9 +195,11 @@ def note(place: Place) -> None:
 
 
 def note_name(place: Place) -> None:
-    """Remember what a name of a function around the one that is run is bound to: in all regions, as the blocks of
-    the statement at hand do not say that they bind it."""
-    for region in _regions.stack:
+    """Remember what a name of a function around the one that is run is bound to: in all regions that this one was not
+    called in, as the blocks of the statement at hand do not say that they bind it."""
+    for region in reversed(_regions.stack):
+        if place.number in region.born:
+            return
         if place not in region.effects:
             region.effects[place] = place.get()
     _remember(place)

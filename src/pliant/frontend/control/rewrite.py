@@ -32,6 +32,7 @@ from pliant.frontend.control.syntax import (
     raising,
     runtime,
     strings,
+    telling,
     thunk,
     without_numbers,
 )  # fmt: skip
@@ -42,7 +43,7 @@ RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "may_fail", "attempt", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
-    "part", "rebinds",
+    "part", "rebinds", "owns",
     "raised", "handled", "caught", "unfinished", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted",
     "first_of", "text",
 )  # fmt: skip
@@ -98,6 +99,7 @@ class _Statements:
             return node
         body = [
             *self.rebinding(node),
+            *self.lending(node),
             *[unset(name, node.body[0]) for name in sorted(self.unsure - names.parameters(node))],
             *self.block(node.body, in_block=False, loop=None),
         ]
@@ -111,12 +113,12 @@ class _Statements:
 
     def rebinding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """A statement that says which names of the function around this one it binds."""
-        names = sorted(self.nonlocals)
-        if not names:
-            return []
-        first = node.body[0]
-        held = placed(ast.Tuple([placed(ast.Name(n, ast.Load()), first) for n in names], ast.Load()), first)
-        return [placed(ast.Expr(calling("rebinds", first, strings(names, first), thunk(held))), first)]
+        return telling("rebinds", sorted(self.nonlocals), node.body[0])
+
+    def lending(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """A statement that says which of its names functions inside of it bind."""
+        inside = {name for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for name in part.names}
+        return telling("owns", sorted(inside & self.locals), node.body[0])
 
     # --- blocks
 
