@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of
-from pliant.frontend.control.plan import Heads, NotInductive, Plan
-from pliant.frontend.control.region import Place, Region
+from pliant.frontend.control.objects import flatten, in_region
+from pliant.frontend.control.plan import Heads, NotInductive, Plan, Tree
+from pliant.frontend.control.region import Place, Region, place_of
 from pliant.frontend.control.tables import Table, are_mostly_rows, like, nested
 
 
@@ -30,6 +32,28 @@ class Lists:
         if is_list and not content and not holder:  # it had elements meanwhile
             return True
         return self.fills(place, content) or self.grows(place, content) or self.changes(place, content)
+
+    def let_go(self) -> dict[Place, Tree]:
+        """The names of lists that a step changes, and that it binds to others then, which hold no more than those did
+        before. A step is given a new list: what becomes of the old one, nobody sees by that name."""
+        found: dict[Place, Tree] = {}
+        for place in [p for p, tree in self.plan.plans.items() if tree is None]:
+            head, after = self.heads.bound[place], place.get()
+            before = self.region.effects.get(place_of("whole", head)) if type(head) is list else None
+            if before is None or after is head or type(after) is not list:
+                continue
+            leaves, structure = flatten(after, in_region(self.region.born))
+            if structure == flatten(before)[1]:
+                found[place] = Tree(structure, (None,) * len(leaves))
+        return found
+
+    def seen(self, changed: Sequence[tuple[Place, Any]]) -> str:
+        """A name before the loop of one of some containers that a step is given and changes, unless nothing else refers
+        to what it is bound to; empty if there is none."""
+        own = {
+            id(self.heads.bound[p]) for p in self.plan.bound if p in self.plan.plans and str(p.key) in self.plan.lone
+        }
+        return next((place.text for place, x in changed if id(x) not in own), "")
 
     def known(self) -> list[tuple[Place, Element | Table | Filling | None]]:
         """The lists that grow or change, and what is known of their elements."""

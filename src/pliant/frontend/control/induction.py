@@ -143,6 +143,9 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
+        if let_go := self.lists.let_go():
+            plan.plans |= let_go
+            return True
         before = dict(plan.plans), list(plan.storages), self.lists.known(), set(plan.copied), set(plan.apart)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
         effects = self.region.effects
@@ -190,9 +193,9 @@ class Round:
 
     def check_containers(self) -> None:
         """NotInductive if it matters which list or object a name is bound to."""
-        if not self.heads.changed():
+        if not (changed := self.heads.changed()):
             return
-        if self.plan.is_first:
+        if self.plan.is_first and self.lists.seen(changed):
             raise NotInductive("a list or an object is changed, and then a name is bound to another", is_late=True)
         trees = [place.get() for place in self.plan.plans]
         trees += [x for growth in self.plan.growths.values() for x in growth.added() or ()]

@@ -186,7 +186,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     count = steps.count - done if done else steps.count
     ran = True if steps.is_static or size_of(count).is_at_least(1) else count > 0
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
-    plan.body, plan.items, plan.code = site.body, steps, site.code
+    plan.body, plan.items, plan.code, plan.lone = site.body, steps, site.code, site.lone
     return plan
 
 

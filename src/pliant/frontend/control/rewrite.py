@@ -20,6 +20,7 @@ from typing import Any, Final, cast, final
 from pliant.frontend.control import names
 from pliant.frontend.control.expressions import ITEM, Expressions
 from pliant.frontend.control.live import Live, lets_exceptions_pass
+from pliant.frontend.control.lone import lone
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
@@ -74,6 +75,7 @@ class _Statements:
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
         self.loads = names.loads(body)
         self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
+        self.lone = (lone(body) & self.locals) - names.parameters(node)
         self.is_plain = isinstance(node, ast.AsyncFunctionDef) or _looks_at_names(body, self.loads)
         self.unsure: set[str] = set()  # names that may be read without a value
         if isinstance(node, ast.FunctionDef) and not self.is_generator and not self.is_plain:
@@ -223,6 +225,7 @@ class _Statements:
             *(strings(part, node) for part in (bound, live, kept)),
             ends,
             strings(names.bound(node.orelse), node),
+            strings(bound & self.lone, node),
         ]
         orelse = self.made(node.orelse, node, loop)
         if isinstance(node, ast.For):

@@ -36,17 +36,17 @@ class Site:
     more: Sequence[str]
     where: Origin
     code: CodeType  # by which it is known
+    lone: frozenset[str] = frozenset()  # names of lists that nothing else refers to
     is_part: bool = False  # of a loop, to which it leaves what a `break` means
     reason: str = ""  # why it could not be captured at first
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
         """The loop with a body; names: what it binds, reads first, what is read after it, whether it may
-        end itself, and what the `else` binds."""
-        bound, live, kept, ends, more = names
-        return cls(
-            body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here(), body.__code__
-        )
+        end itself, what the `else` binds, and maybe which are of lists that nothing else refers to."""
+        bound, live, kept, ends, more, *lone = names
+        sets = frozenset(live), frozenset(kept)
+        return cls(body, orelse, cells_of(bound, body), *sets, ends, more, here(), body.__code__, frozenset(*lone))
 
     def finished(self, signal: Signal | None) -> Signal | None:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
