@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from pliant.errors import PliantError
+from tests.errors.wrong_loops import WRONG_LOOPS
 from tests.errors.wrong_programs import WRONG
+
+PROGRAMS = WRONG | WRONG_LOOPS
 
 
 def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
@@ -19,6 +22,6 @@ def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
     return f"{' < '.join(kinds)}\n{caught.value}\n"
 
 
-@pytest.mark.parametrize("name", sorted(WRONG))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_message_of(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"golden/{name}", message(*WRONG[name]))
+    golden(f"golden/{name}", message(*PROGRAMS[name]))

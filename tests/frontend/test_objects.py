@@ -376,6 +376,6 @@ def test_a_list_from_outside_that_would_grow_is_an_error() -> None:
         found.append(x.sum())
         return x
 
-    with pytest.raises(UnsupportedError, match="a list from outside of the function outlives the call"):
+    with pytest.raises(UnsupportedError, match="the list 'found' from outside of the function outlives the call"):
         pliant.jit(kept)(X)
     assert found == []

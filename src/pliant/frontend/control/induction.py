@@ -161,7 +161,7 @@ class Round:
                 plan.fills = True
                 return True
             if place.kind in ("whole", "rows") or content is MISSING:
-                raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
+                raise self.lists.other(place, content)
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
         whole = [p.number for p in plan.tables if p.kind == "whole"]
@@ -195,8 +195,8 @@ class Round:
         """NotInductive if it matters which list or object a name is bound to."""
         if not (changed := self.heads.changed()):
             return
-        if self.plan.is_first and self.lists.seen(changed):
-            raise NotInductive("a list or an object is changed, and then a name is bound to another", is_late=True)
+        if self.plan.is_first and (text := self.lists.seen(changed)):
+            raise NotInductive(f"{text} is changed, and then bound to another object", is_late=True)
         trees = [place.get() for place in self.plan.plans]
         trees += [x for growth in self.plan.growths.values() for x in growth.added() or ()]
         if any_same([x for tree in trees for x in containers(tree)]):

@@ -43,7 +43,7 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
 
 def _check(trace: Trace, outside: set[int]) -> None:
     error: UnsupportedError | None = None
-    for place, (_, origin) in trace.left.items():
+    for place, (before, origin) in trace.left.items():
         is_outside = isinstance(place.holder, type) or id(place.holder) in outside
         if not is_outside or id(place.holder) in trace.own:
             continue
@@ -52,11 +52,12 @@ def _check(trace: Trace, outside: set[int]) -> None:
         unknown = [x for x in leaves if type(x) is Unbound or (type(x) is TracedArray and x.concrete is None)]
         if unknown:
             error = error or UnsupportedError(
-                f"{_text(place)} outlives the call, and is left with {_what(unknown[0])}",
+                f"{_text(place, trace)} outlives the call, and is left with {_what(unknown[0])}",
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-            is_growing = place.is_whole and type(cast("Any", place.holder)) is list  # each call would find another one
+            is_list = place.is_whole and type(cast("Any", place.holder)) is list
+            is_growing = is_list and len(cast("Any", place.holder)) != len(before)  # each call would find another one
             error.holders = (*error.holders, None if is_growing else place.holder)
         elif traced:
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
@@ -81,7 +82,7 @@ def _plain(x: Any) -> Any:
     return array.copy() if not (x.is_scalar or x.is_weak) else array[()].item() if x.is_weak else array[()]
 
 
-def _text(place: Place) -> str:
+def _text(place: Place, trace: Trace) -> str:
     """The place, as the user knows it."""
     if place.kind == "name":
         return f"the name {place.key!r}, which is bound outside of the function,"
@@ -90,4 +91,9 @@ def _text(place: Place) -> str:
     if place.kind == "attribute":
         return f"attribute {place.key!r} of a {kind} from outside of the function"
     is_global = place.kind == "item" and kind == "dict" and "__name__" in holder
-    return f"the global name {place.key!r}" if is_global else f"a {kind} from outside of the function"
+    if is_global:
+        return f"the global name {place.key!r}"
+    names = [name for _, name, value in trace.roots.values() if value is holder and isinstance(name, str) and name]
+    return (
+        f"the {kind} {names[0]!r} from outside of the function" if names else f"a {kind} from outside of the function"
+    )

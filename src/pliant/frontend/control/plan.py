@@ -12,6 +12,7 @@ from pliant.core import ir
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, Values, param
+from pliant.core.origin import Origin
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
@@ -38,11 +39,14 @@ Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's res
 
 class NotInductive(Exception):
     """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step. `is_of_types`:
-    all that this step changes are types."""
+    all that this step changes are types. where: what changes the state so."""
 
-    def __init__(self, reason: str, *, is_late: bool = False, is_of_types: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, is_late: bool = False, is_of_types: bool = False, where: Origin | None = None
+    ) -> None:
         super().__init__(reason)
         self.reason, self.is_late, self.is_of_types = reason, is_late or is_of_types, is_of_types
+        self.where = where
 
 
 class Longer(Exception):
