@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from pliant.errors import PliantError
+from tests.errors.wrong_loops import WRONG_LOOPS
 from tests.errors.wrong_programs import WRONG
 from tests.errors.wrong_python import PYTHONS
+
+PROGRAMS = WRONG | WRONG_LOOPS | PYTHONS
 
 
 def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
@@ -20,6 +23,6 @@ def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
     return f"{' < '.join(kinds)}\n{caught.value}\n"
 
 
-@pytest.mark.parametrize("name", sorted(WRONG | PYTHONS))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_message_of(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"golden/{name}", message(*(WRONG | PYTHONS)[name]))
+    golden(f"golden/{name}", message(*PROGRAMS[name]))

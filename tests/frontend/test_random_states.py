@@ -22,6 +22,24 @@ CASES: Final[dict[str, Callable[[Any], Any]]] = {
     "random": lambda r: (r.random(), r.random(3), r.random_sample((2,))),
     "randint": lambda r: (r.randint(5), r.randint(2, 9, size=4), r.randint(0, 2**40, size=3)),
     "randint of 32 bits": lambda r: r.randint(5, size=3, dtype=np.int32),
+    "randint of 8 bits": lambda r: (
+        r.randint(0, 10, 5, np.uint8), r.randint(-100, 100, 9, np.int8), r.randint(0, 256, 3, np.uint8),
+        r.randint([0, 4], [1, 256], dtype=np.uint8), r.randint(7, dtype=np.uint8),
+    ),
+    "randint of bits": lambda r: (r.randint(0, 2, 40, dtype=bool), r.randint(1, dtype=bool), r.randint(2, dtype=bool)),
+    "of one number": lambda r: (
+        r.randint(1), r.randint(5, 6, 3), r.randint([0, 4, 0], [1, 5, 2**40]), r.choice(1), r.choice(1, 3),
+        r.choice(1, 1, replace=False), r.permutation(1),
+    ),
+    "of no number": lambda r: (
+        r.randint(0, size=0), r.randint(5, size=(2, 0)), r.choice(0, 0), r.choice([], 0), r.choice(5, (2, 0)),
+        r.choice(A[0], 0, False, [1, 0, 0]), r.normal(size=0), r.poisson(3, 0), r.rand(0), r.permutation(0),
+    ),
+    "of rank 0": lambda r: (r.randint(5, size=()), r.choice(5, ()), r.choice(A[0], ()), r.choice(5, (), False)),
+    "of no width": lambda r: (
+        r.uniform(1, 1), r.uniform(2, 1), r.normal(3, 0), r.exponential(0.0), r.gamma(0.0), r.gamma([0, 1], 0.0),
+        r.weibull(0.0), r.triangular(0, 0, 1), r.triangular(0, 1, 1), r.laplace(0, 0),
+    ),
     "normal": lambda r: (r.normal(1, 2, 3), r.normal(A, A), r.standard_normal(3000)),
     "uniform": lambda r: r.uniform(-1, 1, 5),
     "choice": lambda r: (r.choice(5), r.choice(A[0], 4), r.choice(9, 4, replace=False), r.choice(9, replace=False)),
@@ -32,6 +50,11 @@ CASES: Final[dict[str, Callable[[Any], Any]]] = {
     "beta": lambda r: (r.beta(0.5, 0.5, 30), r.beta(2, 3, 30)),
     "poisson": lambda r: (r.poisson(3, 20), r.poisson(30, 50)),
     "binomial": lambda r: (r.binomial(10, 0.3, 20), r.binomial(1000, 0.3, 300)),
+    "binomial, none or all": lambda r: (
+        r.binomial(0, 0.5), r.binomial(10, 0.0), r.binomial(10, 1.0), r.binomial([0, 40], [0, 1]), r.poisson([0, 3.0]),
+        r.multinomial(5, [0, 1.0, 0]),
+    ),
+    "geometric": lambda r: (r.geometric(1.0), r.geometric(0.5, 9), r.geometric(0.02, 30), r.geometric([1e-9, 0.4])),
     "negative_binomial": lambda r: r.negative_binomial(4, 0.4, 9),
     "multinomial": lambda r: r.multinomial(9, [0.2, 0.3, 0.5]),
     "dirichlet": lambda r: r.dirichlet([1, 2, 3.0]),
@@ -103,11 +126,58 @@ def test_gradients_draw_anew_at_each_call() -> None:
     np.testing.assert_allclose(made, [2 * np.random.randn(3) ** 2 for _ in range(2)], rtol=1e-12)
 
 
+def draws(n: int) -> Any:
+    total = 0.0
+    for k in range(n):
+        total += np.random.randint(n - k) + np.random.binomial(n - k - 1, 0.3) + np.random.rand()
+        if np.random.choice(k + 1) == 0:
+            total += np.random.randint(0, k + 1, dtype=np.uint8)
+    return total
+
+
+def test_ranges_of_one_number_draw_nothing_in_loops() -> None:
+    np.random.seed(1)
+    made = pliant.jit(draws)(20), np.random.random()
+    np.random.seed(1)
+    assert made == (draws(20), np.random.random())
+
+
+def test_gradients_draw_in_ranges_of_one_number() -> None:
+    def loss(w: Any, m: int) -> Any:
+        return (w * np.random.randint(m) + w**2 * np.random.rand()).sum()
+
+    np.random.seed(0)
+    made = pliant.grad(loss)(np.ones(3), 1)
+    np.random.seed(0)
+    np.testing.assert_allclose(made, np.full(3, 2 * np.random.rand()), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda r: r.randint(0), "high <= 0"),
+        (lambda r: r.randint(-1), "high <= 0"),
+        (lambda r: r.randint(5, 5), "low >= high"),
+        (lambda r: r.randint(0, 300, dtype=np.uint8), "high is out of bounds for uint8"),
+        (lambda r: r.randint(0, [300, 2], dtype=np.uint8), "high is out of bounds for uint8"),
+        (lambda r: r.randint(0, 3, dtype=float), r"Unsupported dtype dtype\('float64'\) for randint"),
+        (lambda r: r.choice([]), "'a' cannot be empty unless no samples are taken"),
+        (lambda r: r.choice([[1]]), "a must be 1-dimensional"),
+        (lambda r: r.choice(A[0], 2, False, [1, 0, 0]), "Fewer non-zero entries in p than size"),
+        (lambda r: r.uniform(0, np.inf), "Range exceeds valid bounds"),
+        (lambda r: r.dirichlet([0.0, 1.0]), "alpha <= 0"),
+        (lambda r: r.permutation(3.0), "x must be an integer or at least 1-dimensional"),
+    ],
+)
+def test_errors_are_numpys(draw: Callable[[Any], Any], message: str) -> None:
+    for call in (draw, pliant.jit(draw)):
+        with pytest.raises((ValueError, TypeError, IndexError, OverflowError), match=message):
+            call(RandomState(0))
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="Seed must be between 0 and"):
         pliant.jit(lambda s: np.random.seed(s))(-1)
-    with pytest.raises(ValueError, match="low >= high"):
-        pliant.jit(lambda s: np.random.randint(s))(-1)
     for draw in (lambda: np.random.seed(), lambda: np.random.get_state()[2], lambda: np.random.hypergeometric(3, 4, 5)):
         with pytest.raises(pliant.PliantError, match=r"is not called at run time|would draw once"):
             pliant.jit(draw)()

@@ -33,10 +33,13 @@ class Kind:
         return TracedArray(storage, is_scalar=self.is_scalar, is_weak=self.is_weak)
 
     def joined(self, other: Kind) -> Kind | None:
-        """The kind that both fit into; None where the shapes differ."""
+        """The kind that both fit into; None where the shapes differ, or both are integers and no integer's dtype holds
+        both."""
         if self.type.shape != other.type.shape:
             return None
         dtype = result_dtype(self.template(), other.template())
+        if {self.type.kind, other.type.kind} <= set("iu") and self.type.with_dtype(dtype).kind == "f":
+            return None
         weak = self.is_weak and other.is_weak
         scalar = (self.is_scalar or self.is_weak) and (other.is_scalar or other.is_weak)
         return Kind(self.type.with_dtype(dtype), scalar, weak, common_order(self.strides, other.strides))

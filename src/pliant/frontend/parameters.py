@@ -67,12 +67,12 @@ def is_known(x: Any) -> bool:
     return type(x) is int
 
 
-def bounds_of(low: Any, last: Any, dtype: Any) -> tuple[Any, ...]:
+def bounds_of(name: str, low: Any, last: Any, dtype: Any) -> tuple[Any, ...]:
     """The least and the greatest of whole numbers as the program holds them, and those that a dtype has, as far as it
     has to be asked. ValueError for known ones that the dtype does not have; TypeError for other dtypes."""
     kind = np.dtype(dtype)
     if kind.kind not in "iub":
-        raise TypeError(f"Unsupported dtype {kind!r} for integers")
+        raise TypeError(f"Unsupported dtype {kind!r} for {name}")
     least, most = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
     if type(low) is int and low < least:
         raise ValueError(f"low is out of bounds for {kind.name}")

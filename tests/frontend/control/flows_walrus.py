@@ -76,7 +76,53 @@ def all_of_a_list(x: Any, n: int) -> Any:
     return found, last * 2, first
 
 
+def _hit(v: Any) -> Any:
+    if v > 0 and (t := np.sqrt(v)) > 0.5:
+        return True, t * v
+    return False, None
+
+
+def in_a_helper(x: Any, n: int) -> Any:
+    made = x * 0.0
+    for i in range(9):
+        is_hit, t = _hit(x[i])
+        made[i] = t if is_hit else -1.0
+    return made
+
+
+def nearest_of_helpers(x: Any, n: int) -> Any:
+    nearest, found = np.inf, None
+    for i in range(9):
+        for j in range(3):
+            is_hit, t = _hit(x[i] - 0.3 * j)
+            if is_hit and (d := (t - 1.0) ** 2) < nearest:
+                nearest, found = d, t
+    return 0.0 if found is None else found
+
+
+def _smoothed(x: Any, i: int) -> Any:
+    total, count = 0.0, 0
+
+    def add(v: Any) -> None:
+        nonlocal total, count
+        if v > 0:
+            total, count = total + v * v, count + 1
+
+    add(x[i])
+    add(x[i - 1])
+    return total if count > 1 else -total
+
+
+def counted_by_a_function_inside(x: Any, n: int) -> Any:
+    made = x * 0.0
+    for i in range(9):
+        made[i] = _smoothed(x, i)
+    return made
+
+
+HELPED = (in_a_helper, nearest_of_helpers, counted_by_a_function_inside)
+
 WALRUSES = (
     read_while_it_is_large, left_by_the_test_or_a_break, three_in_a_chain, one_of_two_values, bound_before,
-    several_ways_on, returned_at_once, all_of_a_list,
+    several_ways_on, returned_at_once, all_of_a_list, *HELPED,
 )  # fmt: skip

@@ -151,16 +151,5 @@ def test_a_name_without_a_value_after_a_step_is_said_with_the_reason() -> None:
                 h *= 0.5
         return (lambda: new)()  # pyright: ignore[reportPossiblyUnbound]
 
-    def of_two_types(x: Any) -> Any:
-        m = np.eye(2, dtype=int)
-        while np.abs(x).max() > 1e-3:
-            x = x - 0.5 * m @ x
-            if x.sum() == 0:
-                break
-            m = m * 1.5
-        return x
-
     with pytest.raises(UnsupportedError, match="new has no value after a step, since new has a value only"):
         pliant.jit(made_on_the_way)(3.0)
-    with pytest.raises(UnsupportedError, match="m has no value after a step, since m is i64"):
-        pliant.jit(of_two_types)(np.ones(2))

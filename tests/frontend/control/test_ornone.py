@@ -11,6 +11,7 @@ import pytest
 
 import pliant
 from pliant.errors import PliantError
+from tests.frontend.control.flows_equal_nones import EQUAL_NONES
 from tests.frontend.control.flows_nones import NONES
 from tests.frontend.control.laws import (
     X,
@@ -20,19 +21,21 @@ from tests.frontend.control.laws import (
     name_of,
 )
 
+FLOWS = (*NONES, *EQUAL_NONES)
+
 
 @pytest.mark.parametrize("backend", ["reference", "llvm"])
-@pytest.mark.parametrize("f", NONES, ids=name_of)
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
 def test_it_is_used_as_python_uses_it(f: Callable[..., Any], backend: str) -> None:
     assert_is_pythons(f, backend)
 
 
-@pytest.mark.parametrize("f", NONES, ids=name_of)
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
 def test_its_derivatives_are_those_of_what_was_used(f: Callable[..., Any]) -> None:
     assert_derivatives_are_differences(f)
 
 
-@pytest.mark.parametrize("f", NONES, ids=name_of)
+@pytest.mark.parametrize("f", FLOWS, ids=name_of)
 def test_a_batch_is_a_loop(f: Callable[..., Any]) -> None:
     assert_a_batch_is_a_loop(f)
 

@@ -161,3 +161,68 @@ def test_objects_and_closures_of_the_function_itself_keep_what_they_like() -> No
         return model.step(x) + total
 
     assert pliant.jit(f)(X) == 12.0
+
+
+class Tour:
+    """An object with a list that is written at traced places, and an attribute that the first step of a loop sets."""
+
+    def __init__(self) -> None:
+        self.tour = [0, 1, 2, 3]
+        self.weights = np.ones(3)
+
+    def swap(self, count: int) -> Any:
+        """Exchanges two elements at random."""
+        for _ in range(count):
+            i, j = np.random.randint(4), np.random.randint(4)
+            self.tour[i], self.tour[j] = self.tour[j], self.tour[i]
+        return self.tour[0]
+
+    def forward(self, x: Any) -> Any:
+        """Keeps what it is given."""
+        self.inputs = x * 2
+        return x * self.weights
+
+    def fit(self, x: Any, count: int) -> Any:
+        """Steps that read what the same step has kept."""
+        for _ in range(count):
+            made = self.forward(x)
+            self.weights = self.weights - 0.1 * self.inputs * (made - 1)
+        return self.weights.sum()
+
+
+def test_a_list_of_an_object_is_written_at_traced_places() -> None:
+    one, other = Tour(), Tour()
+    swap = pliant.jit(one.swap)
+    for count in (1, 1, 5, 9):
+        np.random.seed(count)
+        made = swap(count)
+        np.random.seed(count)
+        assert made == other.swap(count)
+        assert one.tour == other.tour
+
+
+def test_the_first_step_of_a_loop_sets_an_attribute() -> None:
+    one, other = Tour(), Tour()
+    fit = pliant.jit(one.fit)
+    for count in (20, 20, 3):
+        np.testing.assert_allclose(fit(X, count), other.fit(X, count), rtol=1e-12)
+        np.testing.assert_allclose(one.inputs, other.inputs, rtol=1e-12)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-12)
+    np.testing.assert_allclose(
+        pliant.grad(lambda x: Tour().fit(x, 20))(X),
+        [(Tour().fit(X + h, 20) - Tour().fit(X - h, 20)) / 2e-6 for h in np.eye(3) * 1e-6],
+        rtol=1e-6,
+        atol=1e-8,
+    )
+
+
+def test_a_list_from_outside_is_called_by_its_name() -> None:
+    model = Model()
+    model.history = []  # type: ignore[attr-defined]
+
+    def kept_by_it(x: Any) -> Any:
+        model.history.append(x * 2)  # type: ignore[attr-defined]
+        return x
+
+    with pytest.raises(UnsupportedError, match="the list 'history' from outside of the function"):
+        pliant.jit(kept_by_it)(X)

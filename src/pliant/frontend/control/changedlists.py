@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, cast, final
 
 from pliant.frontend.control.filling import Filling
 from pliant.frontend.control.fronts import has_front
 from pliant.frontend.control.growth import Element, Growth, element_of
-from pliant.frontend.control.plan import Heads, NotInductive, Plan
-from pliant.frontend.control.region import Place, Region
+from pliant.frontend.control.objects import flatten, in_region
+from pliant.frontend.control.plan import Heads, NotInductive, Plan, Tree
+from pliant.frontend.control.region import Place, Region, cells_of, place_of
+from pliant.frontend.control.signals import MISSING
 from pliant.frontend.control.tables import Table, are_mostly_rows, like, nested
+from pliant.frontend.tracing import current
 
 
 @final
@@ -30,6 +35,28 @@ class Lists:
         if is_list and not content and not holder:  # it had elements meanwhile
             return True
         return self.fills(place, content) or self.grows(place, content) or self.changes(place, content)
+
+    def let_go(self) -> dict[Place, Tree]:
+        """The names of lists that a step changes, and that it binds to others then, which hold no more than those did
+        before. A step is given a new list: what becomes of the old one, nobody sees by that name."""
+        found: dict[Place, Tree] = {}
+        for place in [p for p, tree in self.plan.plans.items() if tree is None]:
+            head, after = self.heads.bound[place], place.get()
+            before = self.region.effects.get(place_of("whole", head)) if type(head) is list else None
+            if before is None or after is head or type(after) is not list:
+                continue
+            leaves, structure = flatten(after, in_region(self.region.born))
+            if structure == flatten(before)[1]:
+                found[place] = Tree(structure, (None,) * len(leaves))
+        return found
+
+    def seen(self, changed: Sequence[tuple[Place, Any]]) -> str:
+        """A name before the loop of one of some containers that a step is given and changes, unless nothing else refers
+        to what it is bound to; empty if there is none."""
+        own = {
+            id(self.heads.bound[p]) for p in self.plan.bound if p in self.plan.plans and str(p.key) in self.plan.lone
+        }
+        return next((place.text for place, x in changed if id(x) not in own), "")
 
     def known(self) -> list[tuple[Place, Element | Table | Filling | None]]:
         """The lists that grow or change, and what is known of their elements."""
@@ -52,10 +79,29 @@ class Lists:
             return True
         made = Filling.of(place, self.before(place, content), self.heads, known)
         if made is None:
-            raise NotInductive("a list gets elements that are not alike, or as many as nothing bounds")
+            text = self.text_of(holder)
+            raise NotInductive(
+                f"{text} gets elements that are not alike, or as many as nothing bounds",
+                where=self.region.origins.get(place),
+            )
         if known is None or not made.is_like(known):
             self.plan.tables[place] = made
         return True
+
+    def other(self, place: Place, content: Any) -> NotInductive:
+        """The error of a step that changes what no plan says; content: what was there before."""
+        where, is_new = self.region.origins.get(place), content is MISSING
+        text = self.text_of(place.holder) if place.is_whole else place.text
+        why = "has no value before the loop" if is_new else "gets other elements"
+        return NotInductive(f"{text} {why}", is_late=is_new, where=where)
+
+    def text_of(self, holder: Any) -> str:
+        """What the user calls a list, or something else that can be changed."""
+        body, kind = self.plan.body, cast("Any", type(holder)).__name__
+        shared = cells_of(body.__code__.co_freevars, body) if isinstance(body, FunctionType) else []
+        names: list[Any] = [str(place.key) for place in (*self.plan.bound, *shared) if place.get() is holder]
+        names += [name for _, name, value in current().outermost.roots.values() if value is holder and name]
+        return f"the {kind} {names[0]!r}" if names else f"a {kind}"
 
     def changes(self, place: Place, content: Any) -> bool:
         """Whether a step changes the elements of a list that arrays can hold; the plan says then what they are."""

@@ -20,7 +20,7 @@ from pliant.frontend.control.grids import row_of, write, written_apart
 from pliant.frontend.control.keyed import is_among, is_asked, new_key, place_among, taken_by_index
 from pliant.frontend.control.objects import is_kept
 from pliant.frontend.control.perhaps import ASKING, whole
-from pliant.frontend.control.region import Place, cells_of, in_loop, note, note_name, on_trial, place_of
+from pliant.frontend.control.region import Place, born, cells_of, in_loop, note, note_name, on_trial, place_of
 from pliant.frontend.control.specials import special, updated
 from pliant.frontend.control.tables import written
 from pliant.frontend.control.walked import going_on
@@ -239,6 +239,12 @@ def rebinds(names: Sequence[str], function: Callable[[], Any]) -> None:
     """A function is run that binds names of the function around it; they are free in `function`."""
     for place in cells_of(names, function):
         note_name(place)
+
+
+def owns(names: Sequence[str], function: Callable[[], Any]) -> None:
+    """A function is run whose names functions inside of it bind: nobody who called it has to take that back."""
+    for place in cells_of(names, function):
+        born(place.holder)
 
 
 def only_for_sure(what: str) -> None:

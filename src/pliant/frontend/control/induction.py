@@ -143,6 +143,9 @@ class Round:
     def changed(self) -> bool:
         """Adapt the plan to what the step did; whether that was necessary."""
         plan = self.plan
+        if let_go := self.lists.let_go():
+            plan.plans |= let_go
+            return True
         before = dict(plan.plans), list(plan.storages), self.lists.known(), set(plan.copied), set(plan.apart)
         plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
         effects = self.region.effects
@@ -158,7 +161,7 @@ class Round:
                 plan.fills = True
                 return True
             if place.kind in ("whole", "rows") or content is MISSING:
-                raise NotInductive(f"{place.text} gets other elements", is_late=content is MISSING)
+                raise self.lists.other(place, content)
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
         whole = [p.number for p in plan.tables if p.kind == "whole"]
@@ -190,10 +193,10 @@ class Round:
 
     def check_containers(self) -> None:
         """NotInductive if it matters which list or object a name is bound to."""
-        if not self.heads.changed():
+        if not (changed := self.heads.changed()):
             return
-        if self.plan.is_first:
-            raise NotInductive("a list or an object is changed, and then a name is bound to another", is_late=True)
+        if self.plan.is_first and (text := self.lists.seen(changed)):
+            raise NotInductive(f"{text} is changed, and then bound to another object", is_late=True)
         trees = [place.get() for place in self.plan.plans]
         trees += [x for growth in self.plan.growths.values() for x in growth.added() or ()]
         if any_same([x for tree in trees for x in containers(tree)]):
@@ -235,7 +238,8 @@ class Round:
             return tree
         if after is MISSING or (type(after) is Unbound and not after.is_flagged):
             why = f", since {after.message}" if type(after) is Unbound else ""
-            raise NotInductive(f"{place.text} has no value after a step{why}")
+            is_typed = type(after) is Unbound and bool(after.ways) and is_number(after.value)  # see `name_by_ways`
+            raise NotInductive(f"{place.text} has no value after a step{why}", is_of_types=is_typed)
         old, structure = flatten(head) if tree is None else (self.heads.leaves[place], tree.structure)
         new, found = self.leaves(after)
         if structure != found and tree is None:  # what the name is bound to before the loop is taken apart
@@ -250,7 +254,7 @@ class Round:
         made = [self.leaf(place, *row) for row in zip(first, old, new, kinds, strict=True)]
         if self.loose:
             self.plan.copied.add(place)
-        return Tree(structure, tuple(made)) if any(k is not None for k in made) else None
+        return Tree(structure, tuple(made)) if any(made) or (tree and not any(tree.kinds)) else None
 
     def leaf(
         self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Window | Unsized | None
@@ -390,8 +394,7 @@ class Round:
             return new
         start = kind_of(as_traced(first))
         wide = (kind or start).joined(new)
-        if wide is None or start.type.shape != new.type.shape:
-            raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
-        if not is_exact(first, start, wide):
+        is_kept = wide is not None and start.type.shape == new.type.shape and is_exact(first, start, wide)
+        if wide is None or not is_kept or wide.type != new.type:
             raise NotInductive(f"{text} is {start.type} before the loop and {new.type} after a step", is_of_types=True)
         return wide

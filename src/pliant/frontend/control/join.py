@@ -17,7 +17,7 @@ from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.fronts import Front, has_front
 from pliant.frontend.control.items import Range
 from pliant.frontend.control.joinedlists import filled, listed, one_of_two
-from pliant.frontend.control.joinednames import name_of_two
+from pliant.frontend.control.joinednames import name_by_ways, name_of_two
 from pliant.frontend.control.joinednumbers import number_of_two
 from pliant.frontend.control.joinedparts import part_of_two
 from pliant.frontend.control.moved import Recipe, moved
@@ -108,8 +108,7 @@ class Join:
         failed = next((m for m in made if isinstance(m, Unbound) and words_of(m) is None), None)
         if failed is not None:
             is_leaf = ones[0] is a  # else it has other parts, and is none of the two objects that this part is
-            whole = failed if is_leaf else failed.untold()
-            return lambda _: whole
+            return partial(_same, failed if is_leaf else failed.untold())
 
         def recipe(results: Values) -> Any:
             x = unflatten(structure, [m if isinstance(m, Unbound) else m(results) for m in made])
@@ -138,7 +137,9 @@ class Join:
 
     def differs(self, a: Any, b: Any, what: str) -> Recipe:
         """A name that cannot be both."""
-        hint = "make both branches leave the same kind of object"
+        are_scalars = all([is_number(x) and not as_traced(x).shape for x in (a, b)])
+        hint = "make both of one dtype, as by np.int64(x)" if are_scalars else (
+            "make both branches leave the same kind of object")  # fmt: skip
         one, two = as_array(a), as_array(b)
         if one is not None and two is not None and one.shape == two.shape:
             hint = "make both of one dtype: x = x.astype(float) before, or np.zeros(n) and not np.zeros(n, int)"
@@ -337,7 +338,7 @@ class Join:
             made = filled(self, contents) if is_filled else listed(self, contents, place)
             if made is not None:
                 return made
-        return self.joined(contents[0], contents[1], place.text)
+        return name_by_ways(self, contents, place, self.joined(contents[0], contents[1], place.text))
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol, cast
 
 from pliant.core.ir import Values
 from pliant.frontend.control.moved import Recipe
 from pliant.frontend.control.partly import are_told, flag_of, may_be_asked, value_if, value_in, ways_of
 from pliant.frontend.control.region import Outcome, Place
-from pliant.frontend.control.signals import MISSING, Signal
+from pliant.frontend.control.signals import CONTINUE, FELL, MISSING, Signal, possible_of
 from pliant.frontend.control.unbound import Unbound
+from pliant.frontend.number import is_number
 
 
 class Joins(Protocol):
@@ -57,6 +59,23 @@ def name_of_two(join: Joins, contents: Sequence[Any], place: Place) -> Recipe:
         return x if holds is True else Unbound.local(place.key, holds).held(ways, x)
 
     return recipe
+
+
+def name_by_ways(join: Joins, contents: Sequence[Any], place: Place, made: Recipe) -> Recipe:
+    """How to make what a name is bound to after one of the blocks, where it cannot be what both leave, and the way in
+    which they are left says which one was run: what follows a step, say, after which others come."""
+    found: Any = made
+    refused = found.args[0] if type(found) is partial else None
+    signals = [s.result for s in join.sides]
+    are_known = all([s is None or isinstance(s, Signal) for s in signals])
+    if type(refused) is not Unbound or place.kind != "name" or not are_known or not all(map(is_number, contents)):
+        return made
+    ways = [possible_of(s) for s in signals]
+    going = [n for n, own in enumerate(ways) if own & {FELL, CONTINUE}]
+    if len(going) != 1 or ways[0] & ways[1]:
+        return made
+    value = join.lone(contents[going[0]], going[0])
+    return lambda results: refused.held(ways[going[0]], value(results))
 
 
 def _flag(join: Joins, contents: Sequence[Any], signals: Sequence[Any], *, is_told: bool) -> Recipe | None:

@@ -216,7 +216,7 @@ def _plan(site: Site, steps: Steps, done: int) -> Plan:
     if steps.is_endless:
         count = None
     plan = Plan(step, site.cells, site.live, site.kept, is_first=done == 0, count=count, ends=site.ends, ran=ran)
-    plan.body, plan.items, plan.code = site.body, steps, site.code
+    plan.body, plan.items, plan.code, plan.lone = site.body, steps, site.code, site.lone
     if steps.is_endless:  # what is raised ends it, too
         plan.finish = lambda _: None if (going := is_going_on()) is True else going
     return plan

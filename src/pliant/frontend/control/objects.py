@@ -91,11 +91,17 @@ def flatten_like(tree: Any, structure: Any) -> list[Any]:
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:
-    """The inverse of `flatten`."""
-    if not isinstance(structure, Structure):
+    """The inverse of `flatten`; its lists and dicts are new ones."""
+    if structure.is_leaf():
         return signature.unflatten(structure, leaves)
-    rest = iter(leaves)
-    return signature.unflatten(structure.outer, [_taken(part, rest) for part in structure.parts])
+    if isinstance(structure, Structure):
+        rest = iter(leaves)
+        made = signature.unflatten(structure.outer, [_taken(part, rest) for part in structure.parts])
+    else:
+        made = signature.unflatten(structure, leaves)
+    for x in containers(made):
+        born(x)
+    return made
 
 
 def _taken(part: Parts | None, rest: Iterator[Any]) -> Any:

@@ -71,8 +71,9 @@ class OrNone(Shown):
         return equal(self, other, operator.eq)
 
     def __ne__(self, other: object) -> Any:
-        same = equal(self, other, operator.eq)
-        return not same if isinstance(same, bool) else ~same
+        if other is None:
+            return flag_of(self)
+        return equal(self, other, operator.eq) ^ True  # of Python's bools, of which `~` makes integers, too
 
     def __hash__(self) -> int:
         return hash(present(self, _unusable("a key")))

@@ -128,7 +128,7 @@ def _check(trace: Trace, outside: set[int]) -> None:
         is_longer = is_longer and id(place.holder) not in trace.sizes  # else each call is traced, which appends to it
         if unknown or is_longer:
             error = error or UnsupportedError(
-                f"{_text(place)} outlives the call, and is {_what(unknown)}",
+                f"{_text(place, trace)} outlives the call, and is {_what(unknown)}",
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
@@ -166,7 +166,7 @@ def _plain(x: Any) -> Any:
     return array.copy() if not (x.is_scalar or x.is_weak) else array[()].item() if x.is_weak else array[()]
 
 
-def _text(place: Place) -> str:
+def _text(place: Place, trace: Trace) -> str:
     """The place, as the user knows it."""
     if place.kind == "name":
         return f"the name {place.key!r}, which is bound outside of the function,"
@@ -175,4 +175,9 @@ def _text(place: Place) -> str:
     if place.kind == "attribute":
         return f"attribute {place.key!r} of a {kind} from outside of the function"
     is_global = place.kind == "item" and kind == "dict" and "__name__" in holder
-    return f"the global name {place.key!r}" if is_global else f"a {kind} from outside of the function"
+    if is_global:
+        return f"the global name {place.key!r}"
+    names = [name for _, name, value in trace.roots.values() if value is holder and isinstance(name, str) and name]
+    return (
+        f"the {kind} {names[0]!r} from outside of the function" if names else f"a {kind} from outside of the function"
+    )

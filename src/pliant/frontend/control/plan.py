@@ -12,6 +12,7 @@ from pliant.core import ir
 from pliant.core.build import hint_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Value, Values, param
+from pliant.core.origin import Origin
 from pliant.core.types import Type
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
@@ -38,11 +39,14 @@ Recipe: TypeAlias = Callable[[Values], Any]  # makes an object of the loop's res
 
 class NotInductive(Exception):
     """The state of a loop has no form that a step keeps. `is_late`: it may have after the first step. `is_of_types`:
-    all that this step changes are types."""
+    all that this step changes are types. where: what changes the state so."""
 
-    def __init__(self, reason: str, *, is_late: bool = False, is_of_types: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, is_late: bool = False, is_of_types: bool = False, where: Origin | None = None
+    ) -> None:
         super().__init__(reason)
         self.reason, self.is_late, self.is_of_types = reason, is_late or is_of_types, is_of_types
+        self.where = where
 
 
 class Longer(Exception):
@@ -130,6 +134,7 @@ class Plan:
     is_first: bool  # no step was run yet: names may be bound to allocations that others see
     count: Any  # of steps: an int, a traced one, or None where the loop goes on as long as a condition holds
     ends: bool  # whether a step may be the last one whatever the count is
+    lone: frozenset[str] = frozenset()  # names of lists that nothing else refers to
     ran: Any = True  # whether there is a step, if that is known only at run time
     finish: Callable[[Signal | None], Any] = field(default=lambda _: None)  # run after the step, in the region
     period: int = 1
@@ -197,7 +202,7 @@ class Heads:
         self.bound: dict[Place, Any] = {}
         self.params: dict[Place, list[Value | None]] = {}
         self.leaves: dict[Place, list[Any]] = {}  # of what is bound, before the step changes it
-        self.made: list[tuple[Any, Any]] = []  # containers and objects in place of others, and what they hold
+        self.made: list[tuple[Place, Any, Any]] = []  # containers and objects in place of others, and what they hold
         self.parts: dict[Storage, list[Value]] = {}  # of arrays whose extents are known only at run time
         self.probes: dict[Storage, Value] = {}  # in place of what nothing may look at
         self.contents: dict[Storage, tuple[Value, Value]] = {}  # what it starts from, and the parameter
@@ -232,7 +237,7 @@ class Heads:
             self.params[place] = [m.value if isinstance(k, Kind) else None for m, k in pairs]
             self.bound[place] = unflatten(tree.structure, made)
             self.leaves[place] = made
-            self.made += [(born(x), contents_of(x)) for x in containers(self.bound[place])]
+            self.made += [(place, born(x), contents_of(x)) for x in containers(self.bound[place])]
             if place not in self.plan.bound:
                 note(place)
             place.set(self.bound[place])
@@ -263,9 +268,9 @@ class Heads:
         arrays = [as_array(x) for x in self.firsts(place)]
         return [s for x in arrays if x is not None for s in bases(x)]
 
-    def changed(self) -> bool:
-        """Whether the step changed lists, dicts or objects that stand for those that a name is bound to before."""
-        return any([not _is_same(contents_of(x), before) for x, before in self.made])
+    def changed(self) -> list[tuple[Place, Any]]:
+        """The lists, dicts and objects that stand for those that a name is bound to before, which the step changed."""
+        return [(place, x) for place, x, before in self.made if not _is_same(contents_of(x), before)]
 
     def storages(self) -> list[Storage]:
         """The allocations that a step is given in place of others."""

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, final
 
 from pliant.core.build import abstract, free_values
 from pliant.core.ir import Function, Value, Values
-from pliant.core.origin import here
+from pliant.core.origin import Origin, here
 from pliant.core.scope import scope
 from pliant.frontend.attributes import attributes, drop_attribute, put_attribute
 from pliant.frontend.control.signals import MISSING
@@ -133,6 +133,7 @@ class Region:
     effects: dict[Place, Any] = field(default_factory=dict[Place, Any])  # what was there before
     born: dict[int, Any] = field(default_factory=dict[int, Any])  # containers made in here, by id
     missed: set[str] = field(default_factory=set[str])  # names that were read where they may have no value
+    origins: dict[Place, Origin] = field(default_factory=dict[Place, Origin])  # of what was changed first
 
     @contextmanager
     def inside(self) -> Generator[None]:
@@ -189,15 +190,17 @@ def note(place: Place) -> None:
     if _regions.stack:
         region = _regions.stack[-1]
         if place not in region.effects and place.number not in region.born:
-            region.effects[place] = place.get()
+            region.effects[place], region.origins[place] = place.get(), here()
     else:
         _remember(place)
 
 
 def note_name(place: Place) -> None:
-    """Remember what a name of a function around the one that is run is bound to: in all regions, as the blocks of
-    the statement at hand do not say that they bind it."""
-    for region in _regions.stack:
+    """Remember what a name of a function around the one that is run is bound to: in all regions that this one was not
+    called in, as the blocks of the statement at hand do not say that they bind it."""
+    for region in reversed(_regions.stack):
+        if place.number in region.born:
+            return
         if place not in region.effects:
             region.effects[place] = place.get()
     _remember(place)

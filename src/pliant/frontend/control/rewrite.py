@@ -20,6 +20,7 @@ from typing import Any, Final, cast, final
 from pliant.frontend.control import names
 from pliant.frontend.control.expressions import ITEM, Expressions
 from pliant.frontend.control.live import Live, lets_exceptions_pass
+from pliant.frontend.control.lone import lone
 from pliant.frontend.control.names import Function, Loop
 from pliant.frontend.control.simpler import simplify
 from pliant.frontend.control.syntax import (
@@ -32,6 +33,7 @@ from pliant.frontend.control.syntax import (
     raising,
     runtime,
     strings,
+    telling,
     thunk,
     without_numbers,
 )  # fmt: skip
@@ -42,7 +44,7 @@ RUNTIME: Final = (
     "branch", "loop", "repeat", "after", "result", "settled", "returned", "broken", "continued",
     "both", "either", "negated", "choose", "compare", "items", "attempted", "may_fail", "attempt", "store", "assign",
     "born", "augmented", "unary", "asked", "listed", "reduced", "searched", "fits", "has_keys", "others_of", "is_of",
-    "part", "rebinds",
+    "part", "rebinds", "owns",
     "raised", "handled", "caught", "unfinished", "deleted", "undone", "unpacked", "unset", "bound", "pushed", "emitted",
     "first_of", "text",
 )  # fmt: skip
@@ -73,6 +75,7 @@ class _Statements:
         self.locals = (names.parameters(node) | names.bound(body)) - self.globals - self.nonlocals
         self.loads = names.loads(body)
         self.is_generator = names.is_generator(node)  # of which blocks are taken that neither yield nor leave
+        self.lone = (lone(body) & self.locals) - names.parameters(node)
         self.is_plain = isinstance(node, ast.AsyncFunctionDef) or _looks_at_names(body, self.loads)
         self.unsure: set[str] = set()  # names that may be read without a value
         if isinstance(node, ast.FunctionDef) and not self.is_generator and not self.is_plain:
@@ -98,6 +101,7 @@ class _Statements:
             return node
         body = [
             *self.rebinding(node),
+            *self.lending(node),
             *[unset(name, node.body[0]) for name in sorted(self.unsure - names.parameters(node))],
             *self.block(node.body, in_block=False, loop=None),
         ]
@@ -111,12 +115,12 @@ class _Statements:
 
     def rebinding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
         """A statement that says which names of the function around this one it binds."""
-        names = sorted(self.nonlocals)
-        if not names:
-            return []
-        first = node.body[0]
-        held = placed(ast.Tuple([placed(ast.Name(n, ast.Load()), first) for n in names], ast.Load()), first)
-        return [placed(ast.Expr(calling("rebinds", first, strings(names, first), thunk(held))), first)]
+        return telling("rebinds", sorted(self.nonlocals), node.body[0])
+
+    def lending(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """A statement that says which of its names functions inside of it bind."""
+        inside = {name for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for name in part.names}
+        return telling("owns", sorted(inside & self.locals), node.body[0])
 
     # --- blocks
 
@@ -221,6 +225,7 @@ class _Statements:
             *(strings(part, node) for part in (bound, live, kept)),
             ends,
             strings(names.bound(node.orelse), node),
+            strings(bound & self.lone, node),
         ]
         orelse = self.made(node.orelse, node, loop)
         if isinstance(node, ast.For):

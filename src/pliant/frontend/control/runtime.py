@@ -9,7 +9,7 @@ from pliant.frontend.control.branch import both, branch, choose, compare, either
 from pliant.frontend.control.builtins import reduced, searched
 from pliant.frontend.control.classes import is_of, part
 from pliant.frontend.control.comprehension import listed
-from pliant.frontend.control.effects import assign, augmented, deleted, rebinds, store, undone
+from pliant.frontend.control.effects import assign, augmented, deleted, owns, rebinds, store, undone
 from pliant.frontend.control.handlers import attempted, caught, handled, unfinished
 from pliant.frontend.control.lists import asked, unpacked
 from pliant.frontend.control.loops import loop
@@ -33,8 +33,8 @@ CALLS: Final[dict[str, Any]] = {
     "attempt": attempt, "store": store, "assign": assign,
     "born": born, "asked": asked, "augmented": augmented, "listed": listed, "reduced": reduced, "searched": searched,
     "fits": fits, "has_keys": has_keys,
-    "others_of": others_of, "is_of": is_of, "part": part, "rebinds": rebinds, "raised": raised, "handled": handled,
-    "unfinished": unfinished,
+    "others_of": others_of, "is_of": is_of, "part": part, "rebinds": rebinds, "owns": owns, "raised": raised,
+    "handled": handled, "unfinished": unfinished,
     "caught": caught, "unary": unary, "deleted": deleted, "undone": undone, "unpacked": unpacked,
     "unset": Unbound.local, "bound": bound, "pushed": Pushed, "emitted": emitted, "first_of": first_of,
     "text": text,

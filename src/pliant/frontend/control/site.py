@@ -36,17 +36,18 @@ class Site:
     more: Sequence[str]
     where: Origin
     code: CodeType  # by which it is known
+    lone: frozenset[str] = frozenset()  # names of lists that nothing else refers to
     is_part: bool = False  # of a loop, to which it leaves what a `break` means
     reason: str = ""  # why it could not be captured at first
+    changed: Origin | None = None  # what changes its state so
 
     @classmethod
     def of(cls, body: Callable[..., Any], orelse: Block | None, names: Sequence[Any]) -> Site:
         """The loop with a body; names: what it binds, reads first, what is read after it, whether it may
-        end itself, and what the `else` binds."""
-        bound, live, kept, ends, more = names
-        return cls(
-            body, orelse, cells_of(bound, body), frozenset(live), frozenset(kept), ends, more, here(), body.__code__
-        )
+        end itself, what the `else` binds, and maybe which are of lists that nothing else refers to."""
+        bound, live, kept, ends, more, *lone = names
+        sets = frozenset(live), frozenset(kept)
+        return cls(body, orelse, cells_of(bound, body), *sets, ends, more, here(), body.__code__, frozenset(*lone))
 
     def finished(self, signal: Signal | None) -> Signal | None:
         """The `else` of the loop, unless it was left; how the whole statement was left."""
@@ -124,18 +125,22 @@ class Site:
             with needing(holds.value):
                 return captured(plan)
         except NotInductive as error:
-            self.reason = self.reason or error.reason
+            if not self.reason:
+                self.reason, self.changed = error.reason, error.where
             if error.is_of_types and peeled < PEELED and not can_be_known(holds.value):
                 return None
-            raise self.unending(self.reason) from None
+            raise self.unending(self.reason).needing(holds.value) from None
 
     def unending(self, reason: str) -> UnsupportedError:
         """The error of a loop that is none of the program and cannot be unrolled."""
+        places = [("in this loop", self.where)]
+        if self.changed is not None:
+            places = [("changed here", self.changed), *places]
         return UnsupportedError(
             f"how many steps this loop has is known only at run time, and {reason}",
             hint="keep the state of one type and shape; "
             "lists that grow need a bound: for _ in range(most), and a break",
-        ).at(("in this loop", self.where))
+        ).at(*places)
 
     def too_long(self, count: int) -> UnsupportedError:
         """The error of a loop that would be copied too often."""

@@ -111,6 +111,12 @@ def calling(name: str, at: ast.AST, *args: ast.expr) -> ast.Call:
     return placed(ast.Call(placed(ast.Name(runtime(name), ast.Load()), at), given, []), at)
 
 
+def telling(name: str, names: Sequence[str], at: ast.AST) -> list[ast.stmt]:
+    """A statement that tells the runtime about names, which are free in a function that it is given; none of none."""
+    held = placed(ast.Tuple([placed(ast.Name(n, ast.Load()), at) for n in names], ast.Load()), at)
+    return [placed(ast.Expr(calling(name, at, strings(names, at), thunk(held))), at)] if names else []
+
+
 def placed(node: Any, place: Any) -> Any:
     """A node at the place of another."""
     return ast.copy_location(node, place)

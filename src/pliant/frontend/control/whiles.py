@@ -97,7 +97,7 @@ def _conditional(
     is_required = is_open(holds)
     plan = Plan(step, site.cells, site.live, site.kept, is_first, None, ends=True, finish=going)
     plan.ran = holds if is_required else True
-    plan.body, plan.code = site.body, site.code
+    plan.body, plan.code, plan.lone = site.body, site.code, site.lone
     try:
         found = site.required(plan, holds, peeled) if is_required else captured(plan)
     except NotInductive as error:

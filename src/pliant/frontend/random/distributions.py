@@ -261,19 +261,38 @@ def log_gamma(x: Any) -> Any:
 def geometric(bits: Any, p: Any) -> Any:
     """The number of the first trial that succeeds."""
     if p >= 1.0 / 3.0:
-        count, total, term, u = 1, p, p, bits.uniform()
-        while u > total:
-            term *= 1.0 - p
-            total += term
-            count += 1
-        return count
+        return _tried(bits, p)
     return int(np.minimum(np.ceil(-bits.exponential() / np.log1p(-p)), MOST))
 
 
 @Sampled
+def geometric_by_logarithm(bits: Any, p: Any) -> Any:
+    """The number of the first trial that succeeds, of a uniform number."""
+    if p >= 1.0 / 3.0:
+        return _tried(bits, p)
+    fails = np.abs(1.0 - p)  # the logarithm of `1.0 - p` itself would become that of `1 + -p`, which has more digits
+    return int(np.ceil(np.log1p(-bits.uniform()) / np.log(fails)))
+
+
+def _tried(bits: Any, p: Any) -> Any:
+    count, total, term, u = 1, p, p, bits.uniform()
+    while u > total:
+        term *= 1.0 - p
+        total += term
+        count += 1
+    return count
+
+
+@Sampled
 def binomial(bits: Any, n: Any, p: Any) -> Any:
+    """How many of n trials succeed; none is drawn where none can."""
+    return drawn_binomial(bits, n, p) if n > 0 and p > 0.0 else 0
+
+
+@Sampled
+def drawn_binomial(bits: Any, n: Any, p: Any) -> Any:
     """How many of n trials succeed."""
-    if n <= 0 or not (p > 0.0 and p <= 1.0):
+    if n < 0 or not (p >= 0.0 and p <= 1.0):
         return 0
     if p <= 0.5:
         return _successes(bits, n, p)

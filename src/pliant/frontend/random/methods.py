@@ -57,8 +57,8 @@ def uniform(rng: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     low, high = floats(low), floats(high)
     width = high - low
     if not np.all(np.isfinite(width)):
-        raise OverflowError("high - low range exceeds valid bounds")
-    if np.any(np.signbit(width)):
+        raise OverflowError("high - low range exceeds valid bounds" if rng.is_new else "Range exceeds valid bounds")
+    if rng.is_new and np.any(np.signbit(width)):
         raise ValueError("high - low < 0")
     return scaled(rng, of.uniform, size, low, width)
 
@@ -182,13 +182,14 @@ def geometric(rng: Any, p: Any, size: Any = None) -> Any:
     p = floats(p)
     if not np.all((p > 0) & (p <= 1)):
         raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return count(rng, of.geometric, size, p)
+    return count(rng, of.geometric if rng.is_new else of.geometric_by_logarithm, size, p)
 
 
 def binomial(rng: Any, n: Any, p: Any, size: Any = None) -> Any:
     """Trials that succeed."""
     n = np.asarray(not_negative("n", n)).astype(np.int64)[()]
-    return count(rng, of.binomial, size, n, chance("p", p))
+    one = of.binomial if rng.is_new else of.drawn_binomial
+    return count(rng, one, size, n, chance("p", p))
 
 
 def negative_binomial(rng: Any, n: Any, p: Any, size: Any = None) -> Any:
@@ -229,8 +230,10 @@ def multinomial(rng: Any, n: Any, pvals: Any, size: Any = None) -> Any:
 def dirichlet(rng: Any, alpha: Any, size: Any = None) -> Any:
     """Shares of 1."""
     alpha = np.asarray(alpha, np.float64)
-    if np.any(alpha < 0):
+    if rng.is_new and np.any(alpha < 0):
         raise ValueError("alpha < 0")
+    if not rng.is_new and np.any(alpha <= 0):
+        raise ValueError("alpha <= 0")
     shape = (*sizes(size), len(alpha))
     if rng.is_new and np.max(alpha) < 0.1:
         return _broken(rng, alpha, size).reshape(shape)

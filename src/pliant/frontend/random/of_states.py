@@ -9,16 +9,13 @@ import numpy
 from pliant.frontend.parameters import count_in, shape_of, unseeded
 from pliant.frontend.random import twister
 from pliant.frontend.random.checks import chances
-from pliant.frontend.random.drawing import each
 from pliant.frontend.random.methods import random, standard_normal
-from pliant.frontend.random.places import likely, likely_sample, permutation
-from pliant.frontend.random.whole import masked
-from pliant.frontend.random.words import word
+from pliant.frontend.random.places import integers, likely, likely_sample, permutation
 
 np: Any = numpy  # or what a trace has in its place
 
 SAME: Final = frozenset((
-    "beta binomial chisquare dirichlet exponential f gamma gumbel laplace logistic lognormal multinomial "
+    "beta binomial chisquare dirichlet exponential f gamma geometric gumbel laplace logistic lognormal multinomial "
     "negative_binomial normal pareto permutation poisson power random rayleigh shuffle standard_cauchy "
     "standard_exponential standard_gamma standard_normal standard_t triangular uniform weibull"
 ).split())  # fmt: skip
@@ -56,40 +53,37 @@ def randn(rng: Any, *shape: Any) -> Any:
 
 def randint(rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
     """Whole numbers from `low` up to `high`."""
-    if high is None:
-        low, high = 0, low
-    low, high = np.asarray(low)[()], np.asarray(high)[()]
-    if np.any(high <= low):
-        raise ValueError("low >= high")
-    shape = shape_of(size, (low, high))
-    kind = np.dtype(dtype)
-    drawn = each(rng, _from_to, shape, np.uint64, low, high - 1)
-    if shape is not None:
-        return drawn.astype(kind)
-    return int(np.int64(drawn)) if dtype is int else kind.type(drawn)
-
-
-def _from_to(bits: Any, low: Any, last: Any) -> Any:
-    return word(low) + masked(bits, word(last) - word(low))
+    return integers(rng, low, high, size, dtype)
 
 
 def choice(rng: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
     """Elements, or numbers below one."""
     is_number = np.ndim(a) == 0
     count = a if is_number else np.shape(a)[0]
-    if count <= 0:
-        raise ValueError("a must be greater than 0 unless no samples are taken")
-    if not replace and count_in(size) > count:
-        raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+    wanted = count_in(size)
+    if np.ndim(a) > 1:
+        raise ValueError("a must be 1-dimensional")
+    if count <= 0 and wanted:
+        raise ValueError(
+            "a must be greater than 0 unless no samples are taken"
+            if is_number
+            else "'a' cannot be empty unless no samples are taken"
+        )
     if p is not None:
         p = np.asarray(p, np.float64)
         chances(p, count)
+    if not replace and wanted > count:
+        raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+    if p is not None:
+        if not replace and np.sum(p > 0) < wanted:
+            raise ValueError("Fewer non-zero entries in p than size")
         places = likely(rng, p, size) if replace else likely_sample(rng, p, size)
     elif replace:
         places = randint(rng, 0, count, size)
     else:
-        places = permutation(rng, count)[: count_in(size)]
+        places = permutation(rng, count)[:wanted]
         places = places[0] if size is None else places.reshape(shape_of(size, ()))
     if is_number:
-        return places if np.ndim(places) else int(places)
-    return np.take(np.asarray(a), places, 0)
+        return int(places) if size is None else np.asarray(places)
+    made = np.take(np.asarray(a), places, 0)
+    return made if size is None else np.asarray(made)

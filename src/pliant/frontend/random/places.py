@@ -12,7 +12,7 @@ from pliant.frontend.random.bits import bits_of
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.drawing import each, written
 from pliant.frontend.random.methods import random
-from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, upto
+from pliant.frontend.random.whole import WIDTHS, Short, from_to, masked, masked_from_to, upto
 from pliant.frontend.random.words import U64
 
 np: Any = numpy  # or what a trace has in its place
@@ -25,25 +25,29 @@ def integers(
     rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
 ) -> Any:
     """Whole numbers from `low` up to `high`."""
-    what = "high <= 0" if high is None else "low > high" if endpoint else "low >= high"
+    made: Any = np.int64 if dtype is int else dtype
+    name = "integers" if rng.is_new else "randint"
+    if size is not None and count_in(size) == 0:
+        return np.empty(shape_of(size, ()), made)
     if high is None:
         low, high = 0, low
     low = low if is_known(low) else np.asarray(low)[()]
     high = high if is_known(high) else np.asarray(high)[()]
-    low, last, least, most = bounds_of(low, high if endpoint else high - 1, dtype)
-    if np.any(last < low):
-        raise ValueError(what)
+    low, last, least, most = bounds_of(name, low, high if endpoint else high - 1, dtype)
     if np.any(low < least):
-        raise ValueError("low is out of bounds")
+        raise ValueError(f"low is out of bounds for {np.dtype(dtype).name}")
     if np.any(last > most):
-        raise ValueError("high is out of bounds")
+        raise ValueError(f"high is out of bounds for {np.dtype(dtype).name}")
+    if np.any(last < low) and np.any(low != 0):
+        raise ValueError("low > high" if endpoint else "low >= high")
+    if np.any(last < low):
+        raise ValueError("high < 0" if endpoint else "high <= 0")
     shape = shape_of(size, (low, last))
-    made: Any = np.int64 if dtype is int else dtype
     width = WIDTHS.get(np.dtype(dtype).name)
     if width is None:
-        drawn = each(rng, from_to, shape, np.uint64, low, last)
+        drawn = each(rng, from_to if rng.is_new else masked_from_to, shape, np.uint64, low, last)
     else:
-        drawn = each(rng, Short(width).from_to, shape, np.uint64, low, last)
+        drawn = each(rng, Short(width, is_masked=not rng.is_new).from_to, shape, np.uint64, low, last)
     if shape is not None:
         return drawn.astype(made)
     if dtype is int or dtype is bool:
@@ -141,6 +145,8 @@ def _permuted(rng: Any, x: Any, first: int = 1, draw: Callable[..., Any] = maske
 def permutation(rng: Any, x: Any, axis: int = 0) -> Any:
     """Elements, or numbers below one, in another order."""
     if np.ndim(x) == 0:
+        if np.asarray(x).dtype.kind not in "iu":
+            raise IndexError("x must be an integer or at least 1-dimensional")
         return _permuted(rng, np.arange(x))
     x = np.asarray(x)
     return np.take(x, _permuted(rng, np.arange(x.shape[axis])), axis)

@@ -56,21 +56,33 @@ def _of_word(bits: Any, count: Any) -> Any:
 
 @Sampled
 def masked(bits: Any, most: Any) -> Any:
-    """A number from 0 up to `most`, included: of as many bits, drawn until one is not greater."""
-    mask = most
+    """A number from 0 up to `most`, included: of as many bits, drawn until one is not greater; none for 0."""
+    mask = _mask(most)
+    drawn, again = U64(0), most != U64(0)  # a loop of no steps: a branch would copy the words
+    while again:
+        drawn = (bits.next32() if most <= WORD else bits.next64()) & mask
+        again = drawn > most
+    return drawn
+
+
+def masked_from_to(bits: Any, low: Any, last: Any) -> Any:
+    """A number from `low` to `last`, as a word, of as many bits."""
+    return word(low) + masked(bits, word(last) - word(low))
+
+
+def _mask(most: Any) -> Any:
+    """All bits up to the highest of a word."""
     for shift in (1, 2, 4, 8, 16, 32):
-        mask = mask | mask >> U64(shift)
-    while True:
-        drawn = bits.next32() if most <= WORD else bits.next64()
-        if drawn & mask <= most:
-            return drawn & mask
+        most = most | most >> U64(shift)
+    return most
 
 
 class Short:
-    """Parts of 32 bits, one after the other: `width` bits each, of which `count` are left."""
+    """Parts of 32 bits, one after the other: `width` bits each, of which `count` are left. is_masked: whether those
+    that are too great are drawn again."""
 
-    def __init__(self, width: int) -> None:
-        self.width, self.left, self.count = width, U64(0), 0
+    def __init__(self, width: int, *, is_masked: bool) -> None:
+        self.width, self.left, self.count, self.is_masked = width, U64(0), 0, is_masked
 
     def next(self, bits: Any) -> Any:
         """The next part."""
@@ -87,7 +99,17 @@ class Short:
             return U64(0)
         if most >= last:
             return self.next(bits)
-        count = most + U64(1)
+        return self._masked(bits, most) if self.is_masked else self._scaled(bits, most)
+
+    def _masked(self, bits: Any, most: Any) -> Any:
+        mask = _mask(most)
+        drawn = self.next(bits) & mask
+        while drawn > most:
+            drawn = self.next(bits) & mask
+        return drawn
+
+    def _scaled(self, bits: Any, most: Any) -> Any:
+        last, count = U64(2**self.width - 1), most + U64(1)
         product = self.next(bits) * count
         if product & last < count:
             few = (last - most) % count
