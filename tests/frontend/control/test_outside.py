@@ -214,15 +214,3 @@ def test_the_first_step_of_a_loop_sets_an_attribute() -> None:
         rtol=1e-6,
         atol=1e-8,
     )
-
-
-def test_a_list_from_outside_is_called_by_its_name() -> None:
-    model = Model()
-    model.history = []  # type: ignore[attr-defined]
-
-    def kept_by_it(x: Any) -> Any:
-        model.history.append(x * 2)  # type: ignore[attr-defined]
-        return x
-
-    with pytest.raises(UnsupportedError, match="the list 'history' from outside of the function"):
-        pliant.jit(kept_by_it)(X)
