@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Final, final
 
+from pliant.core.origin import CodeOrigin, here
 from pliant.errors import RecompiledWarning
 from pliant.frontend.needs import may_be_known
 from pliant.frontend.program import Program
@@ -38,8 +39,15 @@ class Known:
             values = self.values.setdefault((structure, i), set())
             values.add(leaves[i])
             if len(values) == MANY:
-                warnings.warn(_many(program, names[i], self.places.get(structure, "")), RecompiledWarning, stacklevel=4)
+                _warn(_many(program, names[i], self.places.get(structure, "")))
         return self.of(structure, leaves)
+
+
+def _warn(text: str) -> None:
+    """Warn at the user's line, however far away that is."""
+    origin = here()
+    place = (origin.code.co_filename, origin.span[0]) if isinstance(origin, CodeOrigin) else ("<unknown>", 0)
+    warnings.warn_explicit(text, RecompiledWarning, *place)
 
 
 def _many(program: Program, name: str, place: str) -> str:
