@@ -455,7 +455,7 @@ WRONG["extent_of_a_new_array"] = (pliant.jit(lambda n: np.zeros((2, n))), (THREE
 WRONG["python_integer_beyond_the_dtype"] = (pliant.jit(lambda x, n: x + n), (np.ones(2, np.int8), 300))
 
 
-KEPT: list[Any] = []
+KEPT: list[Any] = [1.0] * 20
 
 
 def list_from_outside_that_grows_and_is_read(x: Any) -> Any:

@@ -40,6 +40,9 @@ from pliant.frontend.whose import is_plain, receivers
 MOST: Final = 10_000
 """Parts of objects that are taken apart."""
 
+LONG: Final = 16
+"""Elements of a list from outside that is read, and has got longer: up to here it may be one of a few lengths."""
+
 KEPT: Final = 64
 """Lists to which one function appends that are known."""
 
@@ -107,9 +110,10 @@ class Objects:
 
     def check_grown(self, program: Program) -> None:
         """UnsupportedError if a list from outside gets longer at each call, and is read."""
-        theirs = {*range(len(containers(self.taken, self.closed)))}
+        theirs = containers(self.taken, self.closed)
         for g in program.changed.grown if program.changed and theirs else ():
-            if g.number in theirs and not (g.is_unseen and self.may_grow):
+            is_long = g.number < len(theirs) and len(theirs[g.number]) >= LONG
+            if is_long and not (g.is_unseen and self.may_grow):
                 raise UnsupportedError(
                     "a list from outside of the function gets longer at each call, and is read: each call would be "
                     "compiled anew",

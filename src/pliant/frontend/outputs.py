@@ -19,6 +19,7 @@ from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.deques import as_deques
 from pliant.frontend.control.either import Either
 from pliant.frontend.control.fronts import Front
+from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.outside import check_strangers
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
@@ -213,6 +214,8 @@ class _Returned:
             return self.known[id(m)]
         if isinstance(m, Unbound):
             raise m.refused(is_returned=True)
+        if isinstance(m, OrNone):
+            return self.or_none(m)
         if isinstance(m, Front):
             raise m.returned()
         if isinstance(m, At | AtIndexer):
@@ -229,6 +232,16 @@ class _Returned:
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
             return Output(kind, *self.laid_out(m.value, axes_of(m)), m.type)
         return self.either(m) if isinstance(cast("Any", m.storage), Either) else self.view(m)
+
+    def or_none(self, m: OrNone) -> Output:
+        """An array or number, or None, by a condition that is known after the call."""
+        held = m.pliant_value
+        if flatten(held)[0] != [held]:
+            kind = type(held).__name__
+            message = f"what the function leaves is a {kind} or None, by a condition that is known only at run time"
+            hint = "keep its parts apart, or begin with one that is no None"
+            raise UnsupportedError(message, hint=hint).at(("condition here", m.pliant_flag.value.origin))
+        return Output("either", self.result(m.pliant_flag.value), (), None, (self.output(held), Output("static", None)))
 
     def is_shared(self, x: TracedArray) -> bool:
         """Whether the caller has, or gets, other arrays in the memory of this one."""

@@ -24,6 +24,7 @@ from pliant.frontend.attributes import attributes
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.fronts import Front
 from pliant.frontend.control.objects import flatten, is_own, unflatten
+from pliant.frontend.control.ornone import OrNone
 from pliant.frontend.control.region import Place, note, place_of
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.guards import entries_of, reached
@@ -41,7 +42,9 @@ def nothing_left(trace: Trace, given: Iterable[Any]) -> Generator[None]:
     try:
         yield
         _check_arrays(trace)
-        _check(trace, {*map(id, reached(trace, trace.given)), *trace.cells})
+        outside = {id(x): x for x in reached(trace, trace.given)}
+        outside |= {id(held): x for x in outside.values() if is_of(held := getattr(x, "__dict__", None), dict)}
+        _check(trace, trace.cells | outside)
     except BaseException:
         _restore(trace)
         for place, (before, _) in trace.left.items():
@@ -115,7 +118,8 @@ def take_back(left: dict[Any, tuple[Any, Any]]) -> None:
         place.set(before)
 
 
-def _check(trace: Trace, outside: set[int]) -> None:
+def _check(trace: Trace, outside: dict[int, Any]) -> None:
+    """UnsupportedError if something is left in what is outside: objects, by their ids and those of their `__dict__`."""
     error: UnsupportedError | None = None
     for place, (before, origin) in trace.left.items():
         is_outside = isinstance(place.holder, type) or id(place.holder) in outside
@@ -132,7 +136,7 @@ def _check(trace: Trace, outside: set[int]) -> None:
                 hint="return the array, and set it after the call; or write to an array that is there, as in "
                 "self.state[...] = x, which reaches it at every call, or to a pliant.Ref",
             ).at(("changed here", origin))
-            error.holders = (*error.holders, place.holder)
+            error.holders = (*error.holders, outside.get(id(place.holder), place.holder))
         elif any([type(x) is TracedArray for x in leaves]):
             place.set(unflatten(structure, [_plain(x) for x in leaves]))
     if error is not None:
@@ -145,7 +149,9 @@ def _leaves(content: Any) -> list[Any]:
 
 def _is_unknown(x: Any) -> bool:
     """Whether something is known only at run time."""
-    return isinstance(x, Unbound | Bounded | Selection | Front) or (type(x) is TracedArray and x.concrete is None)
+    return isinstance(x, Unbound | Bounded | Selection | Front | OrNone) or (
+        type(x) is TracedArray and x.concrete is None
+    )
 
 
 def _what(unknown: list[Any]) -> str:
