@@ -29,6 +29,7 @@ from pliant.frontend.kinds import is_array, is_of, is_sequence, is_table
 from pliant.frontend.memory import address_of
 from pliant.frontend.outputs import Changed, Output
 from pliant.frontend.program import Program
+from pliant.frontend.sharing import containers
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.view import Lens, ReadOnlyLens, look
@@ -91,7 +92,7 @@ def changing(
         tree = (*sample.outside, *passed[:count]), dict(zip(names, passed[count:], strict=True))
         given = flatten(tree)[0]
         items = [given[o.place] if o.kind == "leaf" else x for o, x in zip(changed.outputs, items, strict=True)]
-        changed.put(tree, items, given)
+        changed.put(containers(tree), items, given)
         return answer if rebuild is None else rebuild(answer)
 
     return Container(tuple, (returned, Container(tuple, tuple(new)), *arguments)), change

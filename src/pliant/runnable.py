@@ -58,7 +58,7 @@ class Entry:
         if donation:
             results = donation.results(leaves, arguments, results)
         held, made = program.held(tree, given), program.finish(arrays, leaves, results, arguments, outs)
-        return program.rebuilt(made, held, program.update(tree, given, leaves, results, made))
+        return program.rebuilt(made, held, program.update(held, given, leaves, results, made))
 
     @property
     def is_sure(self) -> bool:

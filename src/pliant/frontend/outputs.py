@@ -146,14 +146,14 @@ class Changed:
         are_kept = kept == tuple(range(self.count)) and not any([n is not None for n in new])
         return self.structure == structure and not self.firsts and are_kept
 
-    def put(self, tree: Any, made: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-        """Have the caller's containers hold leaves that were made, or given; return all that are there now."""
+    def put(self, held: Sequence[Any], made: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """Have the caller's containers, `held`, hold leaves that were made, or given; return all that are there now."""
         wholes = [given[n].whole for n in self.ends]
         closed, count = frozenset(map(id, wholes)), self.structure.num_leaves
         made = [x.whole if type(x) is Growing else x for x in made]
         after = unflatten(self.structure, made[:count]), unflatten(self.more, made[count:])
         after, new = as_one(after, self.firsts, closed)
-        now = replace_items(containers(tree, closed), (after, new), self.origins, closed)
+        now = replace_items(held, (after, new), self.origins, closed)
         for whole, parts in zip(wholes, new, strict=True):
             whole.extend(parts)
         return now

@@ -157,8 +157,8 @@ class Program:
         return tuple(found)
 
     def held(self, tree: Any, given: Sequence[Any]) -> list[Any]:
-        """The containers among the arguments, if the function returns some of them."""
-        if not any([o.kind == "container" for o in self.outputs]):
+        """The containers among the arguments, if the function changes some or returns some."""
+        if self.changed is None and not any([o.kind == "container" for o in self.outputs]):
             return []
         return containers(tree, frozenset([id(x.whole) for x in given if type(x) is Growing]))
 
@@ -201,16 +201,18 @@ class Program:
         return is_leaf and bool(output.lenses) and output.lenses == back(self.order(output.place))
 
     def update(
-        self, tree: Any, given: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any], returned: Sequence[Any]
-    ) -> list[Any]:
-        """Do to the caller's dicts and lists what the function did to them, and return these. given: the leaves as they
-        came, of which those that are there still are what they were. returned: those that the function returns."""
+        self, held: Sequence[Any], given: Sequence[Any], leaves: Sequence[Any], results: Sequence[Any],
+        returned: Sequence[Any],
+    ) -> list[Any]:  # fmt: skip
+        """Do to the caller's containers, `held`, what the function did to them, and return those that are there now.
+        given: the leaves as they came, of which those that are there still are what they were. returned: those that
+        the function returns."""
         if self.changed is None:
             return []
         outputs = self.changed.outputs
         made = made_of(outputs, leaves, self.met, results, returned)
         made = [given[o.place] if o.kind == "leaf" else m for o, m in zip(outputs, made, strict=True)]
-        return self.changed.put(tree, made, given)
+        return self.changed.put(held, made, given)
 
 
 def trace_program(
