@@ -59,6 +59,17 @@ def test_nan_and_infinities_are_numpys() -> None:
     np.testing.assert_allclose(pliant.jit(lambda x: np.quantile(x, FEW, axis=1))(x), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "averaged_inverted_cdf"])  # NaN there, NumPy's sometimes
+@pytest.mark.parametrize("function", [np.quantile, np.nanquantile])
+def test_quantiles_before_the_first_are_the_first(method: Any, function: Any) -> None:
+    q = np.array([0.0, 0.01, 0.1, 0.4, 0.99, 1.0])
+    for x in (np.array([np.inf, np.inf, 3.0, np.inf]), np.array([-np.inf, np.inf]), -np.array([np.inf, np.inf, 3.0])):
+        with np.errstate(invalid="ignore"):
+            expected = function(x, q, method=method)
+        np.testing.assert_array_equal(pliant.jit(lambda x: function(x, q, method=method))(x), expected)
+        np.testing.assert_array_equal(pliant.jit(lambda x, q: function(x, q, method=method))(x, q), expected)
+
+
 def test_few_quantiles_of_long_rows_are_selected() -> None:
     x = np.ones(LONG)
     assert not is_sorted_whole(lambda x: np.quantile(x, FEW[:3]), x)

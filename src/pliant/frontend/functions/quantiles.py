@@ -163,13 +163,19 @@ def _quantile(
         y = _among_numbers(x, axes, fraction, method, to, _first if is_whole else _blend)
     else:
         n = _size(x, axes)
-        places = xp.clip(_PLACES[method](fraction, n), 0, n - 1)
-        y = _at_places(line, _within(spans, places) if spans else places, to, is_whole)
+        virtual = _PLACES[method](fraction, n)
+        places = xp.clip(virtual, 0, n - 1)
+        y = _at_places(line, _within(spans, places) if spans else places, _step(virtual), to, is_whole)
         y = _nan_if(y, _front(x, axes) if spans else line, to, is_sorted=not spans)
     if keepdims and keepdims is not NO_VALUE:
         lead = y.shape[: len(wanted.shape)]
         y = reshape_value(y, (*lead, *(1 if i in axes else m for i, m in enumerate(x.shape))))
     return store_out(y, out, f"np.{name}", is_array=weights is not None, casting="unsafe")
+
+
+def _step(virtual: Any) -> Any:
+    """From an element to the other one that a quantile lies between: none for places before the first."""
+    return xp.where(virtual < 0, 0, 1)
 
 
 def _spans(method: str, fraction: Any, n: int, dtype: str) -> Spans:
@@ -249,16 +255,16 @@ def _dtype_of(function: Any, unit: float, x: TracedArray, q: Any, method: str) -
     return numpy_dtype(on_sample, x)
 
 
-def _at_places(line: Value, places: Any, to: str, is_whole: bool) -> Value:
+def _at_places(line: Value, places: Any, step: Any, to: str, is_whole: bool) -> Value:
     """Elements at fractional places along axis 0, with the axes of `places` in front; at whole ones, these elements."""
     low, rank = xp.floor(places), len(np.shape(places))
     table = fresh(line, is_array=True)
     if isinstance(places, TracedArray):
         first = low.astype(np.int64)
-        second = xp.minimum(first + 1, line.shape[0] - 1)
+        second = xp.minimum(first + step, line.shape[0] - 1)
     else:
         whole = np.asarray(low, np.int64)
-        first, second = fresh_concrete(whole), fresh_concrete(np.asarray(xp.minimum(whole + 1, line.shape[0] - 1)))
+        first, second = fresh_concrete(whole), fresh_concrete(np.asarray(xp.minimum(whole + step, line.shape[0] - 1)))
     if is_whole:
         return value_of(xp.take(table, first, 0), to)
     a, b = (as_traced(xp.take(table, i, 0)).value for i in (first, second))
@@ -276,10 +282,11 @@ def _among_numbers(x: TracedArray, axes: tuple[int, ...], fraction: Any, method:
     count = n - fresh(missing, is_array=True).astype(np.float64)
     wanted = fraction if isinstance(fraction, TracedArray) else fresh_concrete(np.asarray(fraction, np.float64))
     rows = xp.reshape(wanted, (-1, *(1,) * count.ndim))
-    places = xp.clip(_PLACES[method](rows, count), 0, xp.maximum(count - 1, 0))
+    virtual = _PLACES[method](rows, count)
+    places = xp.clip(virtual, 0, xp.maximum(count - 1, 0))
     low = xp.floor(places)
     first = low.astype(np.int64)
-    second = xp.minimum(first + 1, xp.maximum(count.astype(np.int64) - 1, 0))
+    second = xp.minimum(first + _step(virtual), xp.maximum(count.astype(np.int64) - 1, 0))
     is_few = 0 < wanted.size <= MOST and wanted.size**2 * WORTH <= n and itemsize(line.dtype) >= SELECTED
     if is_few and wanted.concrete is not None:
         a, b = _selected(line, is_nan, _whole_places(method, wanted.concrete, n), first.value, second.value)
