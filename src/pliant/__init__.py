@@ -25,12 +25,14 @@ from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
+from pliant.optimize import RULES, optimize
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "RULES",
     "PliantError",
     "Ref",
     "associative_scan",
@@ -52,6 +54,7 @@ __all__ = [
     "jvp",
     "linearize",
     "map",
+    "optimize",
     "parse",
     "reduce",
     "reversible",

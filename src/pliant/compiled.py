@@ -41,9 +41,11 @@ from pliant.frontend.signature import (
     unflatten,
 )
 from pliant.frontend.tracing import ROOM, Needs, current, special, strides_of, thread
+from pliant.rewrite.explain import Log
 from pliant.runnable import Entry
 
 if TYPE_CHECKING:
+    from pliant.core.ir import Function
     from pliant.entries import Sample
 
 DEFAULT_BACKEND: Final = "llvm"
@@ -98,14 +100,16 @@ class Compiled:
         self, f: Callable[..., Any], *, original: Callable[..., Any] | None = None, backend: str = "",
         static: tuple[str, ...] = (), donate: tuple[str, ...] = (), more: int = 0,
         again: Callable[[], Any] | None = None, plain: Callable[..., Any] | None = None,
+        improve: Callable[[Function, Log], Function] | None = None, inside: Callable[..., Any] | None = None,
     ) -> None:  # fmt: skip
         """original: the function that f is made from; what is static for it is for f, which takes `more` arguments
         after the first. again: makes it anew where it was pickled. plain: takes the arguments of f, and raises, in
-        Python, what the original raises."""
+        Python, what the original raises. improve: of its programs, before the passes. inside: what is called for it
+        where another function is traced, if that is not f."""
         functools.update_wrapper(self, original or f)
         if original not in (None, f):
             f.__wrapped__ = original  # type: ignore[attr-defined]
-        self.f, self.again = f, again
+        self.f, self.again, self.improve, self.inside = f, again, improve, inside or f
         self.is_plain = original is None  # f is the user's own: it may run without Pliant
         self.plain = f if self.is_plain else plain
         self.backend = backend
@@ -137,7 +141,7 @@ class Compiled:
         names = tuple(kwargs)
         out = kwargs.pop("out", None) if not self.has_out else None
         if thread.trace is not None:
-            made = functools.partial(callee(self.f, current()), *args, **kwargs)
+            made = functools.partial(callee(self.inside, current()), *args, **kwargs)
             return made() if out is None else run_into(out, made, is_traced=True)
         if thread.is_jit_disabled and self.is_plain:
             made = functools.partial(self.f, *args, **kwargs)
@@ -300,9 +304,8 @@ class Compiled:
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
-        from pliant.pipeline import optimise
-
-        fn, compiler = optimise(program.fn), backend_named(backend)
+        compiler = backend_named(backend)
+        fn = self.optimised(program.fn, Log())
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
@@ -316,6 +319,12 @@ class Compiled:
         )
         entry.code(())
         return entry
+
+    def optimised(self, fn: Function, log: Log) -> Function:
+        """A program as it becomes code."""
+        from pliant.pipeline import optimise
+
+        return optimise(self.improve(fn, log) if self.improve else fn, log)
 
     @property
     def _thawed(self) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from pliant.core.ir import Function, Values, param
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.closed import Closed, close, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.signature import flatten, unflatten
@@ -68,7 +68,7 @@ def checkpoint(
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if not is_tracing():
             return f(*args, **kwargs)
-        xs, closed = _closed(f, args, kwargs, may_draw=True)
+        xs, closed = close(f, args, kwargs, may_draw=True, may_write=True)
         operands = [x.value for x in xs]
         closed.drawn_by(operands)
         if save != "carry":
@@ -106,24 +106,13 @@ def custom_derivative(
     def customised(*args: Any) -> Any:
         if not is_tracing():
             return f(*args)
-        xs, closed = _closed(f, args, {})
+        xs, closed = close(f, args, {})
         if jvp is not None:
             return _with_jvp(jvp, args, xs, closed)
         assert forward is not None and backward is not None
         return _with_vjp(forward, backward, args, xs, closed)
 
     return customised
-
-
-def _closed(
-    f: Callable[..., Any], args: Any, kwargs: Any, *, may_draw: bool = False
-) -> tuple[list[TracedArray], Closed]:
-    """The traced argument leaves, and f as a function of them."""
-    leaves, structure = flatten((args, kwargs))
-    leaves = [as_traced(x) if isinstance(x, np.ndarray) else x for x in leaves]
-    active = [type(x) is TracedArray for x in leaves]
-    closed = trace_closed(f, leaves, structure, active, may_draw=may_draw)
-    return [x for x in leaves if type(x) is TracedArray], closed
 
 
 def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed) -> Any:
@@ -149,7 +138,7 @@ def _with_jvp(rule: Callable[..., Any], args: Any, xs: Sequence[TracedArray], cl
 def _with_vjp(
     forward: Callable[..., Any], backward: Callable[..., Any], args: Any, xs: Sequence[TracedArray], closed: Closed
 ) -> Any:  # fmt: skip
-    _, ahead = _closed(forward, args, {})
+    _, ahead = close(forward, args, {})
     made = unflatten(ahead.structure, list(ahead.leaves))
     if type(made) is not tuple or len(as_tuple(made)) != 2:
         raise ArgumentError("custom_derivative: forward must return (result, residuals)")

@@ -29,13 +29,18 @@ class Explanation:
     picture: str
     loops: tuple[Report, ...] = ()
 
+    @property
+    def search(self) -> str:
+        """What `optimize` looked at and chose; empty for other functions."""
+        return "\n".join(self.rules.notes)
+
     def __str__(self) -> str:
         fired = ", ".join(f"{name} ×{count}" for name, count in self.rules.fired.most_common()) or "none"
         before, after = len(self.traced.nodes), len(self.optimised.nodes)
         return "\n".join((
             "program as traced", format_function(self.traced, origins=True),
             f"after the passes: {before} → {after} values; rules fired: {fired}",
-            format_function(self.optimised, origins=True),
+            format_function(self.optimised, origins=True), *self.rules.notes,
             f"arrays captured from outside: {self.captured}",
             *(["loops of the source", *(f"  {report}" for report in self.loops)] if self.loops else []),
             self.code, self.memory,
@@ -67,9 +72,7 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     compiled = f if isinstance(f, Compiled) else Compiled(f)
     program, arrays = compiled.program_and_arrays(args, kwargs)
     log = Log()
-    from pliant.pipeline import optimise
-
-    best = optimise(program.fn, log)
+    best = compiled.optimised(program.fn, log)
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)
     memory, picture = backend.memory(best, pinned=program.pinned)

@@ -5,6 +5,8 @@ that nobody reads vanish (so that `y[0] = sqrt(x[0]); y[0] = x[0]` has no NaN in
 unstable expressions are replaced by stable ones, whose derivatives are stable too. Checkpoints and
 custom derivatives stay closed.
 
+`before_search`: what a program goes through before an e-graph is made of it, for `optimize`.
+
 `compile`: what a program, derived or not, goes through before a backend makes code of it.
 
 With PLIANT_VERIFY=1 every pass is followed by the verifier; PLIANT_DUMP=simplify,dead (or `all`)
@@ -129,6 +131,7 @@ COMPILE = (
     AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
     DEVIATIONS, DEAD,
 )  # fmt: skip
+BEFORE_SEARCH = (DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

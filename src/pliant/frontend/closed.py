@@ -17,12 +17,25 @@ from pliant.frontend.control.perhaps import returned
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
 from pliant.frontend.instrumented import callee
+from pliant.frontend.kinds import is_array
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
 from pliant.frontend.selection import all_listed
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.strides import has_strides, order_of, settled
 from pliant.frontend.tracing import Storage, Trace, tracing
+
+
+@final
+@frozen
+class Written:
+    """An argument that a function has written to."""
+
+    leaf: TracedArray
+
+    def write(self, value: Value) -> None:
+        """Write to it as the function did: all of it, for those that see its memory too."""
+        self.leaf[...] = fresh(value, is_array=True)
 
 
 @final
@@ -36,7 +49,8 @@ class Closed:
     structure: Any
     failing: Function | None = None  # of the same parameters: the number of the exception that it raises, or 0
     drawn: tuple[Storage, ...] = ()  # states of generators from outside, and what else is an effect
-    drawing: Function | None = None  # of the same parameters: what these hold after it
+    drawing: Function | None = None  # of the same parameters: what these, and what is written, hold after it
+    written: tuple[Written, ...] = ()
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
@@ -45,9 +59,9 @@ class Closed:
         return unflatten(self.structure, made)
 
     def drawn_by(self, operands: Sequence[Value]) -> None:
-        """Leave the states of generators from outside as the function of these operands leaves them."""
+        """Leave the states of generators from outside, and what is written, as the function of these operands does."""
         if self.drawing is not None:
-            for storage, state in zip(self.drawn, self.drawing(*operands, *self.free), strict=True):
+            for storage, state in zip((*self.drawn, *self.written), self.drawing(*operands, *self.free), strict=True):
                 storage.write(state)
 
 
@@ -68,9 +82,11 @@ def trace_closed(
     may_raise: bool = False,
     may_draw: bool = False,
     may_set: bool = False,
+    may_write: bool = False,
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
-    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside.
+    differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside, unless
+    may_write: then they are effects.
     may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators.
     may_set: whether attributes and items that it sets of what is outside are taken back."""
     with tracing() as trace:
@@ -102,16 +118,32 @@ def trace_closed(
         number = failed_in(trace)
         if number is not None and not may_raise:
             raise inside(*trace.outermost.failures[-1])
-        drawn = _drawn(trace, may_draw=may_draw)
-        states = tuple([s.value for s in drawn])
+        drawn = _drawn(trace, may_draw=may_draw, may_write=may_write)
+        touched = [(leaf, storage) for leaf, storage in copies if storage.is_touched] if may_write else []
+        states = tuple([s.value for s in (*drawn, *[storage for _, storage in touched])])
         fn = Function(getattr(f, "__name__", "fn"), tuple(params), results)
         numbers = () if number is None else (number,)
         free = free_values(Function(fn.name, fn.params, (*results, *numbers, *states)), trace.scope.number)
         _check_free(copies, free)
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
-    drawing = abstract(states, (*fn.params, *free), fn.name) if drawn else None
-    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing)
+    drawing = abstract(states, (*fn.params, *free), fn.name) if states else None
+    written = tuple([Written(leaf) for leaf, _ in touched])
+    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written)
+
+
+def close(
+    f: Callable[..., Any], args: Any, kwargs: Any, *, may_draw: bool = False, may_write: bool = False,
+    may_raise: bool = False,
+) -> tuple[list[TracedArray], Closed]:  # fmt: skip
+    """The traced leaves of the arguments, and f as a function of them, traced inside the current trace."""
+    leaves, structure = flatten((args, kwargs))
+    leaves = [as_traced(x) if is_array(x) else x for x in leaves]
+    active = [type(x) is TracedArray for x in leaves]
+    closed = trace_closed(
+        f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_write=may_write
+    )
+    return [x for x in leaves if type(x) is TracedArray], closed
 
 
 def _take_back(trace: Trace) -> None:
@@ -121,10 +153,11 @@ def _take_back(trace: Trace) -> None:
             place.set(content)
 
 
-def _drawn(trace: Trace, *, may_draw: bool) -> tuple[Storage, ...]:
-    """The states from outside of generators that a function draws from, and what else is an effect."""
-    drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and s.is_effect}
-    if drawn and not may_draw:
+def _drawn(trace: Trace, *, may_draw: bool, may_write: bool) -> tuple[Storage, ...]:
+    """The states from outside of generators that a function draws from, what else is an effect, and arrays that it
+    writes to if it may."""
+    drawn = {id(s): s for s, *_ in trace.journal if s.trace is not trace and (s.is_effect or may_write)}
+    if any([s.is_effect for s in drawn.values()]) and not may_draw:
         raise UnsupportedError(
             "random numbers are drawn, from a generator that is made outside, inside a function with a derivative "
             "of its own or a part of a program that is run as it is",

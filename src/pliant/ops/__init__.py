@@ -10,6 +10,7 @@ from pliant.core.ir import Op, Value, Values, const
 from pliant.core.types import Type
 from pliant.ops import (
     accumulation,
+    algebra,
     bitcast,
     bits,
     block,
@@ -25,6 +26,7 @@ from pliant.ops import (
     einsum,
     elementwise,
     ensure,
+    factors,
     fft,
     halves,
     index,
@@ -110,3 +112,6 @@ ALL: Final[dict[str, type[Op]]] = {name: cls for module in MODULES for name, cls
 
 RULES: Final[tuple[Any, ...]] = tuple(rule for module in MODULES for rule in getattr(module, "RULES", ()))
 """Every identity that holds exactly, in the order of the modules."""
+
+EQUALITIES: Final[tuple[Any, ...]] = (*algebra.EQUALITIES, *factors.FACTORS)
+"""Identities of real numbers, neither side of which is always better: for the e-graph of `optimize`."""

@@ -23,6 +23,7 @@ class Log:
     def __init__(self) -> None:
         self.fired: Counter[str] = Counter()
         self.places: dict[str, list[Origin]] = {}
+        self.notes: list[str] = []  # what searches say of themselves
 
     def record(self, name: str, origin: Origin) -> None:
         """`name` fired on a value that `origin` made."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType
@@ -82,6 +82,10 @@ class Rule:
         bound = match_value(self.left, value)
         if isinstance(bound, Miss) or (self.where is not None and not self.where(**bound)):
             return None
+        return self.right(value, bound)
+
+    def right(self, value: Value, bound: Mapping[str, Value]) -> Value | None:
+        """The right side of an equation whose left side is `value`, with these values for its holes."""
         assert self.sides is not None
         _, right = self.sides(**bound)
         if not isinstance(right, Value):

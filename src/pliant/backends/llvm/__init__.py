@@ -54,6 +54,10 @@ class LLVM:
         """The steps that `fn` becomes, their work, and what they write. arrays: arguments to time the steps with."""
         return import_module("pliant.backends.llvm.compiler").described(fn, pinned, arrays)
 
+    def estimate(self, fn: Function) -> tuple[float, int]:
+        """How many seconds `fn` takes by the model of the machine, and the bytes of its temporary arrays."""
+        return import_module("pliant.backends.llvm.compiler").estimated(fn)
+
     def memory(self, fn: Function, *, pinned: Pairs = ()) -> tuple[str, str]:
         """The memory that `fn` takes, in words and as a picture, an SVG."""
         return import_module("pliant.backends.llvm.compiler").memory(fn, pinned)

@@ -13,7 +13,8 @@ from pliant.backends.llvm.blas import blas_text
 from pliant.backends.llvm.jit import host_target
 from pliant.backends.llvm.pool import threads
 from pliant.backends.llvm.roofline import machine
-from pliant.kernel.ir import Blocks, Host, Nest, Program, Rows, Step
+from pliant.kernel.ir import Blocks, Host, Nest, Program, Routine, Rows, Run, Step
+from pliant.kernel.price import price
 from pliant.kernel.work import amount, work_of
 
 SECONDS: Final = 0.2  # about how long a program is run again and again
@@ -93,11 +94,18 @@ def note(step: Step, lanes: int, seconds: float | None) -> str:
     if isinstance(step, Nest | Rows | Blocks):
         parts.append(f"{lanes} at a time" if lanes > 1 else "no vectors")
     if seconds is not None:
-        least = machine().seconds(work.bytes, work.flops or 0, "f32" if "f32" in dtypes_of(step) else "f64")
+        least = least_seconds(step)
         share = f", {least / seconds:.0%} of the roofline" if work.flops is not None else ""
         rates = f"{amount(work.bytes / seconds)}B/s" + (f", {amount(work.flops / seconds)}flop/s" if work.flops else "")
         parts.append(f"{amount(seconds)}s: {rates}{share}")
     return "; ".join(parts)
+
+
+def least_seconds(step: Step) -> float:
+    """The least time that a step takes here; what a library does by the price of its primitive."""
+    work = work_of(step)
+    flops = work.flops if work.flops is not None or not isinstance(step, Routine | Host | Run) else int(price(step.node))
+    return machine().seconds(work.bytes, flops or 0, "f32" if "f32" in dtypes_of(step) else "f64")
 
 
 def dtypes_of(step: Step) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pliant.backends.base import Pairs
 from pliant.backends.llvm import chosen, fourier, lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
-from pliant.backends.llvm.clock import about_machine, lanes_of, notes, seconds_of
+from pliant.backends.llvm.clock import least_seconds, about_machine, lanes_of, notes, seconds_of
 from pliant.backends.llvm.entry import entry_of_arrays
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code, host_target, optimised
@@ -71,6 +71,12 @@ def memory(fn: Function, pinned: Pairs) -> tuple[str, str]:
     """The memory that `fn` takes, in words and as a picture, an SVG."""
     program = build_verified(fn, can, routine_of, owned=pinned)
     return memory_report(program), picture_of(plan_of(program), len(program.steps))
+
+
+def estimated(fn: Function) -> tuple[float, int]:
+    """How many seconds `fn` takes by the model of the machine, and the bytes of its temporary arrays."""
+    program = build_verified(fn, can, routine_of)
+    return sum([least_seconds(step) for step in program.steps]), program.arena
 
 
 def pinned_of(program: Program) -> dict[int, int]:

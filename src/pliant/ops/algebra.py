@@ -1,0 +1,246 @@
+"""Equalities of real numbers that do not say which side is better: an e-graph keeps both, and the cost decides.
+
+They hold over the reals; floats may round differently, and infinities become NaN or the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pliant.core.ir import Const, Value, const
+from pliant.ops.elementwise import Div, Sub, is_float, is_whole
+from pliant.ops.power import power, sqrt
+from pliant.ops.shape import broadcast
+from pliant.ops.transcendental import exp, log
+from pliant.rewrite.rule import Rule, rewrite, rule
+
+Sides = tuple[Any, Any]
+
+
+def are_floats(**xs: Value) -> bool:
+    """Real or complex floats: whole numbers are not divided, and those without a sign have no differences."""
+    return all([x.type.is_float for x in xs.values()])
+
+
+def are_reals(**xs: Value) -> bool:
+    """Real floats."""
+    return all([x.dtype[0] == "f" for x in xs.values()])
+
+
+def are_numbers(**xs: Value) -> bool:
+    """Floats or whole numbers, whose sums and products wrap around alike in any order."""
+    return all([is_whole(x) or is_float(x) or x.dtype[0] == "c" for x in xs.values()])
+
+
+@rule(level="algebraic", where=are_numbers)
+def sum_in_other_order(x: Any, y: Any, z: Any) -> Sides:
+    """(x + y) + z = x + (y + z)."""
+    return (x + y) + z, x + (y + z)
+
+
+@rule(level="algebraic", where=are_numbers)
+def product_in_other_order(x: Any, y: Any, z: Any) -> Sides:
+    """(x·y)·z = x·(y·z)."""
+    return (x * y) * z, x * (y * z)
+
+
+@rule(level="algebraic", where=are_numbers)
+def common_factor(x: Any, y: Any, z: Any) -> Sides:
+    """x·y + x·z = x·(y + z)."""
+    return x * y + x * z, x * (y + z)
+
+
+@rule(level="algebraic", where=are_numbers)
+def common_factor_of_difference(x: Any, y: Any, z: Any) -> Sides:
+    """x·y − x·z = x·(y − z)."""
+    return x * y - x * z, x * (y - z)
+
+
+@rule(level="algebraic", where=are_floats)
+def common_divisor(x: Any, y: Any, z: Any) -> Sides:
+    """x/z + y/z = (x + y)/z."""
+    return x / z + y / z, (x + y) / z
+
+
+@rule(level="algebraic", where=are_numbers)
+def factor_and_one(x: Any, y: Any) -> Sides:
+    """x·y + x = x·(y + 1)."""
+    return x * y + x, x * (y + 1.0)
+
+
+@rule(level="algebraic", where=are_numbers)
+def sum_of_same(x: Any) -> Sides:
+    """x + x = 2·x."""
+    return x + x, 2.0 * x
+
+
+@rule(level="algebraic", where=are_numbers)
+def sum_minus_term(x: Any, y: Any) -> Sides:
+    """(x + y) − y = x."""
+    return (x + y) - y, x
+
+
+@rule(level="algebraic", where=are_numbers)
+def difference_plus_term(x: Any, y: Any) -> Sides:
+    """(x − y) + y = x."""
+    return (x - y) + y, x
+
+
+@rule(level="algebraic", where=are_numbers)
+def minus_of_difference(x: Any, y: Any, z: Any) -> Sides:
+    """x − (y − z) = (x − y) + z."""
+    return x - (y - z), (x - y) + z
+
+
+@rule(level="algebraic", where=are_numbers)
+def minus_of_sum(x: Any, y: Any, z: Any) -> Sides:
+    """(x − y) − z = x − (y + z)."""
+    return (x - y) - z, x - (y + z)
+
+
+@rule(level="algebraic", where=are_numbers)
+def sum_with_difference(x: Any, y: Any, z: Any) -> Sides:
+    """x + (y − z) = (x + y) − z."""
+    return x + (y - z), (x + y) - z
+
+
+@rule(level="algebraic", where=are_floats)
+def product_over_factor(x: Any, y: Any) -> Sides:
+    """x·y / y = x, for y ≠ 0."""
+    return (x * y) / y, x
+
+
+@rule(level="algebraic", where=are_floats)
+def quotient_times_divisor(x: Any, y: Any) -> Sides:
+    """x/y · y = x, for y ≠ 0."""
+    return (x / y) * y, x
+
+
+@rule(level="algebraic", where=are_floats)
+def product_over_divisor(x: Any, y: Any, z: Any) -> Sides:
+    """x · (y/z) = (x·y)/z."""
+    return x * (y / z), (x * y) / z
+
+
+@rule(level="algebraic", where=are_floats)
+def quotient_of_scaled(x: Any, y: Any, z: Any) -> Sides:
+    """(x·y)/z = x · (y/z): where y and z are scalars, one division."""
+    return (x * y) / z, x * (y / z)
+
+
+@rule(level="algebraic", where=are_floats)
+def quotient_of_quotient(x: Any, y: Any, z: Any) -> Sides:
+    """(x/y)/z = x/(y·z)."""
+    return (x / y) / z, x / (y * z)
+
+
+@rule(level="algebraic", where=are_floats)
+def over_quotient(x: Any, y: Any, z: Any) -> Sides:
+    """x/(y/z) = (x·z)/y."""
+    return x / (y / z), (x * z) / y
+
+
+@rule(level="algebraic", where=are_floats)
+def product_of_exps(x: Any, y: Any) -> Sides:
+    """eˣ·eʸ = eˣ⁺ʸ."""
+    return exp(x) * exp(y), exp(x + y)
+
+
+@rule(level="algebraic", where=are_floats)
+def quotient_of_exps(x: Any, y: Any) -> Sides:
+    """eˣ/eʸ = eˣ⁻ʸ."""
+    return exp(x) / exp(y), exp(x - y)
+
+
+@rule(level="algebraic", where=are_floats)
+def over_exp(x: Any, y: Any) -> Sides:
+    """x/eʸ = x·e⁻ʸ."""
+    return x / exp(y), x * exp(-y)
+
+
+@rule(level="algebraic", where=are_reals)
+def exp_of_log(x: Any) -> Sides:
+    """exp(log x) = x, for x > 0 (elsewhere the left side is NaN)."""
+    return exp(log(x)), x
+
+
+@rule(level="algebraic", where=are_reals)
+def sum_of_logs(x: Any, y: Any) -> Sides:
+    """log x + log y = log(x·y), for x, y > 0."""
+    return log(x) + log(y), log(x * y)
+
+
+@rule(level="algebraic", where=are_reals)
+def difference_of_logs(x: Any, y: Any) -> Sides:
+    """log x − log y = log(x/y), for x, y > 0."""
+    return log(x) - log(y), log(x / y)
+
+
+@rule(level="algebraic", where=are_reals)
+def log_of_power(x: Any, n: Any) -> Sides:
+    """log xⁿ = n·log x, for x > 0."""
+    return log(power(x, n)), n * log(x)
+
+
+@rule(level="algebraic", where=are_reals)
+def log_of_root(x: Any) -> Sides:
+    """log √x = (log x)/2."""
+    return log(sqrt(x)), 0.5 * log(x)
+
+
+@rule(level="algebraic", where=are_reals)
+def product_of_powers(x: Any, m: Any, n: Any) -> Sides:
+    """xᵐ·xⁿ = xᵐ⁺ⁿ, for x > 0."""
+    return power(x, m) * power(x, n), power(x, m + n)
+
+
+@rule(level="algebraic", where=are_reals)
+def product_of_roots(x: Any, y: Any) -> Sides:
+    """√x·√y = √(x·y), for x, y ≥ 0."""
+    return sqrt(x) * sqrt(y), sqrt(x * y)
+
+
+@rule(level="algebraic", where=are_reals)
+def product_of_same_roots(x: Any) -> Sides:
+    """√x·√x = x, for x ≥ 0."""
+    return sqrt(x) * sqrt(x), x
+
+
+@rule(level="algebraic", where=are_reals)
+def over_root(x: Any) -> Sides:
+    """x/√x = √x, for x > 0."""
+    return x / sqrt(x), sqrt(x)
+
+
+@rewrite(Div, level="algebraic", reads=(Const,))
+def over_number(value: Value) -> Value | None:
+    """x/c = x·(1/c), for a number c: a product takes a quarter of the time."""
+    x, c = value.args
+    if not isinstance(c.op, Const) or not c.op.value or not is_float(c) or not x.shape:
+        return None
+    return x * const(1.0 / c.op.value, c.dtype)
+
+
+@rewrite(Sub, level="algebraic")
+def minus_itself(value: Value) -> Value | None:
+    """x − x = 0."""
+    x, y = value.args
+    return broadcast(const(0, value.dtype), value.shape, ()) if x is y else None
+
+
+@rewrite(Div, level="algebraic")
+def over_itself(value: Value) -> Value | None:
+    """x/x = 1, for x ≠ 0."""
+    x, y = value.args
+    return broadcast(const(1, value.dtype), value.shape, ()) if x is y and value.type.is_float else None
+
+
+EQUALITIES: Final[tuple[Rule, ...]] = (
+    sum_in_other_order, product_in_other_order, common_factor, common_factor_of_difference, common_divisor,
+    factor_and_one, sum_of_same, sum_minus_term, difference_plus_term, minus_of_difference, minus_of_sum,
+    sum_with_difference, product_over_factor, quotient_times_divisor, product_over_divisor, quotient_of_scaled,
+    quotient_of_quotient, over_quotient, product_of_exps, quotient_of_exps, over_exp, exp_of_log, sum_of_logs,
+    difference_of_logs, log_of_power, log_of_root, product_of_powers, product_of_roots, product_of_same_roots, over_root,
+    over_number, minus_itself, over_itself,
+)  # fmt: skip
+"""Of elementwise operations."""

@@ -1,0 +1,118 @@
+"""`optimize`: the same function by the cheapest program that rules find, by all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, ParamSpec, TypeVar, cast, final, overload
+
+from pliant import ops
+from pliant.backends import backend_named
+from pliant.compiled import DEFAULT_BACKEND, Compiled, function_of
+from pliant.core.frozen import frozen
+from pliant.core.ir import Function
+from pliant.errors import ArgumentError, DomainError
+from pliant.frontend.closed import close
+from pliant.frontend.failures import note
+from pliant.kernel.price import price
+from pliant.pipeline import BEFORE_SEARCH, fold, optimise, run_passes
+from pliant.rewrite.explain import Log
+from pliant.rewrite.rule import Rule
+from pliant.rewrite.search import Search
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RULES: Final[tuple[Rule, ...]] = (*ops.RULES, *ops.EQUALITIES)
+"""All rules: those that every compilation applies, which never lose accuracy; and equalities of real numbers, which may
+round otherwise."""
+
+
+@final
+@frozen
+class Improvement:
+    """What `optimize` does to a program."""
+
+    rules: tuple[Rule, ...]
+    memory: int | None
+    terms: int | None
+
+    def __call__(self, fn: Function, log: Log | None = None) -> Function:
+        """The best of what the rules find, of which the program itself is one."""
+        log = Log() if log is None else log
+        start = run_passes(BEFORE_SEARCH, fn, log)
+        search = Search(self.rules, price, fold, log, terms=self.terms)
+        found = dict.fromkeys([start, *search.programs(start, bounds=self.memory is not None)])
+        backend: Any = backend_named(DEFAULT_BACKEND)
+        made = [(program, *backend.estimate(optimise(program))) for program in found]
+        fit = [m for m in made if self.memory is None or m[2] <= self.memory]
+        if not fit:
+            least = min([bytes for _, _, bytes in made])
+            raise DomainError(
+                f"{fn.name}: no program that was found keeps its temporary arrays within {self.memory:,} bytes",
+                hint=f"the least that one takes is {least:,} bytes",
+            )
+        best = min(fit, key=lambda m: m[1])
+        log.notes.append(
+            f"{search.report}; by the model {made[0][1] * 1e6:.3g} µs → {best[1] * 1e6:.3g} µs, "
+            f"{made[0][2]:,} → {best[2]:,} bytes of temporary arrays"
+        )
+        return best[0]
+
+
+@overload
+def optimize(
+    f: Callable[P, R], rules: Sequence[Rule] = RULES, *, memory: int | None = None, terms: int | None = None
+) -> Callable[P, R]: ...
+
+
+@overload
+def optimize(
+    f: None = None, rules: Sequence[Rule] = RULES, *, memory: int | None = None, terms: int | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
+def optimize(
+    f: Any = None, rules: Sequence[Rule] = RULES, *, memory: int | None = None, terms: int | None = None
+) -> Any:
+    """`f`, compiled from the cheapest program that `rules` show to be equal.
+
+    f: a function as for `jit`, or what `grad`, `vmap` and the like return, which is then optimised as a whole. Inside
+    another transformation, as in `pliant.grad(pliant.optimize(f))`, what is differentiated is the program found.
+    rules: all are applied at once, to every form that they find, so their order does not matter; by default
+    `pliant.RULES`, to which `rules=pliant.RULES + (mine,)` adds one made by `pliant.rule`. They hold over the real
+    numbers; floats may round otherwise. memory: bytes that temporary arrays may take. terms: of the e-graph, by default
+    20 for each operation and 1000 more, 30,000 at most: a limit on the time that the search takes.
+    Raises DomainError if no program keeps within `memory`. `explain` tells what was found.
+
+    Without f it is a decorator: `@pliant.optimize(memory=1_000_000)`.
+
+    >>> import numpy as np, pliant
+    >>> def f(A, B, v):
+    ...     return A @ B @ v                    # two products of matrices with a vector are cheaper
+    >>> A, v = np.eye(300), np.arange(300.0)
+    >>> print(pliant.explain(pliant.optimize(f), A, A, v).search)
+    e-graphs: 1, ...
+    """
+    chosen = tuple(rules)
+    wrong = [r for r in chosen if not isinstance(cast("Any", r), Rule)]
+    if wrong:
+        raise ArgumentError(
+            f"optimize: expected rules, got {type(wrong[0]).__name__}", hint="@pliant.rule makes one of an equation"
+        )
+    if f is None:
+        return partial(optimize, rules=chosen, memory=memory, terms=terms)
+    improvement = Improvement(chosen, memory, terms)
+
+    def region(*args: Any, **kwargs: Any) -> Any:
+        xs, closed = close(f, args, kwargs, may_raise=True, may_draw=True, may_write=True)
+        operands = (*[x.value for x in xs], *closed.free)
+        if closed.failing is not None:
+            for number in closed.failing(*operands):
+                note(number)
+        made = improvement(closed.fn)(*operands)
+        closed.drawn_by([x.value for x in xs])
+        return closed.rebuild(made)
+
+    again = partial(optimize, f, chosen, memory=memory, terms=terms)
+    return Compiled(function_of(f), original=f, again=again, plain=f, improve=improvement, inside=region)

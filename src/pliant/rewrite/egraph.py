@@ -1,0 +1,249 @@
+"""Many equal programs at once: classes of equal values, and the terms that make each of them.
+
+A term is a primitive applied to classes, so one term stands for all programs whose operands come from those classes. Equal
+terms are one object, and stay so when classes turn out to be equal (Willsey et al. 2021, "egg").
+"""
+
+from __future__ import annotations
+
+from cmath import isclose, isfinite
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from heapq import heappop, heappush
+from typing import Any, TypeAlias, cast, final
+
+from pliant.core.frozen import frozen
+from pliant.core.ir import Const, Node, Number, Op, Param, Value, const, nodes, rebuild
+from pliant.core.types import Type
+from pliant.errors import RewriteError
+
+Fold: TypeAlias = "Callable[[Op, tuple[Const, ...]], Number | None]"
+Price: TypeAlias = Callable[[Node], float]
+"""What a primitive on operands of these types costs, more than 0."""
+
+
+@final
+class Term:
+    """A primitive applied to classes. Its results are in classes too. Compared by identity."""
+
+    __slots__ = ("args", "key", "node", "outs", "text")
+
+    def __init__(self, node: Node, args: tuple[int, ...], outs: tuple[int, ...], text: bytes) -> None:
+        self.node, self.args, self.outs = node, args, outs
+        self.text = text  # what tells the primitive from others, the same in every process
+
+
+@final
+@frozen
+class Way:
+    """One way to make a value: a term, which of its results it is, and what that costs with all that it is made of."""
+
+    cost: float
+    digest: bytes
+    term: Term
+    index: int
+
+
+@final
+class EGraph:
+    """Classes of equal values. `add` a value, say which are equal by `union`, then `rebuild`."""
+
+    def __init__(self, params: Iterable[Value], fold: Fold | None) -> None:
+        self.fold = fold
+        self.params = {p: n for n, p in enumerate(params)}
+        self.above: list[int] = []  # a class, or one that it was found to be equal to
+        self.types: list[Type] = []
+        self.makers: list[list[tuple[Term, int]]] = []
+        self.readers: list[list[Term]] = []
+        self.literals: dict[int, Const] = {}
+        self.terms: dict[Any, Term] = {}
+        self.classes: dict[Value, int] = {}  # of values that were added
+        self.texts: dict[Op, bytes] = {}
+        self.touched: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def find(self, c: int) -> int:
+        """The class that stands for all that `c` is equal to."""
+        above = self.above
+        while above[c] != c:
+            above[c] = above[above[c]]
+            c = above[c]
+        return c
+
+    def class_of(self, value: Value) -> int:
+        """The class of a value, which is added if it is new."""
+        found = self.classes.get(value)
+        if found is not None:
+            return self.find(found)
+        for node in nodes((value,), stop=self.whole(value)):
+            if node.values[0] not in self.classes:
+                term = self.insert(node, tuple([self.find(self.classes[a]) for a in node.args]))
+                self.classes.update(zip(node.values, term.outs, strict=True))
+        return self.find(self.classes[value])
+
+    def whole(self, value: Value) -> Iterable[Value]:
+        """Values that are known among those that a value is made of: there is no need to look behind them."""
+        known, todo, seen = list[Value](), [value.node], {value.node}
+        while todo:
+            node = todo.pop()
+            for a in node.args:
+                if a in self.classes:
+                    known.append(a)
+                elif a.node not in seen:
+                    seen.add(a.node)
+                    todo.append(a.node)
+        return known
+
+    def insert(self, node: Node, args: tuple[int, ...]) -> Term:
+        """The term that applies a node's primitive to classes."""
+        key = (type(node.op), node.op, args)
+        term = self.terms.get(key)
+        if term is not None:
+            return term
+        outs = tuple([self.new_class(t) for t in node.types])
+        term = self.terms[key] = Term(node, args, outs, self.text_of(node))
+        for index, out in enumerate(outs):
+            self.makers[out].append((term, index))
+        for a in dict.fromkeys(args):
+            self.readers[a].append(term)
+        if type(node.op) is Const:
+            self.literals[outs[0]] = node.op
+        else:
+            self.evaluate(term)
+        return term
+
+    def new_class(self, type: Type) -> int:
+        self.above.append(len(self.above))
+        self.types.append(type)
+        self.makers.append([])
+        self.readers.append([])
+        return len(self.above) - 1
+
+    def text_of(self, node: Node) -> bytes:
+        """What tells a node's primitive from all others, the same in every process and for every order of rules."""
+        op = node.op
+        if type(op) is Param:
+            return f"parameter {self.params[node.values[0]]}".encode()
+        found = self.texts.get(op)
+        if found is None:
+            found = self.texts[op] = repr(op).encode()
+        return found
+
+    def evaluate(self, term: Term) -> None:
+        """Have the literal that a term of literals is in its class."""
+        operands = [self.literals.get(a) for a in term.args]
+        if self.fold is None or not operands or None in operands or len(term.outs) > 1 or term.node.types[0].shape:
+            return
+        number = self.fold(term.node.op, cast("tuple[Const, ...]", tuple(operands)))
+        if number is not None:
+            self.union(term.outs[0], self.class_of(const(number, term.node.types[0].dtype)))
+
+    def union(self, a: int, b: int) -> bool:
+        """Say that two classes are one; whether that is new. Call `rebuild` before the next question."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return False
+        if self.types[a] != self.types[b]:
+            raise RewriteError(f"{self.types[a]} and {self.types[b]} are said to be equal")
+        if len(self.makers[a]) + len(self.readers[a]) < len(self.makers[b]) + len(self.readers[b]):
+            a, b = b, a
+        self.above[b] = a
+        self.makers[a] += self.makers[b]
+        self.readers[a] += self.readers[b]
+        self.makers[b], self.readers[b] = [], []
+        if b in self.literals:
+            self.check(self.literals[b], self.literals.setdefault(a, self.literals.pop(b)))
+        self.touched.append(a)
+        return True
+
+    def check(self, a: Const, b: Const) -> None:
+        """RewriteError if two numbers are said to be equal that differ by more than rules may round."""
+        if isfinite(a.value) and isfinite(b.value) and not isclose(a.value, b.value, rel_tol=1e-3, abs_tol=1e-3):
+            raise RewriteError(f"{a.value} and {b.value} are said to be equal")
+
+    def rebuild(self) -> None:
+        """Make one term of those that have become equal, and one class of their results, until none is left."""
+        while self.touched:
+            todo = dict.fromkeys([self.find(c) for c in self.touched])
+            self.touched.clear()
+            for c in todo:
+                self.renew(c)
+
+    def renew(self, c: int) -> None:
+        """Have the terms that read a class name it by what stands for it."""
+        readers = self.readers[c]
+        self.readers[c] = []
+        kept = dict[Term, None]()
+        for term in readers:
+            op = term.node.op
+            old = (type(op), op, term.args)
+            if self.terms.get(old) is term:
+                del self.terms[old]
+            args = tuple(map(self.find, term.args))
+            same = self.terms.setdefault((type(op), op, args), term)
+            if same is term:
+                term.args = args
+                self.evaluate(term)
+                kept[term] = None
+                continue
+            for x, y in zip(term.outs, same.outs, strict=True):
+                self.makers[self.find(x)] = [m for m in self.makers[self.find(x)] if m[0] is not term]
+                self.union(x, y)
+            kept[same] = None
+        c = self.find(c)
+        self.readers[c] = [*dict.fromkeys([*self.readers[c], *kept])]
+
+    def ways(self, price: Price, usable: Callable[[Term], bool] | None = None) -> dict[int, Way]:
+        """The cheapest way to make a value of each class, as if nothing were shared: the classes that it reads come
+        first. Of equally cheap ones that with the least digest, which no order of rules decides (Knuth 1977).
+        usable: whether a term may be used; classes that no other makes are left out."""
+        best, waiting = dict[int, Way](), dict[Term, int]()
+        readers = dict[int, list[Term]]()
+        queue = list[tuple[float, bytes, int, Way]]()
+
+        def ready(term: Term) -> None:
+            ways = [best[a] for a in term.args]
+            cost = price(term.node) + sum([w.cost for w in ways])
+            digest = blake2b(b"".join([term.text, *[w.digest for w in ways]]), digest_size=12).digest()
+            for index in range(len(term.outs)):
+                at = digest + index.to_bytes(2, "big")
+                heappush(queue, (cost, at, len(queue), Way(cost, at, term, index)))
+
+        for term in self.terms.values():
+            if usable is not None and not usable(term):
+                continue
+            waiting[term] = len({*term.args})
+            for a in dict.fromkeys(term.args):
+                readers.setdefault(a, []).append(term)
+            if not term.args:
+                ready(term)
+        while queue:
+            way = heappop(queue)[-1]
+            c = self.find(way.term.outs[way.index])
+            if c in best:
+                continue
+            best[c] = way
+            for term in readers.get(c, ()):
+                waiting[term] -= 1
+                if not waiting[term]:
+                    ready(term)
+        return best
+
+    def values(self, ways: dict[int, Way]) -> dict[int, Value]:
+        """A value of each class, made in its way, in the current trace. Ways come after those that they read."""
+        made, by_term = dict[int, Value](), dict[Term, tuple[Value, ...]]()
+        for c, way in ways.items():
+            outs = by_term.get(way.term)
+            if outs is None:
+                outs = by_term[way.term] = self.value_of(way.term, made)
+            made[c] = outs[way.index]
+            self.classes.setdefault(made[c], c)
+        return made
+
+    def value_of(self, term: Term, made: dict[int, Value]) -> tuple[Value, ...]:
+        """The results of a term on values of the classes that it reads."""
+        if type(term.node.op) is Param:
+            return term.node.values
+        return rebuild(term.node, tuple([made[a] for a in term.args]))

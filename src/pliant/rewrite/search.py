@@ -1,0 +1,151 @@
+"""Programs that do the same as one, by all rules at once: an e-graph, and the cheapest programs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from pliant.core.build import abstract
+from pliant.core.inner import functions_of, map_functions
+from pliant.core.ir import Function, Node, Param, Value, Values, rebuild
+from pliant.core.origin import swap
+from pliant.core.scope import scope
+from pliant.rewrite.egraph import EGraph, Fold, Price, Term
+from pliant.rewrite.explain import Log
+from pliant.rewrite.extract import cheapest
+from pliant.rewrite.rule import Rule
+from pliant.rewrite.saturate import saturate
+
+PER_NODE: Final = 20
+LEAST: Final = 1_000
+MOST: Final = 30_000
+"""Terms of an e-graph: so many for each node of the program and some more, never more than the last."""
+SEGMENT: Final = 600
+"""Nodes that are looked at together; of longer programs, one part after the other."""
+HALVINGS: Final = 6
+"""Bounds on what one term may touch that are tried, each half of the last, where memory counts."""
+
+
+@final
+@dataclass
+class Report:
+    """What searches found: e-graphs, their terms and classes, and how many of them were complete."""
+
+    graphs: int = 0
+    terms: int = 0
+    classes: int = 0
+    complete: int = 0
+
+    def __str__(self) -> str:
+        rest = "" if self.complete == self.graphs else f", {self.graphs - self.complete} cut off by their budget"
+        return f"e-graphs: {self.graphs}, with {self.terms} terms in {self.classes} classes{rest}"
+
+
+@final
+class Search:
+    """A search with these rules; functions that primitives hold are looked at once."""
+
+    def __init__(
+        self, rules: Sequence[Rule], price: Price, fold: Fold | None, log: Log, *, terms: int | None = None
+    ) -> None:
+        """terms: that one e-graph may have; by default some for each node of the program."""
+        self.rules, self.price, self.fold, self.log, self.terms = tuple(rules), price, fold, log, terms
+        self.inner: dict[Function, Function] = {}
+        self.report = Report()
+
+    def best(self, fn: Function) -> Function:
+        """The cheapest program that is found to do what `fn` does."""
+        return self.programs(fn, bounds=False)[0]
+
+    def programs(self, fn: Function, *, bounds: bool) -> list[Function]:
+        """The cheapest program; with bounds, also the cheapest ones whose terms each touch less memory than the last."""
+        fn = self.with_inner(fn)
+        count = len(fn.nodes)
+        if count > SEGMENT:
+            return [in_parts(fn, SEGMENT, self.best)]
+        with scope():
+            graph = EGraph(fn.params, self.fold)
+            roots = [graph.class_of(r) for r in fn.results]
+            limit = self.terms or min(LEAST + PER_NODE * count, MOST)
+            done = saturate(graph, self.rules, self.price, limit, self.log)
+            self.report.graphs += 1
+            self.report.complete += done.is_complete
+            self.report.terms += len(graph)
+            self.report.classes += len({graph.find(c) for c in range(len(graph.above))})
+            found = self.extracted(graph, roots, fn, bounds=bounds)
+        return found or [fn]
+
+    def extracted(self, graph: EGraph, roots: Sequence[int], fn: Function, *, bounds: bool) -> list[Function]:
+        """The cheapest programs in an e-graph."""
+        choice = cheapest(graph, roots, self.price)
+        if choice is None:
+            return []
+        made = [choice.function(fn)]
+        cap = max([touched(term.node) for term in choice.uses], default=0)
+        for _ in range(HALVINGS if bounds else 0):
+            cap //= 2
+            small = cheapest(graph, roots, self.price, lambda term, cap=cap: is_small(term, cap))
+            if small is None:
+                break
+            made.append(small.function(fn))
+        return made
+
+    def with_inner(self, fn: Function) -> Function:
+        """`fn` with the best of each function that its primitives hold."""
+        if not any([functions_of(node.op) for node in fn.nodes]):
+            return fn
+        env = dict[Value, Value]()
+        with scope():
+            for node in fn.nodes:
+                env.update(zip(node.values, self.remade(node, env), strict=True))
+            return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+
+    def remade(self, node: Node, env: dict[Value, Value]) -> Values:
+        """A node on other operands, with the best of each function that it holds."""
+        if type(node.op) is Param:
+            return node.values
+        args = tuple([env[a] for a in node.args])
+        op = map_functions(node.op, self.inner_best)
+        if op is node.op:
+            return rebuild(node, args)
+        before = swap(node.origin)
+        try:
+            return op.apply(*args)
+        finally:
+            swap(before)
+
+    def inner_best(self, fn: Function) -> Function:
+        found = self.inner.get(fn)
+        if found is None:
+            found = self.inner[fn] = self.best(fn)
+        return found
+
+
+def touched(node: Node) -> int:
+    """The bytes of what a primitive reads and makes."""
+    return sum([a.type.bytes for a in node.args]) + sum([t.bytes for t in node.types])
+
+
+def is_small(term: Term, bytes: int) -> bool:
+    """Whether a term is given, or makes no array of more bytes."""
+    return not term.args or sum([t.bytes for t in term.node.types]) <= bytes
+
+
+def in_parts(fn: Function, size: int, change: Callable[[Function], Function]) -> Function:
+    """`fn` with each part of so many nodes, one after the other, changed."""
+    order = [node for node in fn.nodes if type(node.op) is not Param]
+    last = dict[Value, int]()
+    for n, node in enumerate(order):
+        last.update(dict.fromkeys(node.args, n))
+    last.update(dict.fromkeys(fn.results, len(order)))
+    env: dict[Value, Value] = {p: p for p in fn.params}
+    with scope():
+        for start in range(0, len(order), size):
+            nodes = order[start : start + size]
+            made = dict.fromkeys([v for node in nodes for v in node.values])
+            given = tuple(dict.fromkeys([a for node in nodes for a in node.args if a not in made]))
+            results = tuple([v for v in made if last.get(v, -1) >= start + len(nodes)])
+            part = change(abstract(results, given))
+            env.update(zip(results, part(*[env[a] for a in given]), strict=True))
+        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
