@@ -26,6 +26,7 @@ from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
 from pliant.optimize import RULES, optimize
+from pliant.rules import rule
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads
 
@@ -58,6 +59,7 @@ __all__ = [
     "parse",
     "reduce",
     "reversible",
+    "rule",
     "scan",
     "stop_gradient",
     "switch",

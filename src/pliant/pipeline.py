@@ -131,7 +131,7 @@ COMPILE = (
     AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
     DEVIATIONS, DEAD,
 )  # fmt: skip
-BEFORE_SEARCH = (DEAD, RANGES, VIEWS, SIMPLIFY, DEAD_WRITES, DEAD)
+BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:

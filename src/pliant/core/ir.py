@@ -226,7 +226,7 @@ class Value(Arithmetic):
 class Pattern(Arithmetic):
     """An expression with holes: what a rule's left side is while it is built."""
 
-    op: Op | str  # str: a hole of that name
+    op: Op | type[Op] | str  # a class: with any parameters; str: a hole of that name
     args: tuple[Any, ...] = ()
 
 

@@ -40,18 +40,23 @@ def _solve(goals: Goals, bound: Bound, depth: int) -> Bound | Miss:
             return Miss(depth, f"wanted the literal {pattern!r}, found {text_of(value)}", reader)
         return _solve(rest, bound, depth + 1)
     op = pattern.op
-    if isinstance(op, Op):
+    if not isinstance(op, str):
         return _solve_op(op, pattern.args, value, rest, bound, depth)
     if bound.get(op, value) is not value:
         return Miss(depth, f"{op!r} stands for two different values", reader)
     return _solve(rest, {**bound, op: value}, depth + 1)
 
 
-def _solve_op(op: Op, patterns: tuple[Any, ...], value: Value, rest: Goals, bound: Bound, depth: int) -> Bound | Miss:
+def kind_of(op: Op | type[Op]) -> type[Op]:
+    """The primitive that a pattern asks for."""
+    return type(op) if isinstance(op, Op) else op
+
+
+def _solve_op(op: Op | type[Op], patterns: tuple[Any, ...], value: Value, rest: Goals, bound: Bound, depth: int) -> Bound | Miss:
     node = value.node
-    if type(node.op) is not type(op) or len(node.args) != len(patterns):
+    if type(node.op) is not kind_of(op) or len(node.args) != len(patterns):
         return Miss(depth, f"wanted {op.name}, found {text_of(value)}", value)
-    if node.op != op:
+    if isinstance(op, Op) and node.op != op:
         return Miss(depth, f"wanted {op!r}, found {node.op!r}", value)
     nearest: Miss | None = None
     both = op.commutative and patterns[0] is not patterns[1]

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias, cast, final, overload
 
 from pliant.core.ir import Const, Op, Pattern, Value, const
 from pliant.core.origin import CodeOrigin, Origin, here
-from pliant.errors import RewriteError
+from pliant.errors import DTypeError, RewriteError, ShapeError
 from pliant.rewrite.explain import explain_rule
-from pliant.rewrite.match import Miss, match_value
+from pliant.rewrite.match import Miss, kind_of, match_value
 
 Replacement: TypeAlias = "Value | dict[Value, Value] | None"
 """What a value becomes; a dict also replaces other values, like the siblings of an op's result."""
@@ -43,6 +43,7 @@ class Rule:
     of: type[Op] | None = None
     reads: tuple[type[Op], ...] = ()  # fires only if one of these made an operand
     is_of_node: bool = False  # whether it says the same of all results of a primitive
+    pattern: Callable[[], Pattern] | None = None  # the left side, if its primitives may have any parameters
     origin: Origin = field(default_factory=here, compare=False)
 
     @cached_property
@@ -51,6 +52,8 @@ class Rule:
 
         Built at first use: rules are made while the primitives they name are still being defined.
         """
+        if self.pattern is not None:
+            return self.pattern()
         assert self.sides is not None
         code = cast("FunctionType", self.sides).__code__
         left, _ = self.sides(*map(Pattern, code.co_varnames[: code.co_argcount]))
@@ -65,14 +68,14 @@ class Rule:
         """The primitive, or family of primitives, this rule looks for."""
         if self.of is not None:
             return self.of
-        return type(cast("Op", self.left.op))
+        return kind_of(cast("Op | type[Op]", self.left.op))
 
     def fits(self, made_by: tuple[type[Op], ...]) -> bool:
         """Whether operands made by such primitives could match; must be quick, may be generous."""
         if self.step is not None:
             return not self.reads or any(issubclass(c, self.reads) for c in made_by)
         patterns = self.left.args
-        orders = (patterns, patterns[::-1]) if cast("Op", self.left.op).commutative else (patterns,)
+        orders = (patterns, patterns[::-1]) if cast("Op | type[Op]", self.left.op).commutative else (patterns,)
         return any(len(o) == len(made_by) and all(map(_could_match, o, made_by)) for o in orders)
 
     def apply(self, value: Value) -> Replacement:
@@ -82,16 +85,24 @@ class Rule:
         bound = match_value(self.left, value)
         if isinstance(bound, Miss) or (self.where is not None and not self.where(**bound)):
             return None
-        return self.right(value, bound)
+        left, right = self.equation(value, bound)
+        return right if left is value else None
 
-    def right(self, value: Value, bound: Mapping[str, Value]) -> Value | None:
-        """The right side of an equation whose left side is `value`, with these values for its holes."""
+    def equation(self, value: Value, bound: Mapping[str, Value]) -> tuple[Value, Value | None]:
+        """Both sides of an equation, with these values for its holes. The left one is `value`, unless the pattern left
+        open what its primitives' parameters are."""
         assert self.sides is not None
-        _, right = self.sides(**bound)
+        try:
+            left, right = self.sides(**bound)
+        except (ShapeError, DTypeError):
+            if self.pattern is not None:
+                return value, None  # the equation is not about values of such types
+            raise
+        left = value if self.pattern is None else left
         if not isinstance(right, Value):
             # a number on the right takes the type of what it replaces, if that is a scalar
-            return const(right, value.dtype) if not value.shape else None
-        return right
+            return left, const(right, value.dtype) if not value.shape else None
+        return left, right
 
     def explain(self, values: Iterable[Value]) -> str:
         """Why this rule leaves all of `values` alone: its nearest miss."""
@@ -101,7 +112,7 @@ class Rule:
 def _could_match(pattern: Any, made_by: type[Op]) -> bool:
     if not isinstance(pattern, Pattern):
         return made_by is Const
-    return isinstance(pattern.op, str) or type(pattern.op) is made_by
+    return isinstance(pattern.op, str) or kind_of(pattern.op) is made_by
 
 
 @overload

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Op, Pattern, Value, rebuild
+from pliant.core.ir import Op, Pattern, Value, rebuild
 from pliant.core.origin import derived, swap
 from pliant.errors import DTypeError, RewriteError, ShapeError
 from pliant.rewrite.egraph import EGraph, Price, Term, Way
 from pliant.rewrite.explain import Log
-from pliant.rewrite.match import same_number
-from pliant.rewrite.rule import Replacement, Rule
+from pliant.rewrite.match import kind_of, same_number
+from pliant.rewrite.rule import Rule
 
 ROUNDS: Final = 12
 ALTERNATIVES: Final = 8
@@ -140,11 +140,11 @@ class _Saturation:
         rule, value = found.rule, found.value
         before = swap(derived(value.node.origin))
         try:
-            new: Replacement
             if found.holes is None:
                 new = rule.apply(value)
             else:
-                new = rule.right(value, found.holes)
+                left, right = rule.equation(value, found.holes)
+                new = right if left is value or self.graph.class_of(left) == self.graph.class_of(value) else None
         except (ShapeError, DTypeError) as error:
             raise error.at((f"rule {rule.name}", rule.origin)) from None
         finally:
@@ -189,15 +189,15 @@ def _solve(graph: EGraph, goals: Goals, bound: Bound) -> Iterator[Bound]:
             yield from _solve(graph, rest, {**bound, pattern.op: c})
     else:
         for term, index in graph.makers[c]:
-            if index == 0 and type(term.node.op) is type(pattern.op):
+            if index == 0 and type(term.node.op) is kind_of(pattern.op):
                 yield from _solve_term(graph, pattern, term, rest, bound)
 
 
 def _solve_term(graph: EGraph, pattern: Pattern, term: Term, rest: Goals, bound: Bound) -> Iterator[Bound]:
     op, patterns = pattern.op, pattern.args
-    if term.node.op != op or len(term.args) != len(patterns) or type(op) is Const:
+    if len(term.args) != len(patterns) or (isinstance(op, Op) and term.node.op != op):
         return
-    assert isinstance(op, Op)
+    assert not isinstance(op, str)
     both = op.commutative and patterns[0] is not patterns[1]
     for order in (patterns, patterns[::-1]) if both else (patterns,):
         goals = rest
