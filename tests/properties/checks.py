@@ -13,7 +13,7 @@ from pliant.core.parse import parse
 from pliant.core.verify import verify
 from pliant.errors import IndexRangeError, ShapeError, UnsupportedError
 from pliant.ops import ALL
-from pliant.pipeline import optimise
+from pliant.pipeline import DEFAULT_RULES, optimise
 from tests.properties.forced import forced
 from tests.properties.programs import Effects, Program, call, quiet, spread, widened
 
@@ -46,6 +46,45 @@ def compiled_equals_numpy(program: Program, backend: str) -> str | None:
         except Exception as error:
             return f"{backend}, {number} call, raised {type(error).__name__}: {error}"
     return wrong and f"{backend}: {wrong}"
+
+
+def searched_equals_numpy(program: Program) -> str | None:
+    """What an e-graph of the rules that never lose accuracy finds is what NumPy does."""
+    wanted = call(program.function(), program.inputs())
+    f = pliant.optimize(program.function(), DEFAULT_RULES)
+    try:
+        return differs(program, call(f, program.inputs()), wanted)
+    except UnsupportedError as error:
+        raise Unsupported(str(error)) from error
+    except (IndexRangeError, ShapeError) as error:
+        if any(np.size(x) == 0 for x in program.inputs()):
+            return None
+        return f"optimize raised {type(error).__name__}: {error}"
+    except Exception as error:
+        return f"optimize raised {type(error).__name__}: {error}"
+
+
+def equalities_hold(program: Program) -> str | None:
+    """What an e-graph of all rules finds is what NumPy does, where that is a number and rounding does not decide."""
+    wanted, off = call(program.function(), program.inputs()), spread(program)
+    try:
+        got = call(pliant.optimize(program.function()), program.inputs())
+    except UnsupportedError as error:
+        raise Unsupported(str(error)) from error
+    except Exception as error:
+        return f"optimize raised {type(error).__name__}: {error}"
+    names = (*program.results, *(f"argument {n}" for n, _ in program.arguments))
+    for i, (name, x, y) in enumerate(zip(names, got.arrays, wanted.arrays, strict=True)):
+        wrong = _kind(x, y)
+        if wrong:
+            return f"{name}: {wrong}"
+        if off[i] is None or np.asarray(y).dtype.kind not in "fc":
+            continue  # rounding decides about it
+        known = np.isfinite(np.asarray(y)) & np.isfinite(off[i])
+        a, b, noise = [np.where(known, v, 0) for v in (x, y, off[i])]
+        if np.any(np.abs(a - b) > 1e-6 * (1 + np.abs(b)) + 1e6 * noise):
+            return f"{name}: got {x!r}, NumPy has {y!r}"
+    return None
 
 
 def threads_do_not_matter(program: Program) -> str | None:

@@ -32,13 +32,23 @@ def are_numbers(**xs: Value) -> bool:
     return all([is_whole(x) or is_float(x) or x.dtype[0] == "c" for x in xs.values()])
 
 
-@rule(level="algebraic", where=are_numbers)
+def are_numbers_and_first_is_whole(x: Value, y: Value) -> bool:
+    """Numbers, and the first is no scalar that meets an array: it stands for the result alone."""
+    return are_numbers(x=x, y=y) and (x.shape == y.shape or not y.shape)
+
+
+def are_floats_and_first_is_whole(x: Value, y: Value) -> bool:
+    """The same of floats."""
+    return are_floats(x=x, y=y) and (x.shape == y.shape or not y.shape)
+
+
+@rule(level="algebraic", where=are_numbers, grows=True)
 def sum_in_other_order(x: Any, y: Any, z: Any) -> Sides:
     """(x + y) + z = x + (y + z)."""
     return (x + y) + z, x + (y + z)
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers, grows=True)
 def product_in_other_order(x: Any, y: Any, z: Any) -> Sides:
     """(x·y)·z = x·(y·z)."""
     return (x * y) * z, x * (y * z)
@@ -74,55 +84,55 @@ def sum_of_same(x: Any) -> Sides:
     return x + x, 2.0 * x
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers_and_first_is_whole)
 def sum_minus_term(x: Any, y: Any) -> Sides:
     """(x + y) − y = x."""
     return (x + y) - y, x
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers_and_first_is_whole)
 def difference_plus_term(x: Any, y: Any) -> Sides:
     """(x − y) + y = x."""
     return (x - y) + y, x
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers, grows=True)
 def minus_of_difference(x: Any, y: Any, z: Any) -> Sides:
     """x − (y − z) = (x − y) + z."""
     return x - (y - z), (x - y) + z
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers, grows=True)
 def minus_of_sum(x: Any, y: Any, z: Any) -> Sides:
     """(x − y) − z = x − (y + z)."""
     return (x - y) - z, x - (y + z)
 
 
-@rule(level="algebraic", where=are_numbers)
+@rule(level="algebraic", where=are_numbers, grows=True)
 def sum_with_difference(x: Any, y: Any, z: Any) -> Sides:
     """x + (y − z) = (x + y) − z."""
     return x + (y - z), (x + y) - z
 
 
-@rule(level="algebraic", where=are_floats)
+@rule(level="algebraic", where=are_floats_and_first_is_whole)
 def product_over_factor(x: Any, y: Any) -> Sides:
     """x·y / y = x, for y ≠ 0."""
     return (x * y) / y, x
 
 
-@rule(level="algebraic", where=are_floats)
+@rule(level="algebraic", where=are_floats_and_first_is_whole)
 def quotient_times_divisor(x: Any, y: Any) -> Sides:
     """x/y · y = x, for y ≠ 0."""
     return (x / y) * y, x
 
 
-@rule(level="algebraic", where=are_floats)
+@rule(level="algebraic", where=are_floats, grows=True)
 def product_over_divisor(x: Any, y: Any, z: Any) -> Sides:
     """x · (y/z) = (x·y)/z."""
     return x * (y / z), (x * y) / z
 
 
-@rule(level="algebraic", where=are_floats)
+@rule(level="algebraic", where=are_floats, grows=True)
 def quotient_of_scaled(x: Any, y: Any, z: Any) -> Sides:
     """(x·y)/z = x · (y/z): where y and z are scalars, one division."""
     return (x * y) / z, x * (y / z)

@@ -33,7 +33,7 @@ def _renamed(axes: Axes, places: Axes) -> Axes:
     return tuple([places.index(a) for a in axes])
 
 
-@rewrite(Dot, level="algebraic", reads=(Dot,))
+@rewrite(Dot, level="algebraic", reads=(Dot,), grows=True)
 def product_of_product_first(value: Value) -> Value | None:
     """(x·y)·z = x·(y·z), where z is multiplied with y."""
     inner, z = value.args
@@ -51,7 +51,7 @@ def product_of_product_first(value: Value) -> Value | None:
     return Dot((dot.contract[0], _renamed(dot.contract[1], left_of_y)), ((), ()))(x, right)
 
 
-@rewrite(Dot, level="algebraic", reads=(Dot,))
+@rewrite(Dot, level="algebraic", reads=(Dot,), grows=True)
 def product_of_product_last(value: Value) -> Value | None:
     """x·(y·z) = (x·y)·z, where x is multiplied with y."""
     x, inner = value.args
@@ -69,7 +69,7 @@ def product_of_product_last(value: Value) -> Value | None:
     return Dot((tuple([len(free_x) + left_of_y.index(a) for a in dot.contract[0]]), dot.contract[1]), ((), ()))(left, z)
 
 
-@rewrite(Dot, level="algebraic")
+@rewrite(Dot, level="algebraic", grows=True)
 def product_swapped(value: Value) -> Value | None:
     """x·y = (yᵀ·xᵀ)ᵀ, as axes: the second operand's come last."""
     x, y = value.args
@@ -197,7 +197,7 @@ def sum_of_sum(value: Value) -> Value | None:
     return inner.op(value.op(x), value.op(y))
 
 
-@rewrite(Add, level="algebraic", reads=(ReduceSum,))
+@rewrite(Add, level="algebraic", reads=(ReduceSum,), grows=True)
 def sum_of_sums(value: Value) -> Value | None:
     """Σ x + Σ y = Σ (x + y)."""
     a, b = value.args
@@ -272,7 +272,7 @@ def _cut(x: Value, places: dict[int, int], op: Slice) -> Value:
     return x if length == [*x.shape] and not any(start) else Slice(tuple(start), tuple(step), tuple(length))(x)
 
 
-@rewrite(Slice, level="algebraic", reads=(Elementwise,))
+@rewrite(Slice, level="algebraic", reads=(Elementwise,), grows=True)
 def part_of_elementwise(value: Value) -> Value | None:
     """A part of f(x, y) is f of parts."""
     (inner,) = value.args

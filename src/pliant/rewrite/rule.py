@@ -43,6 +43,7 @@ class Rule:
     of: type[Op] | None = None
     reads: tuple[type[Op], ...] = ()  # fires only if one of these made an operand
     is_of_node: bool = False  # whether it says the same of all results of a primitive
+    grows: bool = False  # whether it could go on for long; an e-graph applies it when other rules have come to rest
     pattern: Callable[[], Pattern] | None = None  # the left side, if its primitives may have any parameters
     origin: Origin = field(default_factory=here, compare=False)
 
@@ -118,8 +119,13 @@ def _could_match(pattern: Any, made_by: type[Op]) -> bool:
 @overload
 def rule(sides: Sides, /) -> Rule: ...
 @overload
-def rule(*, level: Level = "exact", where: Callable[..., bool] | None = None) -> Callable[[Sides], Rule]: ...
-def rule(sides: Sides | None = None, /, *, level: Level = "exact", where: Callable[..., bool] | None = None) -> Any:
+def rule(
+    *, level: Level = "exact", where: Callable[..., bool] | None = None, grows: bool = False
+) -> Callable[[Sides], Rule]: ...
+def rule(
+    sides: Sides | None = None, /, *, level: Level = "exact", where: Callable[..., bool] | None = None,
+    grows: bool = False,
+) -> Any:  # fmt: skip
     """Make a rule from a function that returns `left, right`.
 
     The function's parameters are the holes. It runs on holes to learn the left side, and on the
@@ -129,14 +135,15 @@ def rule(sides: Sides | None = None, /, *, level: Level = "exact", where: Callab
     """
 
     def make(f: Sides) -> Rule:
-        return Rule(_name(f), _doc(f), level, sides=f, where=where, origin=_origin(f))
+        return Rule(_name(f), _doc(f), level, sides=f, where=where, grows=grows, origin=_origin(f))
 
     return make(sides) if sides is not None else make
 
 
 def rewrite(
-    of: type[Op], *, level: Level = "exact", reads: tuple[type[Op], ...] = (), is_of_node: bool = False
-) -> Callable[[Step], Rule]:
+    of: type[Op], *, level: Level = "exact", reads: tuple[type[Op], ...] = (), is_of_node: bool = False,
+    grows: bool = False,
+) -> Callable[[Step], Rule]:  # fmt: skip
     """Make a rule from a function of one value, for what `rule` cannot say.
 
     It is called for every value made by `of`, a primitive or a family, and only if one of its
@@ -144,7 +151,7 @@ def rewrite(
     that is the same whichever of a primitive's results it is given: it is asked about one then.
     """
     return lambda f: Rule(
-        _name(f), _doc(f), level, step=f, of=of, reads=reads, is_of_node=is_of_node, origin=_origin(f)
+        _name(f), _doc(f), level, step=f, of=of, reads=reads, is_of_node=is_of_node, grows=grows, origin=_origin(f)
     )
 
 

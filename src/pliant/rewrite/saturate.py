@@ -1,17 +1,18 @@
 """Apply rules to an e-graph until nothing new is equal, or a budget of terms is spent.
 
-In each round all matches are found before any is applied, and a round is not begun that could spend more than the budget:
-so what is found to be equal does not depend on the order of the rules. What a rule sees of a class is the cheapest
+In each round all matches are found before any is applied, and they are applied in an order of their own: so what is found
+to be equal does not depend on the order of the rules, even if the budget ends in the middle of a round. What a rule sees of a class is the cheapest
 value in it; of what its operands are made from, for rules that look at that, each way in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Op, Pattern, Value, rebuild
+from pliant.core.ir import Const, Number, Op, Pattern, Value, rebuild
 from pliant.core.origin import derived, swap
 from pliant.errors import DTypeError, RewriteError, ShapeError
 from pliant.rewrite.egraph import EGraph, Price, Term, Way
@@ -22,11 +23,10 @@ from pliant.rewrite.rule import Rule
 ROUNDS: Final = 12
 ALTERNATIVES: Final = 8
 """Ways of one operand that a rule which looks behind it is shown."""
-_BUILT: Final = 3
-"""Terms that a match makes, about: to tell before a round whether it spends more than the budget."""
 
 Bound: TypeAlias = "dict[str, int]"
-Goals: TypeAlias = "tuple[Any, int, Goals] | None"  # pattern, class, the rest
+Goals: TypeAlias = "tuple[Any, int, Goals] | None"  # what is wanted, of which class, the rest
+Makers: TypeAlias = "dict[tuple[int, type[Op]], list[Term]]"
 
 
 @final
@@ -43,6 +43,7 @@ class Saturated:
 class Found:
     """A match: the rule, the value that it rewrites, and for an equation the values of its holes."""
 
+    key: tuple[str, bytes, int]  # what tells it from others, whatever the order of rules
     rule: Rule
     value: Value
     holes: dict[str, Value] | None
@@ -57,33 +58,49 @@ def saturate(graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log
 class _Saturation:
     def __init__(self, graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log: Log) -> None:
         self.graph, self.rules, self.price, self.limit, self.log = graph, tuple(rules), price, terms, log
-        self.done = set[Any]()
+        self.done = set[tuple[str, bytes, int]]()
+        self.is_full = False
         self.ways: dict[int, Way] = {}
         self.values: dict[int, Value] = {}
         self.by_op: dict[type[Op], list[Term]] = {}
+        self.by_class: Makers = {}  # terms of one result, by its class and their primitive
 
     def run(self) -> Saturated:
+        """Rounds of the rules that come to rest, and one of the others whenever they have."""
+        calm, wild = [[r for r in self.rules if r.grows is grows] for grows in (False, True)]
         for rounds in range(ROUNDS):
-            self.look()
-            found = [m for rule in self.rules for m in self.matches(rule)]
-            if not found:
-                return Saturated(rounds, is_complete=True)
-            if len(self.graph) + _BUILT * len(found) > self.limit:
-                return Saturated(rounds, is_complete=False)
-            equal = [(m, pair) for m in found for pair in self.applied(m)]
-            changed = [self.unite(m, pair) for m, pair in equal]
-            self.graph.rebuild()
-            if not any(changed):
-                return Saturated(rounds + 1, is_complete=True)
+            if not self.round(calm) and not self.is_full and not self.round(wild):
+                return Saturated(rounds + 1, is_complete=not self.is_full)
+            if self.is_full:
+                break
         return Saturated(ROUNDS, is_complete=False)
+
+    def round(self, rules: Sequence[Rule]) -> bool:
+        """Apply rules wherever they match, in an order that does not depend on theirs, as long as there is room; whether
+        anything new is equal."""
+        self.look()
+        found = {m.key: m for rule in rules for m in self.matches(rule) if m.key not in self.done}
+        changes = False
+        for key in sorted(found):
+            self.is_full = len(self.graph) >= self.limit
+            if self.is_full:
+                break
+            self.done.add(key)
+            for pair in self.applied(found[key]):
+                changes = self.unite(found[key], pair) or changes
+        self.graph.rebuild()
+        return changes
 
     def look(self) -> None:
         """The cheapest value of each class, and the terms by their primitive."""
         self.ways = self.graph.ways(self.price)
         self.values = self.graph.values(self.ways)
-        self.by_op = {}
+        self.by_op, self.by_class = {}, {}
         for term in self.graph.terms.values():
-            self.by_op.setdefault(type(term.node.op), []).append(term)
+            kind = type(term.node.op)
+            self.by_op.setdefault(kind, []).append(term)
+            if len(term.outs) == 1:
+                self.by_class.setdefault((self.graph.find(term.outs[0]), kind), []).append(term)
 
     def matches(self, rule: Rule) -> Iterator[Found]:
         """Where a rule applies, if it has not been there before."""
@@ -94,42 +111,40 @@ class _Saturation:
 
     def equations(self, rule: Rule, term: Term) -> Iterator[Found]:
         """The ways in which a term is the left side of an equation."""
-        for bound in _matched(self.graph, rule.left, term):
-            if self.is_new((id(rule), term, *sorted(bound.items()))):
-                holes = {name: self.values[c] for name, c in bound.items()}
-                if rule.where is None or rule.where(**holes):
-                    yield Found(rule, self.made(term)[0], holes)
-
-    def is_new(self, match: Any) -> bool:
-        """Whether a match was not found in an earlier round, or before in this one."""
-        before = len(self.done)
-        self.done.add(match)
-        return len(self.done) > before
+        for bound in _Matcher(self.by_class, self.graph.literals).term(shape_of(rule), term, None, {}):
+            holes = {name: self.values[c] for name, c in bound.items()}
+            if rule.where is None or rule.where(**holes):
+                key = [self.digest(term), *[self.ways[c].digest for c in bound.values()]]
+                yield Found((rule.name, b"".join(key), id(rule)), rule, self.made(term)[0], holes)
 
     def stepped(self, rule: Rule, term: Term) -> Iterator[Found]:
         """A term's results on values that a rule may look into."""
-        for outs in self.variants(rule, term):
-            for value in outs[:1] if rule.is_of_node else outs:
-                if self.is_new((id(rule), value)):
-                    yield Found(rule, value, None)
+        for digest, outs in self.variants(rule, term):
+            for index, value in enumerate(outs[:1] if rule.is_of_node else outs):
+                yield Found((rule.name, digest + bytes([index]), id(rule)), rule, value, None)
 
-    def variants(self, rule: Rule, term: Term) -> Iterator[tuple[Value, ...]]:
+    def variants(self, rule: Rule, term: Term) -> Iterator[tuple[bytes, tuple[Value, ...]]]:
         """The results of a term on the cheapest values; and, of each operand in turn, on those made in another way that
-        the rule reads."""
-        args = [self.values[a] for a in term.args]
+        the rule reads. With what tells them apart."""
+        args, digest = [self.values[a] for a in term.args], self.digest(term)
         if not rule.reads or any([isinstance(v.op, rule.reads) for v in args]):
-            yield self.made(term)
+            yield digest, self.made(term)
         for place, c in enumerate(term.args) if rule.reads else ():
             others = [(t, index) for t, index in self.graph.makers[c] if isinstance(t.node.op, rule.reads)]
             for other, index in sorted(others, key=self.order)[:ALTERNATIVES]:
                 behind = self.made(other)[index]
                 if behind is not args[place]:
-                    yield rebuild(term.node, (*args[:place], behind, *args[place + 1 :]))
+                    outs = rebuild(term.node, (*args[:place], behind, *args[place + 1 :]))
+                    yield b"".join([digest, bytes([place]), self.digest(other)]), outs
 
     def order(self, made: tuple[Term, int]) -> Any:
         """What no order of rules decides."""
         term, index = made
-        return term.text, [self.ways[a].digest for a in term.args], index
+        return self.digest(term), index
+
+    def digest(self, term: Term) -> bytes:
+        """What tells a term from others, as long as the cheapest ways of its operands stay."""
+        return b"".join([term.text, *[self.ways[a].digest for a in term.args]])
 
     def made(self, term: Term) -> tuple[Value, ...]:
         """A term's results on the cheapest values."""
@@ -169,39 +184,74 @@ class _Saturation:
         return is_new
 
 
-def _matched(graph: EGraph, pattern: Pattern, term: Term) -> Iterator[Bound]:
-    """The holes of a pattern, for each way in which a term is what it says."""
-    return _solve_term(graph, pattern, term, None, {})
+@final
+@frozen
+class Shape:
+    """A pattern made ready: which primitive, with which parameters (None for any), and the orders that its operands are
+    tried in."""
+
+    kind: type[Op]
+    op: Op | None
+    orders: tuple[tuple[Any, ...], ...]  # of shapes, names of holes, and numbers
 
 
-def _solve(graph: EGraph, goals: Goals, bound: Bound) -> Iterator[Bound]:
+@cache
+def shape_of(rule: Rule) -> Shape:
+    """The left side of an equation."""
+    return _shape(rule.left)
+
+
+def _shape(pattern: Any) -> Any:
+    """Recursive in the size of the pattern."""
+    if type(pattern) is not Pattern or isinstance(pattern.op, str):
+        return pattern.op if type(pattern) is Pattern else _Number(pattern)
+    args = tuple(map(_shape, pattern.args))
+    both = pattern.op.commutative and pattern.args[0] is not pattern.args[1]
+    return Shape(
+        kind_of(pattern.op), pattern.op if isinstance(pattern.op, Op) else None, (args, args[::-1]) if both else (args,)
+    )
+
+
+@final
+@frozen
+class _Number:
+    number: Number
+
+
+@final
+class _Matcher:
     """Recursive in the size of the pattern, never in that of the program."""
-    if goals is None:
+
+    def __init__(self, makers: Makers, literals: Mapping[int, Const]) -> None:
+        self.makers, self.literals = makers, literals
+
+    def term(self, shape: Shape, term: Term, rest: Goals, bound: Bound) -> Iterator[Bound]:
+        """The ways in which a term is a shape and the rest is as it has to be."""
+        args = term.args
+        if (shape.op is not None and term.node.op != shape.op) or len(args) != len(shape.orders[0]):
+            return
+        for order in shape.orders:
+            goals = rest
+            for n in range(len(args) - 1, -1, -1):
+                goals = (order[n], args[n], goals)
+            yield from self.solve(goals, bound)
+
+    def solve(self, goals: Goals, bound: Bound) -> Iterator[Bound]:
+        """The ways in which all goals are met."""
+        while goals is not None:
+            wanted, c, goals = goals
+            if type(wanted) is str:
+                known = bound.get(wanted)
+                if known is None:
+                    bound = {**bound, wanted: c}
+                elif known != c:
+                    return
+            elif type(wanted) is _Number:
+                literal = self.literals.get(c)
+                if literal is None or not same_number(literal.value, wanted.number):
+                    return
+            else:
+                for term in self.makers.get((c, wanted.kind), ()):
+                    yield from self.term(wanted, term, goals, bound)
+                return
         yield bound
-        return
-    pattern, c, rest = goals
-    if type(pattern) is not Pattern:
-        literal = graph.literals.get(c)
-        if literal is not None and same_number(literal.value, pattern):
-            yield from _solve(graph, rest, bound)
-    elif isinstance(pattern.op, str):
-        if bound.get(pattern.op, c) == c:
-            yield from _solve(graph, rest, {**bound, pattern.op: c})
-    else:
-        for term, index in graph.makers[c]:
-            if index == 0 and type(term.node.op) is kind_of(pattern.op):
-                yield from _solve_term(graph, pattern, term, rest, bound)
-
-
-def _solve_term(graph: EGraph, pattern: Pattern, term: Term, rest: Goals, bound: Bound) -> Iterator[Bound]:
-    op, patterns = pattern.op, pattern.args
-    if len(term.args) != len(patterns) or (isinstance(op, Op) and term.node.op != op):
-        return
-    assert not isinstance(op, str)
-    both = op.commutative and patterns[0] is not patterns[1]
-    for order in (patterns, patterns[::-1]) if both else (patterns,):
-        goals = rest
-        for p, c in zip(reversed(order), reversed(term.args), strict=True):
-            goals = (p, c, goals)
-        yield from _solve(graph, goals, bound)
-
