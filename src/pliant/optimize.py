@@ -14,11 +14,8 @@ from pliant.core.ir import Function
 from pliant.errors import ArgumentError, DomainError
 from pliant.frontend.closed import close
 from pliant.frontend.failures import note
-from pliant.kernel.price import price
-from pliant.pipeline import BEFORE_SEARCH, fold, optimise, run_passes
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
-from pliant.rewrite.search import Search
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,6 +36,10 @@ class Improvement:
 
     def __call__(self, fn: Function, log: Log | None = None) -> Function:
         """The best of what the rules find, of which the program itself is one."""
+        from pliant.kernel.price import price
+        from pliant.pipeline import BEFORE_SEARCH, fold, optimise, run_passes
+        from pliant.rewrite.search import Search
+
         log = Log() if log is None else log
         start = run_passes(BEFORE_SEARCH, fn, log)
         search = Search(self.rules, price, fold, log, terms=self.terms)

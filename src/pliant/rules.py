@@ -75,6 +75,7 @@ class _Equation:
     """A function that returns both sides, traced for the types of what it is applied to."""
 
     def __init__(self, f: Callable[..., Any], shapes: str | None) -> None:
+        self.__module__ = f.__module__
         self.f, self.name = f, getattr(f, "__name__", "rule")
         self.origin = CodeOrigin(f.__code__, 0)
         self.names = [*inspect.signature(f).parameters]

@@ -135,13 +135,13 @@ def _scaled(value: Value) -> tuple[Value, Value | None, Elementwise] | None:
 
 
 @rewrite(Add, level="algebraic", reads=(Dot,))
-def sum_of_products(value: Value) -> Value | None:
+def sum_of_two_products(value: Value) -> Value | None:
     """x·y + x·z = x·(y + z), and x·z + y·z = (x + y)·z."""
     return _common(value)
 
 
 @rewrite(Sub, level="algebraic", reads=(Dot,))
-def difference_of_products(value: Value) -> Value | None:
+def difference_of_two_products(value: Value) -> Value | None:
     """x·y − x·z = x·(y − z), and x·z − y·z = (x − y)·z."""
     return _common(value)
 
@@ -298,7 +298,7 @@ def inverse_times(value: Value) -> Value | None:
 
 FACTORS: Final[tuple[Rule, ...]] = (
     product_of_product_first, product_of_product_last, product_swapped, product_of_permuted, product_of_scaled,
-    sum_of_products, difference_of_products, sum_of_scaled, sum_of_rows_scaled, sum_of_sum, sum_of_sums,
+    sum_of_two_products, difference_of_two_products, sum_of_scaled, sum_of_rows_scaled, sum_of_sum, sum_of_sums,
     sum_of_products_of_elements, sum_of_product, part_of_product, part_of_elementwise, inverse_times,
 )  # fmt: skip
 """Of products of arrays, sums and parts."""

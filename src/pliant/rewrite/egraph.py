@@ -60,6 +60,7 @@ class EGraph:
         self.classes: dict[Value, int] = {}  # of values that were added
         self.texts: dict[Op, bytes] = {}
         self.touched: list[int] = []
+        self.news: set[int] = set()  # classes that were made, or in which there is something new
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -82,6 +83,33 @@ class EGraph:
                 term = self.insert(node, tuple([self.find(self.classes[a]) for a in node.args]))
                 self.classes.update(zip(node.values, term.outs, strict=True))
         return self.find(self.classes[value])
+
+    def near(self, classes: Iterable[int], depth: int) -> set[Term]:
+        """The terms that make classes, or read them, or read what is made of them, up to a depth."""
+        level, found = {self.find(c) for c in classes}, set[Term]()
+        for c in level:
+            found.update([term for term, _ in self.makers[c]])
+        for _ in range(depth):
+            terms = {term for c in level for term in self.readers[c]} - found
+            level = {self.find(out) for term in terms for out in term.outs} | {
+                self.find(out) for c in level for term in self.readers[c] if term in found for out in term.outs
+            }
+            found |= terms
+        return found
+
+    def holds(self, value: Value, c: int) -> bool:
+        """Whether a value is in a class already; it is not added."""
+        found = dict[Value, int]()
+        for node in nodes((value,), stop=self.whole(value)):
+            args = [found.get(a, self.classes.get(a)) for a in node.args]
+            known = node.values[0] in self.classes
+            key = (type(node.op), node.op, tuple([self.find(a) for a in args if a is not None]))
+            term = self.terms.get(key) if None not in args else None
+            if not known and term is None:
+                return False
+            outs = [self.classes[v] for v in node.values] if term is None else term.outs
+            found.update(zip(node.values, outs, strict=True))
+        return self.find(found.get(value, self.classes.get(value, -1))) == self.find(c)
 
     def whole(self, value: Value) -> Iterable[Value]:
         """Values that are known among those that a value is made of: there is no need to look behind them."""
@@ -119,6 +147,7 @@ class EGraph:
         self.types.append(type)
         self.makers.append([])
         self.readers.append([])
+        self.news.add(len(self.above) - 1)
         return len(self.above) - 1
 
     def text_of(self, node: Node) -> bytes:
@@ -156,6 +185,7 @@ class EGraph:
         if b in self.literals:
             self.check(self.literals[b], self.literals.setdefault(a, self.literals.pop(b)))
         self.touched.append(a)
+        self.news.add(a)
         return True
 
     def check(self, a: Const, b: Const) -> None:

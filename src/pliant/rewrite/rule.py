@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from pickle import PicklingError
 from types import FunctionType
 from typing import Any, Literal, TypeAlias, cast, final, overload
 
@@ -46,6 +49,14 @@ class Rule:
     grows: bool = False  # whether it could go on for long; an e-graph applies it when other rules have come to rest
     pattern: Callable[[], Pattern] | None = None  # the left side, if its primitives may have any parameters
     origin: Origin = field(default_factory=here, compare=False)
+
+    def __reduce__(self) -> Any:
+        """By name, as functions are."""
+        f = self.sides or self.step
+        module = getattr(getattr(f, "__self__", f), "__module__", "")
+        if getattr(sys.modules.get(module), self.name, None) is not self:
+            raise PicklingError(f"can't pickle rule {self.name}: it is not found as {module}.{self.name}")
+        return _named, (module, self.name)
 
     @cached_property
     def left(self) -> Pattern:
@@ -108,6 +119,11 @@ class Rule:
     def explain(self, values: Iterable[Value]) -> str:
         """Why this rule leaves all of `values` alone: its nearest miss."""
         return explain_rule(self, values)
+
+
+def _named(module: str, name: str) -> Rule:
+    """The rule of a module that has this name."""
+    return getattr(import_module(module), name)
 
 
 def _could_match(pattern: Any, made_by: type[Op]) -> bool:

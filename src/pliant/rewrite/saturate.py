@@ -20,7 +20,7 @@ from pliant.rewrite.explain import Log
 from pliant.rewrite.match import kind_of, same_number
 from pliant.rewrite.rule import Rule
 
-ROUNDS: Final = 12
+ROUNDS: Final = 30
 ALTERNATIVES: Final = 8
 """Ways of one operand that a rule which looks behind it is shown."""
 
@@ -55,11 +55,23 @@ def saturate(graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log
 
 
 @final
+class _Group:
+    """Rules that are applied in the same rounds, and what is new since the last of these."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.depth = max([_depth(shape_of(r)) for r in rules if r.step is None], default=0)
+        self.news = set[int]()
+        self.seen: dict[Term, bytes] = {}  # with the cheapest ways of their operands
+
+
+@final
 class _Saturation:
     def __init__(self, graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log: Log) -> None:
         self.graph, self.rules, self.price, self.limit, self.log = graph, tuple(rules), price, terms, log
         self.done = set[tuple[str, bytes, int]]()
         self.is_full = False
+        self.groups = [_Group([r for r in self.rules if r.grows is grows]) for grows in (False, True)]
         self.ways: dict[int, Way] = {}
         self.values: dict[int, Value] = {}
         self.by_op: dict[type[Op], list[Term]] = {}
@@ -67,7 +79,7 @@ class _Saturation:
 
     def run(self) -> Saturated:
         """Rounds of the rules that come to rest, and one of the others whenever they have."""
-        calm, wild = [[r for r in self.rules if r.grows is grows] for grows in (False, True)]
+        calm, wild = self.groups
         for rounds in range(ROUNDS):
             if not self.round(calm) and not self.is_full and not self.round(wild):
                 return Saturated(rounds + 1, is_complete=not self.is_full)
@@ -75,11 +87,11 @@ class _Saturation:
                 break
         return Saturated(ROUNDS, is_complete=False)
 
-    def round(self, rules: Sequence[Rule]) -> bool:
+    def round(self, group: _Group) -> bool:
         """Apply rules wherever they match, in an order that does not depend on theirs, as long as there is room; whether
         anything new is equal."""
-        self.look()
-        found = {m.key: m for rule in rules for m in self.matches(rule) if m.key not in self.done}
+        self.look(group)
+        found = {m.key: m for rule in group.rules for m in self.matches(rule) if m.key not in self.done}
         changes = False
         for key in sorted(found):
             self.is_full = len(self.graph) >= self.limit
@@ -91,14 +103,21 @@ class _Saturation:
         self.graph.rebuild()
         return changes
 
-    def look(self) -> None:
-        """The cheapest value of each class, and the terms by their primitive."""
+    def look(self, group: _Group) -> None:
+        """The cheapest value of each class, and the terms where rules may find what they have not seen before."""
         self.ways = self.graph.ways(self.price)
         self.values = self.graph.values(self.ways)
+        for each in self.groups:
+            each.news |= self.graph.news
+        self.graph.news.clear()
+        near = self.graph.near(group.news, group.depth)
+        group.news.clear()
         self.by_op, self.by_class = {}, {}
         for term in self.graph.terms.values():
-            kind = type(term.node.op)
-            self.by_op.setdefault(kind, []).append(term)
+            kind, digest = type(term.node.op), self.digest(term)
+            if term in near or group.seen.get(term) != digest:
+                self.by_op.setdefault(kind, []).append(term)
+                group.seen[term] = digest
             if len(term.outs) == 1:
                 self.by_class.setdefault((self.graph.find(term.outs[0]), kind), []).append(term)
 
@@ -159,9 +178,10 @@ class _Saturation:
                 new = rule.apply(value)
             else:
                 left, right = rule.equation(value, found.holes)
-                new = right if left is value or self.graph.class_of(left) == self.graph.class_of(value) else None
+                new = right if left is value or self.graph.holds(left, self.graph.class_of(value)) else None
         except (ShapeError, DTypeError) as error:
-            raise error.at((f"rule {rule.name}", rule.origin)) from None
+            error.places = (*error.places, (f"the rule {rule.name}", rule.origin))
+            raise
         finally:
             swap(before)
         if new is None:
@@ -210,6 +230,11 @@ def _shape(pattern: Any) -> Any:
     return Shape(
         kind_of(pattern.op), pattern.op if isinstance(pattern.op, Op) else None, (args, args[::-1]) if both else (args,)
     )
+
+
+def _depth(shape: Any) -> int:
+    """How far a pattern looks behind the operands of its root."""
+    return 1 + max([_depth(arg) for arg in shape.orders[0]], default=0) if isinstance(shape, Shape) else 0
 
 
 @final

@@ -8,7 +8,7 @@ from typing import Final, final
 
 from pliant.core.build import abstract
 from pliant.core.inner import functions_of, map_functions
-from pliant.core.ir import Function, Node, Param, Value, Values, rebuild
+from pliant.core.ir import Const, Function, Node, Param, Value, Values, rebuild
 from pliant.core.origin import swap
 from pliant.core.scope import scope
 from pliant.rewrite.egraph import EGraph, Fold, Price, Term
@@ -61,7 +61,7 @@ class Search:
     def programs(self, fn: Function, *, bounds: bool) -> list[Function]:
         """The cheapest program; with bounds, also the cheapest ones whose terms each touch less memory than the last."""
         fn = self.with_inner(fn)
-        count = len(fn.nodes)
+        count = len(operations(fn))
         if count > SEGMENT:
             return [in_parts(fn, SEGMENT, self.best)]
         with scope():
@@ -122,6 +122,11 @@ class Search:
         return found
 
 
+def operations(fn: Function) -> list[Node]:
+    """The nodes of a program that compute something."""
+    return [node for node in fn.nodes if type(node.op) not in (Param, Const)]
+
+
 def touched(node: Node) -> int:
     """The bytes of what a primitive reads and makes."""
     return sum([a.type.bytes for a in node.args]) + sum([t.bytes for t in node.types])
@@ -134,7 +139,7 @@ def is_small(term: Term, bytes: int) -> bool:
 
 def in_parts(fn: Function, size: int, change: Callable[[Function], Function]) -> Function:
     """`fn` with each part of so many nodes, one after the other, changed."""
-    order = [node for node in fn.nodes if type(node.op) is not Param]
+    order = operations(fn)
     last = dict[Value, int]()
     for n, node in enumerate(order):
         last.update(dict.fromkeys(node.args, n))
@@ -144,8 +149,9 @@ def in_parts(fn: Function, size: int, change: Callable[[Function], Function]) ->
         for start in range(0, len(order), size):
             nodes = order[start : start + size]
             made = dict.fromkeys([v for node in nodes for v in node.values])
-            given = tuple(dict.fromkeys([a for node in nodes for a in node.args if a not in made]))
+            read = [a for node in nodes for a in node.args if type(a.op) is not Const]
+            given = tuple(dict.fromkeys([a for a in read if a not in made]))
             results = tuple([v for v in made if last.get(v, -1) >= start + len(nodes)])
             part = change(abstract(results, given))
             env.update(zip(results, part(*[env[a] for a in given]), strict=True))
-        return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
+        return Function(fn.name, fn.params, tuple([env.get(r, r) for r in fn.results]))

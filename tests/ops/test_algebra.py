@@ -1,0 +1,95 @@
+"""Equalities of elementwise operations hold over the reals, and exactly for whole numbers, whose products wrap around."""
+
+from __future__ import annotations
+
+from inspect import signature
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pliant import ops
+from pliant.core.build import trace
+from pliant.core.ir import Value
+from pliant.core.types import Type
+from pliant.ops import algebra
+from pliant.ops.power import power
+from pliant.ops.shape import reshape
+from pliant.ops.transcendental import exp, log
+from pliant.rewrite.engine import simplify
+from pliant.rewrite.explain import Log
+from pliant.testing import check_rule, once
+
+EQUATIONS = [r for r in algebra.EQUALITIES if r.sides]
+WHOLE = [r for r in EQUATIONS if r.where in (algebra.are_numbers, algebra.are_numbers_and_first_is_whole)]
+
+
+@pytest.mark.parametrize("rule", EQUATIONS, ids=lambda r: r.name)
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+def test_both_sides_agree(rule, dtype):
+    count = len(signature(rule.sides).parameters)
+    rtol = 1e-12 if dtype == "f64" else 1e-4
+    check_rule(rule, *(Type(dtype, (40,)),) * count, rules=(rule,), rtol=rtol, low=0.6)
+
+
+@pytest.mark.parametrize("rule", [r for r in EQUATIONS if r.where is not algebra.are_reals], ids=lambda r: r.name)
+def test_both_sides_agree_for_complex_numbers(rule):
+    count = len(signature(rule.sides).parameters)
+    check_rule(rule, *(Type("c128", (40,)),) * count, rules=(rule,), rtol=1e-11)
+
+
+@pytest.mark.parametrize("rule", WHOLE, ids=lambda r: r.name)
+@pytest.mark.parametrize("dtype", ["i8", "i64", "u8", "u64"])
+def test_whole_numbers_wrap_around_alike(rule, dtype):
+    count = len(signature(rule.sides).parameters)
+    check_rule(rule, *(Type(dtype, (40,)),) * count, rules=(rule,), low=0, high=120, rtol=0)
+
+
+@pytest.mark.parametrize("rule", EQUATIONS, ids=lambda r: r.name)
+def test_scalars_meet_arrays(rule):
+    """With each operand a scalar in turn, the rule fires with the type of the left side or not at all."""
+    count = len(signature(rule.sides).parameters)
+    for place in range(count):
+        types = [Type("f64") if n == place else Type("f64", (5,)) for n in range(count)]
+        fn = trace(lambda *xs, sides=rule.sides: sides(*xs)[0], *types, names=[f"x{n}" for n in range(count)])
+        assert [r.type for r in once(fn, rule, Log()).results] == [r.type for r in fn.results]
+
+
+@pytest.mark.parametrize(
+    ("rule", "program"),
+    [
+        (algebra.over_number, lambda x: x / 3.0),
+        (algebra.minus_itself, lambda x: (x * 2.0) - (x * 2.0)),
+        (algebra.over_itself, lambda x: x / x),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+def test_rules_for_what_an_equation_cannot_say(rule, program, dtype):
+    check_rule(rule, Type(dtype, (6,)), program=program, rules=(rule,), rtol=1e-6 if dtype == "f32" else 1e-15)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: x / 0.0, lambda x: reshape(x, ()) / 3.0, lambda x: x / reshape(x, ())],
+    ids=["by zero", "a scalar", "by no literal"],
+)
+def test_only_arrays_are_multiplied_by_the_inverse_of_a_number(program):
+    fn = trace(program, Type("f64", (1,)))
+    assert simplify(fn, (algebra.over_number,)) is fn
+
+
+def test_logarithms_of_complex_numbers_are_left_alone():
+    def f(x: Value, y: Value) -> Value:
+        return log(x) + log(y) + log(power(x, y)) + exp(log(x))
+
+    fn = trace(f, Type("c128", (3,)), Type("c128", (3,)))
+    reals = [r for r in EQUATIONS if r.where is algebra.are_reals]
+    assert simplify(fn, reals) is fn
+
+
+def test_no_equality_is_applied_by_default():
+    assert not set(algebra.EQUALITIES) & set(ops.RULES)
+    assert set(algebra.EQUALITIES) < set(ops.EQUALITIES)
+    assert {r.level for r in ops.EQUALITIES} == {"algebraic"}
+    assert_array_equal(len({r.name for r in (*ops.RULES, *ops.EQUALITIES)}), len((*ops.RULES, *ops.EQUALITIES)))
+    assert np.all([r.doc for r in ops.EQUALITIES])

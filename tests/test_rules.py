@@ -1,0 +1,208 @@
+"""`rule`: equations in plain NumPy, for arrays of any extents."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pliant
+from pliant.core.types import Type
+from pliant.errors import ArgumentError, RewriteError
+from pliant.testing import check_rule
+
+RNG = np.random.default_rng(1)
+
+
+@pliant.rule(shapes="(n,n),(n,n)")
+def trace_of_product(A: Any, B: Any) -> Any:
+    """tr(A·B) = Σ A∘Bᵀ."""
+    return np.trace(A @ B), np.sum(A * B.T)
+
+
+@pliant.rule
+def half_angle(x: Any) -> Any:
+    """sin x·cos x = sin(2x)/2."""
+    return np.sin(x) * np.cos(x), np.sin(2 * x) / 2
+
+
+@pliant.rule
+def pythagoras(x: Any) -> Any:
+    """sin² + cos² = 1."""
+    return np.sin(x) ** 2 + np.cos(x) ** 2, 1.0
+
+
+@pliant.rule(shapes="(m,k),(n,k)")
+def squared_distances(x: Any, y: Any) -> Any:
+    """|x − y|² = |x|² − 2x·y + |y|²."""
+    left = np.sum((x[:, None] - y[None]) ** 2, -1)
+    return left, np.sum(x**2, 1)[:, None] - 2 * x @ y.T + np.sum(y**2, 1)[None]
+
+
+@pliant.rule(shapes="(n)")
+def running_total(x: Any) -> Any:
+    """The last of the running sums is the sum."""
+    return np.cumsum(x)[-1], np.sum(x)
+
+
+def fired(f: Any, *args: Any, rules: Any = ()) -> str:
+    """The rules that fired."""
+    return str(pliant.explain(pliant.optimize(f, (*pliant.RULES, *rules)), *args).rules)
+
+
+@pytest.mark.parametrize(
+    ("rule", "shapes"),
+    [
+        (trace_of_product, [(6, 6), (6, 6)]),
+        (half_angle, [(7,)]),
+        (pythagoras, [(4, 2)]),
+        (squared_distances, [(6, 2), (9, 2)]),
+        (running_total, [(30,)]),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+def test_rules_in_numpy_are_checked_as_others(rule: Any, shapes: Any, dtype: str) -> None:
+    check_rule(rule, *[Type(dtype, s) for s in shapes], rules=(rule,), rtol=1e-4 if dtype == "f32" else 1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 50])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_extents_and_dtypes_are_any(n: int, dtype: str) -> None:
+    A, B = RNG.normal(size=(2, n, n)).astype(dtype)
+    f = pliant.optimize(lambda A, B: np.trace(A @ B) + 1.0, (*pliant.RULES, trace_of_product))
+    got, wanted = f(A, B), np.trace(A @ B) + 1.0
+    assert got.dtype == wanted.dtype
+    assert_allclose(got, wanted, rtol=1e-4 if dtype == "f4" else 1e-11)
+
+
+def test_elementwise_rules_are_for_arrays_of_any_shape_and_numbers() -> None:
+    for x in (0.3, RNG.normal(size=(3, 4)), RNG.normal(size=(2, 3, 4)).astype("f4")):
+        f = pliant.optimize(lambda x: np.sin(x) * np.cos(x) + 1.0, (*pliant.RULES, half_angle))
+        assert_allclose(f(x), np.sin(x) * np.cos(x) + 1.0, rtol=1e-6)
+        assert "half_angle" in fired(lambda x: np.sin(x) * np.cos(x), x, rules=(half_angle,))
+
+
+def test_a_number_on_the_right_side_is_an_array_of_it() -> None:
+    f = pliant.optimize(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2, (*pliant.RULES, pythagoras))
+    made = f(np.ones((2, 3), "f4"))
+    assert made.dtype == np.float32
+    np.testing.assert_array_equal(made, np.ones((2, 3)))
+
+
+def test_rules_meet_what_other_rules_make() -> None:
+    def f(A: Any, B: Any, s: float) -> Any:
+        return np.trace((s * A) @ B) / 2.0
+
+    A, B = RNG.normal(size=(2, 40, 40))
+    assert "trace_of_product" in fired(f, A, B, 3.0, rules=(trace_of_product,))
+    g = pliant.optimize(f, (*pliant.RULES, trace_of_product))
+    assert_allclose(g(A, B, 3.0), f(A, B, 3.0), rtol=1e-10)
+    assert_allclose(pliant.grad(g)(A, B, 3.0), 1.5 * B.T, rtol=1e-10)
+
+
+def test_other_parameters_of_the_same_primitives_are_another_thing() -> None:
+    x = RNG.normal(size=30)
+    assert "running_total" in fired(lambda x: np.cumsum(x)[-1], x, rules=(running_total,))
+    assert "running_total" not in fired(lambda x: np.cumsum(x)[-2], x, rules=(running_total,))
+    A = RNG.normal(size=(3, 3))
+    assert "trace_of_product" not in fired(lambda A: np.trace(A @ A, 1), A, rules=(trace_of_product,))
+    assert "trace_of_product" not in fired(lambda A: np.sum(A @ A), A, rules=(trace_of_product,))
+
+
+def test_where_sees_shapes_and_dtypes() -> None:
+    seen: list[Any] = []
+
+    def is_wide(x: Any) -> bool:
+        seen.append((x.shape, x.dtype))
+        return x.shape[-1] > 10
+
+    rule = pliant.rule(lambda x: (np.sin(x) * np.cos(x), np.sin(2 * x) / 2), where=is_wide)
+    f = lambda x: np.sin(x) * np.cos(x)  # noqa: E731
+    assert rule.name in fired(f, np.ones((2, 11)), rules=(rule,))
+    assert rule.name not in fired(f, np.ones((2, 10)), rules=(rule,))
+    assert seen[0] == ((2, 11), np.float64)
+
+
+def test_helpers_and_loops_may_be_used() -> None:
+    def power(x: Any, n: int) -> Any:
+        y = x
+        for _ in range(n - 1):
+            y = y * x
+        return y
+
+    rule = pliant.rule(lambda x: (np.exp(np.sin(x)) * np.exp(np.sin(x)), np.exp(power(2.0 * np.sin(x), 1))))
+    assert rule.left.args
+
+
+def only(x: Any) -> Any:
+    return np.sin(x)
+
+
+def none_is_left(x: Any) -> Any:
+    return x, np.sin(x)
+
+
+def unbound(x: Any, y: Any) -> Any:
+    return np.sin(x), y
+
+
+def three(x: Any) -> Any:
+    return x, x, x
+
+
+def raises(x: Any) -> Any:
+    if x > 0:
+        raise ValueError
+    return np.sin(x), x
+
+
+WRONG = [
+    (only, "returns something else than two arrays: left, right"),
+    (three, "returns something else than two arrays"),
+    (none_is_left, "has a left side that is no operation on arrays"),
+    (unbound, "has a left side that does not say what y is"),
+    (raises, "writes to an array or raises an exception; it is an equation"),
+]
+
+
+@pytest.mark.parametrize(("f", "message"), WRONG, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_is_no_equation_is_said_with_its_line(f: Any, message: str) -> None:
+    with pytest.raises(RewriteError, match=f"rule {f.__name__} {message}") as error:
+        pliant.optimize(np.sin, (pliant.rule(f),))(np.ones(3))
+    assert f"def {f.__name__}" in str(error.value)
+
+
+def test_arguments_cannot_be_written() -> None:
+    def writes(x: Any) -> Any:
+        x[...] = 1.0
+        return np.sin(x), x
+
+    with pytest.raises(pliant.PliantError, match="read-only") as error:
+        pliant.optimize(np.sin, (pliant.rule(writes, shapes="(n)"),))(np.ones(3))
+    assert "x[...] = 1.0" in str(error.value)
+
+
+def test_rules_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps(half_angle)) is half_angle
+    assert pickle.loads(pickle.dumps(pliant.RULES)) == pliant.RULES
+    with pytest.raises(pickle.PicklingError, match="can't pickle rule <lambda>"):
+        pickle.dumps(pliant.rule(lambda x: (np.sin(x), x)))
+
+
+def test_sides_of_other_types_are_said() -> None:
+    @pliant.rule(shapes="(n)")
+    def wrong(x: Any) -> Any:
+        return np.sin(x), np.sum(x, keepdims=True)
+
+    with pytest.raises(RewriteError, match=r"rule wrong: f64\[3\] and f64\[1\] are said to be equal"):
+        pliant.optimize(np.sin, (wrong,))(np.ones(3))
+
+
+@pytest.mark.parametrize("shapes", ["(n)", "(n),(n),(n)", "n,m"])
+def test_as_many_shapes_as_parameters(shapes: str) -> None:
+    with pytest.raises(ArgumentError, match=r"names \d shapes, of 2 parameters"):
+        pliant.rule(lambda x, y: (x @ y, y @ x), shapes=shapes)
