@@ -187,7 +187,9 @@ def test_no_more_memory_is_taken_than_is_allowed() -> None:
     assert_allclose(free(*args), f(*args), rtol=1e-9)
     assert_allclose(small(*args), f(*args), rtol=1e-9)
     assert "320," in pliant.explain(pliant.optimize(f, DEFAULT_RULES), *args).memory
-    with pytest.raises(DomainError, match="no program that was found keeps its temporary arrays within 3 bytes") as error:
+    with pytest.raises(
+        DomainError, match="no program that was found keeps its temporary arrays within 3 bytes"
+    ) as error:
         pliant.optimize(f, memory=3)(*args)
     assert "the least that one takes is" in str(error.value)
 
@@ -223,7 +225,7 @@ def test_a_wrong_rule_is_named_with_the_users_line() -> None:
     def f(x: Any) -> Any:
         return np.sin(x) * 0.0 + 1.0
 
-    with pytest.raises(RewriteError, match="rule (wrong|right): .* are said to be equal") as error:
+    with pytest.raises(RewriteError, match=r"rule (wrong|right): .* are said to be equal") as error:
         pliant.optimize(f, (wrong, right))(1.0)
     assert "in f: applied to" in str(error.value)
 

@@ -43,22 +43,22 @@ class Improvement:
         log = Log() if log is None else log
         start = run_passes(BEFORE_SEARCH, fn, log)
         search = Search(self.rules, price, fold, log, terms=self.terms)
-        found = dict.fromkeys([start, *search.programs(start, bounds=self.memory is not None)])
+        found = list(dict.fromkeys([start, *search.programs(start, bounds=self.memory is not None)]))
         backend: Any = backend_named(DEFAULT_BACKEND)
-        made = [(program, *backend.estimate(optimise(program))) for program in found]
-        fit = [m for m in made if self.memory is None or m[2] <= self.memory]
+        costs: list[tuple[float, int]] = [backend.estimate(optimise(program)) for program in found]
+        fit = [n for n, (_, bytes) in enumerate(costs) if self.memory is None or bytes <= self.memory]
         if not fit:
-            least = min([bytes for _, _, bytes in made])
+            least = min([bytes for _, bytes in costs])
             raise DomainError(
                 f"{fn.name}: no program that was found keeps its temporary arrays within {self.memory:,} bytes",
                 hint=f"the least that one takes is {least:,} bytes",
             )
-        best = min(fit, key=lambda m: m[1])
+        best = min(fit, key=lambda n: costs[n][0])
         log.notes.append(
-            f"{search.report}; by the model {made[0][1] * 1e6:.3g} µs → {best[1] * 1e6:.3g} µs, "
-            f"{made[0][2]:,} → {best[2]:,} bytes of temporary arrays"
+            f"{search.report}; by the model {costs[0][0] * 1e6:.3g} µs → {costs[best][0] * 1e6:.3g} µs, "
+            f"{costs[0][1]:,} → {costs[best][1]:,} bytes of temporary arrays"
         )
-        return best[0]
+        return found[best]
 
 
 @overload

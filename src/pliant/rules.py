@@ -37,9 +37,10 @@ def rule(
 ) -> Any:
     """A rewrite rule for `optimize`, from a function that returns the two sides of an equation.
 
-    f: a function of arrays, in plain NumPy, that returns `left, right`; it runs while programs are compiled. What is found
-    to be `left` may become `right`. Its parameters stand for any arrays: without `shapes` of one shape, or numbers, for
-    elementwise functions; else of the axes that shapes names, as signatures of `np.vectorize` do: "(m,n),(n,k),(k)".
+    f: a function of arrays, in plain NumPy, that returns `left, right`; it runs while programs are compiled. What is
+    found to be `left` may become `right`. Its parameters stand for any arrays: without `shapes` of one shape, or
+    numbers, for elementwise functions; else of the axes that shapes names, as signatures of `np.vectorize` do:
+    "(m,n),(n,k),(k)".
     level: "exact" if both sides have the same bits, "stable" if the right one is at least as accurate, "algebraic" if
     they are equal over the real numbers. where: given arrays (of which only shape and dtype mean anything), whether the
     rule holds for such.
@@ -64,7 +65,7 @@ def rule(
         f.__doc__ or "",
         level,
         sides=equation.sides,
-        where=None if where is None else lambda **bound: bool(where(**{k: _like(v.type) for k, v in bound.items()})),
+        where=None if where is None else partial(_holds, where),
         origin=equation.origin,
         pattern=equation.pattern,
     )
@@ -148,6 +149,11 @@ class _Equation:
         return left
 
 
+def _holds(where: Callable[..., bool], **bound: Value) -> bool:
+    """What the user's condition says of arrays like these values."""
+    return bool(where(**{name: _like(value.type) for name, value in bound.items()}))
+
+
 def _read(results: Values) -> set[Value]:
     """What results are made from."""
     return {v for node in Function("left", (), results).nodes for v in node.values}
@@ -156,4 +162,3 @@ def _read(results: Values) -> set[Value]:
 def _like(type: Type) -> Any:
     """An array of a type, without memory of its own."""
     return np.broadcast_to(np.ones((), DTYPES[type.dtype]), type.shape)
-

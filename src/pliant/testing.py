@@ -11,8 +11,8 @@ import optree
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.api import grad
-from pliant.core.ir import Function, Op, Tangents, Value, Values, param, substitute
 from pliant.core.build import hint_of, trace
+from pliant.core.ir import Function, Op, Tangents, Value, Values, param, substitute
 from pliant.core.parse import parse
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, SHORT, Type
@@ -114,7 +114,9 @@ def once(fn: Function, rule: Rule, log: Log) -> Function:
             new = rule.apply(value) if isinstance(value.op, rule.root) else None
             if new is not None:
                 log.record(rule.name, value.origin)
-                return Function(fn.name, params, substitute(here.results, new if isinstance(new, dict) else {value: new}))
+                return Function(
+                    fn.name, params, substitute(here.results, new if isinstance(new, dict) else {value: new})
+                )
     return fn
 
 

@@ -124,7 +124,9 @@ def chain(draw: random.Random) -> Function:
     return trace(f, *[Type("f64", tuple([sizes[n] for n in each])) for each in names])
 
 
-@pytest.mark.parametrize("rule", [factors.product_of_product_first, factors.product_of_product_last, factors.product_swapped])
+@pytest.mark.parametrize(
+    "rule", [factors.product_of_product_first, factors.product_of_product_last, factors.product_swapped]
+)
 def test_products_of_arrays_of_any_axes(rule: Any) -> None:
     fired = 0
     for seed in range(150):
@@ -168,7 +170,9 @@ def test_sums_of_products_of_repeated_arrays_are_products_of_matrices(summed: tu
     fired = 0
     for at_x, at_y in itertools.product(SUBSETS, SUBSETS):
         fn = trace(
-            lambda x, y, at_x=at_x, at_y=at_y: ReduceSum(summed)(mul(repeated(x, SHAPE, at_x), repeated(y, SHAPE, at_y))),
+            lambda x, y, at_x=at_x, at_y=at_y: ReduceSum(summed)(
+                mul(repeated(x, SHAPE, at_x), repeated(y, SHAPE, at_y))
+            ),
             *[Type("f64", tuple([SHAPE[a] for a in axes])) for axes in (at_x, at_y)],
         )
         both = {*at_x} & {*at_y}

@@ -140,9 +140,7 @@ def close(
     leaves, structure = flatten((args, kwargs))
     leaves = [as_traced(x) if is_array(x) else x for x in leaves]
     active = [type(x) is TracedArray for x in leaves]
-    closed = trace_closed(
-        f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_write=may_write
-    )
+    closed = trace_closed(f, leaves, structure, active, may_raise=may_raise, may_draw=may_draw, may_write=may_write)
     return [x for x in leaves if type(x) is TracedArray], closed
 
 

@@ -42,7 +42,9 @@ def price(node: Node) -> float:
         return STEP + read
     held = [whole(fn) for fn in functions_of(op).values()]
     if held:
-        return STEP + (sum(held) * (op.length if isinstance(op, Loop) else TURNS) if not isinstance(op, Cond) else max(held))
+        return STEP + (
+            sum(held) * (op.length if isinstance(op, Loop) else TURNS) if not isinstance(op, Cond) else max(held)
+        )
     moved = READ["near"] * read + WRITE["near"] * written
     if isinstance(op, Dot):
         return STEP + moved + TERM * math.prod(op.sizes(*node.args))

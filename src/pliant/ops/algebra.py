@@ -250,7 +250,7 @@ EQUALITIES: Final[tuple[Rule, ...]] = (
     factor_and_one, sum_of_same, sum_minus_term, difference_plus_term, minus_of_difference, minus_of_sum,
     sum_with_difference, product_over_factor, quotient_times_divisor, product_over_divisor, quotient_of_scaled,
     quotient_of_quotient, over_quotient, product_of_exps, quotient_of_exps, over_exp, exp_of_log, sum_of_logs,
-    difference_of_logs, log_of_power, log_of_root, product_of_powers, product_of_roots, product_of_same_roots, over_root,
-    over_number, minus_itself, over_itself,
+    difference_of_logs, log_of_power, log_of_root, product_of_powers, product_of_roots, product_of_same_roots,
+    over_root, over_number, minus_itself, over_itself,
 )  # fmt: skip
 """Of elementwise operations."""

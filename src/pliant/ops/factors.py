@@ -1,5 +1,5 @@
-"""Equalities of sums and products of arrays that do not say which side is better, for the e-graph: in what order a chain of
-products is multiplied, what is summed before it is multiplied, what is read before it is computed."""
+"""Equalities of sums and products of arrays that do not say which side is better, for an e-graph: in what order a chain
+of products is multiplied, what is summed before it is multiplied, what is read before it is computed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def product_swapped(value: Value) -> Value | None:
     dot = value.op
     assert isinstance(dot, Dot)
     free_x, free_y, begin = _parts(dot, x, y)
-    swapped = Dot(dot.contract[::-1], ((), ()))(y, x)
+    of_x, of_y = dot.contract
+    swapped = Dot((of_y, of_x), ((), ()))(y, x)
     count = len(free_x) + len(free_y)
     return permute(swapped, [(a + len(free_y)) % count for a in range(count)]) if begin and free_y else swapped
 
@@ -213,9 +214,9 @@ def sum_of_products_of_elements(value: Value) -> Value | None:
     assert isinstance(op, ReduceSum)
     if value.dtype[0] not in "fc" or len({a.shape for a in inner.args}) > 1:
         return None
-    sides = [(v.args[0], v.op.axes) if isinstance(v.op, Broadcast) else (v, (*range(inner.type.rank),)) for v in inner.args]
-    (x, at_x), (y, at_y) = sides
-    if not {*op.axes} <= {*at_x} & {*at_y} or {*range(inner.type.rank)} - {*at_x, *at_y}:
+    every = tuple(range(inner.type.rank))
+    (x, at_x), (y, at_y) = [(v.args[0], v.op.axes) if isinstance(v.op, Broadcast) else (v, every) for v in inner.args]
+    if not {*op.axes} <= {*at_x} & {*at_y} or {*every} - {*at_x, *at_y}:
         return None
     shared = [a for a in at_x if a in at_y and a not in op.axes]
     dot = Dot(

@@ -1,7 +1,7 @@
 """Many equal programs at once: classes of equal values, and the terms that make each of them.
 
-A term is a primitive applied to classes, so one term stands for all programs whose operands come from those classes. Equal
-terms are one object, and stay so when classes turn out to be equal (Willsey et al. 2021, "egg").
+A term is a primitive applied to classes, so one term stands for all programs whose operands come from those classes.
+Equal terms are one object, and stay so when classes turn out to be equal (Willsey et al. 2021, "egg").
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class EGraph:
             found.update(zip(node.values, outs, strict=True))
         return self.find(found.get(value, self.classes.get(value, -1))) == self.find(c)
 
-    def whole(self, value: Value) -> Iterable[Value]:
+    def whole(self, value: Value) -> list[Value]:
         """Values that are known among those that a value is made of: there is no need to look behind them."""
         known, todo, seen = list[Value](), [value.node], {value.node}
         while todo:
@@ -163,11 +163,12 @@ class EGraph:
     def evaluate(self, term: Term) -> None:
         """Have the literal that a term of literals is in its class."""
         operands = [self.literals.get(a) for a in term.args]
-        if self.fold is None or not operands or None in operands or len(term.outs) > 1 or term.node.types[0].shape:
+        if self.fold is None or not operands or None in operands or len(term.outs) != 1:
             return
-        number = self.fold(term.node.op, cast("tuple[Const, ...]", tuple(operands)))
+        (value,) = term.node.values
+        number = None if value.shape else self.fold(term.node.op, cast("tuple[Const, ...]", tuple(operands)))
         if number is not None:
-            self.union(term.outs[0], self.class_of(const(number, term.node.types[0].dtype)))
+            self.union(term.outs[0], self.class_of(const(number, value.dtype)))
 
     def union(self, a: int, b: int) -> bool:
         """Say that two classes are one; whether that is new. Call `rebuild` before the next question."""

@@ -1,7 +1,7 @@
 """The cheapest program in an e-graph, where what several values are made from is paid once.
 
-First each class is made in the way that is cheapest if nothing is shared. Then, one class at a time, another way is taken
-if all that is computed then costs less. No choice depends on the order of rules.
+First each class is made in the way that is cheapest if nothing is shared. Then, one class at a time, another way is
+taken if all that is computed then costs less. No choice depends on the order of rules.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Choice:
 def cheapest(
     graph: EGraph, roots: Sequence[int], price: Price, usable: Callable[[Term], bool] = lambda term: True
 ) -> Choice | None:
-    """The choice of terms that costs least, as far as it is found; None if not all roots can be made by usable terms."""
+    """The choice of terms that costs least, as far as it is found; None if usable terms cannot make all roots."""
     ways = graph.ways(price, usable)
     roots = [graph.find(r) for r in roots]
     if any([r not in ways for r in roots]):

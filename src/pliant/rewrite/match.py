@@ -52,7 +52,9 @@ def kind_of(op: Op | type[Op]) -> type[Op]:
     return type(op) if isinstance(op, Op) else op
 
 
-def _solve_op(op: Op | type[Op], patterns: tuple[Any, ...], value: Value, rest: Goals, bound: Bound, depth: int) -> Bound | Miss:
+def _solve_op(
+    op: Op | type[Op], patterns: tuple[Any, ...], value: Value, rest: Goals, bound: Bound, depth: int
+) -> Bound | Miss:
     node = value.node
     if type(node.op) is not kind_of(op) or len(node.args) != len(patterns):
         return Miss(depth, f"wanted {op.name}, found {text_of(value)}", value)

@@ -1,32 +1,28 @@
 """Apply rules to an e-graph until nothing new is equal, or a budget of terms is spent.
 
-In each round all matches are found before any is applied, and they are applied in an order of their own: so what is found
-to be equal does not depend on the order of the rules, even if the budget ends in the middle of a round. What a rule sees of a class is the cheapest
-value in it; of what its operands are made from, for rules that look at that, each way in turn.
+In each round all matches are found before any is applied, and they are applied in an order of their own: so what is
+found to be equal does not depend on the order of the rules, even if the budget ends in the middle of a round. What a
+rule sees of a class is the cheapest value in it; of what its operands are made from, for rules that look at that, each
+way in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Const, Number, Op, Pattern, Value, rebuild
+from pliant.core.ir import Op, Value, rebuild
 from pliant.core.origin import derived, swap
 from pliant.errors import DTypeError, RewriteError, ShapeError
 from pliant.rewrite.egraph import EGraph, Price, Term, Way
+from pliant.rewrite.ematch import Makers, Matcher, depth_of, shape_of
 from pliant.rewrite.explain import Log
-from pliant.rewrite.match import kind_of, same_number
 from pliant.rewrite.rule import Rule
 
 ROUNDS: Final = 30
 ALTERNATIVES: Final = 8
 """Ways of one operand that a rule which looks behind it is shown."""
-
-Bound: TypeAlias = "dict[str, int]"
-Goals: TypeAlias = "tuple[Any, int, Goals] | None"  # what is wanted, of which class, the rest
-Makers: TypeAlias = "dict[tuple[int, type[Op]], list[Term]]"
 
 
 @final
@@ -60,7 +56,7 @@ class _Group:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
-        self.depth = max([_depth(shape_of(r)) for r in rules if r.step is None], default=0)
+        self.depth = max([depth_of(shape_of(r)) for r in rules if r.step is None], default=0)
         self.news = set[int]()
         self.seen: dict[Term, bytes] = {}  # with the cheapest ways of their operands
 
@@ -88,7 +84,7 @@ class _Saturation:
         return Saturated(ROUNDS, is_complete=False)
 
     def round(self, group: _Group) -> bool:
-        """Apply rules wherever they match, in an order that does not depend on theirs, as long as there is room; whether
+        """Apply rules wherever they match, in an order that does not depend on theirs, while there is room; whether
         anything new is equal."""
         self.look(group)
         found = {m.key: m for rule in group.rules for m in self.matches(rule) if m.key not in self.done}
@@ -130,7 +126,7 @@ class _Saturation:
 
     def equations(self, rule: Rule, term: Term) -> Iterator[Found]:
         """The ways in which a term is the left side of an equation."""
-        for bound in _Matcher(self.by_class, self.graph.literals).term(shape_of(rule), term, None, {}):
+        for bound in Matcher(self.by_class, self.graph.literals).term(shape_of(rule), term, None, {}):
             holes = {name: self.values[c] for name, c in bound.items()}
             if rule.where is None or rule.where(**holes):
                 key = [self.digest(term), *[self.ways[c].digest for c in bound.values()]]
@@ -202,81 +198,3 @@ class _Saturation:
         if is_new:
             self.log.record(found.rule.name, old.origin)
         return is_new
-
-
-@final
-@frozen
-class Shape:
-    """A pattern made ready: which primitive, with which parameters (None for any), and the orders that its operands are
-    tried in."""
-
-    kind: type[Op]
-    op: Op | None
-    orders: tuple[tuple[Any, ...], ...]  # of shapes, names of holes, and numbers
-
-
-@cache
-def shape_of(rule: Rule) -> Shape:
-    """The left side of an equation."""
-    return _shape(rule.left)
-
-
-def _shape(pattern: Any) -> Any:
-    """Recursive in the size of the pattern."""
-    if type(pattern) is not Pattern or isinstance(pattern.op, str):
-        return pattern.op if type(pattern) is Pattern else _Number(pattern)
-    args = tuple(map(_shape, pattern.args))
-    both = pattern.op.commutative and pattern.args[0] is not pattern.args[1]
-    return Shape(
-        kind_of(pattern.op), pattern.op if isinstance(pattern.op, Op) else None, (args, args[::-1]) if both else (args,)
-    )
-
-
-def _depth(shape: Any) -> int:
-    """How far a pattern looks behind the operands of its root."""
-    return 1 + max([_depth(arg) for arg in shape.orders[0]], default=0) if isinstance(shape, Shape) else 0
-
-
-@final
-@frozen
-class _Number:
-    number: Number
-
-
-@final
-class _Matcher:
-    """Recursive in the size of the pattern, never in that of the program."""
-
-    def __init__(self, makers: Makers, literals: Mapping[int, Const]) -> None:
-        self.makers, self.literals = makers, literals
-
-    def term(self, shape: Shape, term: Term, rest: Goals, bound: Bound) -> Iterator[Bound]:
-        """The ways in which a term is a shape and the rest is as it has to be."""
-        args = term.args
-        if (shape.op is not None and term.node.op != shape.op) or len(args) != len(shape.orders[0]):
-            return
-        for order in shape.orders:
-            goals = rest
-            for n in range(len(args) - 1, -1, -1):
-                goals = (order[n], args[n], goals)
-            yield from self.solve(goals, bound)
-
-    def solve(self, goals: Goals, bound: Bound) -> Iterator[Bound]:
-        """The ways in which all goals are met."""
-        while goals is not None:
-            wanted, c, goals = goals
-            if type(wanted) is str:
-                known = bound.get(wanted)
-                if known is None:
-                    bound = {**bound, wanted: c}
-                elif known != c:
-                    return
-            elif type(wanted) is _Number:
-                literal = self.literals.get(c)
-                if literal is None or not same_number(literal.value, wanted.number):
-                    return
-            else:
-                for term in self.makers.get((c, wanted.kind), ()):
-                    yield from self.term(wanted, term, goals, bound)
-                return
-        yield bound

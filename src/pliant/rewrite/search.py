@@ -59,7 +59,7 @@ class Search:
         return self.programs(fn, bounds=False)[0]
 
     def programs(self, fn: Function, *, bounds: bool) -> list[Function]:
-        """The cheapest program; with bounds, also the cheapest ones whose terms each touch less memory than the last."""
+        """The cheapest program; with bounds, also the cheapest ones that make no array larger than half of the last."""
         fn = self.with_inner(fn)
         count = len(operations(fn))
         if count > SEGMENT:

@@ -104,8 +104,10 @@ def note(step: Step, lanes: int, seconds: float | None) -> str:
 def least_seconds(step: Step) -> float:
     """The least time that a step takes here; what a library does by the price of its primitive."""
     work = work_of(step)
-    flops = work.flops if work.flops is not None or not isinstance(step, Routine | Host | Run) else int(price(step.node))
-    return machine().seconds(work.bytes, flops or 0, "f32" if "f32" in dtypes_of(step) else "f64")
+    flops = work.flops or 0
+    if work.flops is None and isinstance(step, Routine | Host | Run):
+        flops = int(price(step.node))
+    return machine().seconds(work.bytes, flops, "f32" if "f32" in dtypes_of(step) else "f64")
 
 
 def dtypes_of(step: Step) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pliant.backends.base import Pairs
 from pliant.backends.llvm import chosen, fourier, lapack, math, sorting
 from pliant.backends.llvm.abi import Executable
-from pliant.backends.llvm.clock import least_seconds, about_machine, lanes_of, notes, seconds_of
+from pliant.backends.llvm.clock import about_machine, lanes_of, least_seconds, notes, seconds_of
 from pliant.backends.llvm.entry import entry_of_arrays
 from pliant.backends.llvm.frame import Frame, Segment
 from pliant.backends.llvm.jit import Code, host_target, optimised
