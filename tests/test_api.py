@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, UnsupportedError
 
 RNG = np.random.default_rng(0)
 X = np.array([0.1, 0.2, 0.3])
@@ -328,6 +328,46 @@ def test_gradient_inside_a_compiled_function_closes_over_traced_values():
 
     data = RNG.normal(size=(4, 3))
     np.testing.assert_allclose(step(X, data), X - 0.2 * data.T @ (data @ X), rtol=1e-12)
+
+
+def test_what_a_checkpointed_function_writes_is_written():
+    total = np.zeros(2)
+
+    def inner(y):
+        y[1:] *= 3.0
+        total[:] += y[:2]
+        return y.sum()
+
+    def f(x):
+        kept = x * 1.0
+        value = pliant.checkpoint(inner)(kept[::-1])
+        pliant.checkpoint(inner)(x)
+        return value + 10.0 * kept[0], kept
+
+    x, expected = np.array([1.0, 2.0, 4.0]), f(np.array([1.0, 2.0, 4.0]))
+    left = total.copy()
+    total[:] = 0.0
+    got = pliant.jit(f)(x)
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+    np.testing.assert_array_equal(x, [1.0, 6.0, 12.0])
+    np.testing.assert_array_equal(total, left)
+    gradient = pliant.grad(lambda x: f(x)[0])(np.array([1.0, 2.0, 4.0]))
+    np.testing.assert_array_equal(gradient, [33.0, 3.0, 1.0])
+
+
+def test_a_checkpointed_function_may_not_write_what_is_read_beside_it():
+    def f(x):
+        def inner(y):
+            y[0] = 1.0
+            return x.sum()
+
+        return pliant.checkpoint(inner)(x)
+
+    with pytest.raises(
+        UnsupportedError, match="a write, inside a derivative or a batch, to an argument that is also read"
+    ):
+        pliant.jit(f)(np.ones(3))
 
 
 def test_checkpoint_changes_no_derivative():

@@ -25,7 +25,7 @@ from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
-from pliant.optimize import RULES, optimize
+from pliant.improvement import RULES, optimize
 from pliant.rules import rule
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads

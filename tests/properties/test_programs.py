@@ -37,6 +37,18 @@ def test_native_programs_do_what_numpy_does(seed: int):
 
 @examples(60)
 @given(SEEDS)
+def test_what_a_search_by_safe_rules_finds_does_what_numpy_does(seed: int):
+    holds("searched", seed)
+
+
+@examples(40)
+@given(SEEDS)
+def test_what_a_search_by_all_rules_finds_does_what_numpy_does(seed: int):
+    holds("equalities", seed)
+
+
+@examples(60)
+@given(SEEDS)
 def test_results_do_not_depend_on_the_number_of_threads(seed: int):
     holds("threads", seed)
 
