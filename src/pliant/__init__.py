@@ -24,8 +24,8 @@ from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, 
 from pliant.errors import PliantError
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
-from pliant.indexed import at
 from pliant.improvement import RULES, optimize
+from pliant.indexed import at
 from pliant.rules import rule
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads

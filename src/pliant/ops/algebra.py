@@ -16,6 +16,9 @@ from pliant.rewrite.rule import Rule, rewrite, rule
 
 Sides = tuple[Any, Any]
 
+LEAST_INVERTED: Final = {"f16": 1e-4, "f32": 1e-37, "f64": 1e-307}
+"""Numbers whose inverses are normal numbers, as those numbers' are."""
+
 
 def are_floats(**xs: Value) -> bool:
     """Real or complex floats: whole numbers are not divided, and those without a sign have no differences."""
@@ -187,12 +190,6 @@ def difference_of_logs(x: Any, y: Any) -> Sides:
 
 
 @rule(level="algebraic", where=are_reals)
-def log_of_power(x: Any, n: Any) -> Sides:
-    """log xⁿ = n·log x, for x > 0."""
-    return log(power(x, n)), n * log(x)
-
-
-@rule(level="algebraic", where=are_reals)
 def log_of_root(x: Any) -> Sides:
     """log √x = (log x)/2."""
     return log(sqrt(x)), 0.5 * log(x)
@@ -226,9 +223,10 @@ def over_root(x: Any) -> Sides:
 def over_number(value: Value) -> Value | None:
     """x/c = x·(1/c), for a number c: a product takes a quarter of the time."""
     x, c = value.args
-    if not isinstance(c.op, Const) or not c.op.value or not is_float(c) or not x.shape:
+    if not isinstance(c.op, Const) or not x.shape or not is_float(c):
         return None
-    return x * const(1.0 / c.op.value, c.dtype)
+    least = LEAST_INVERTED[c.dtype]
+    return x * const(1.0 / c.op.value, c.dtype) if least < abs(c.op.value) < 1 / least else None
 
 
 @rewrite(Sub, level="algebraic")
@@ -250,7 +248,7 @@ EQUALITIES: Final[tuple[Rule, ...]] = (
     factor_and_one, sum_of_same, sum_minus_term, difference_plus_term, minus_of_difference, minus_of_sum,
     sum_with_difference, product_over_factor, quotient_times_divisor, product_over_divisor, quotient_of_scaled,
     quotient_of_quotient, over_quotient, product_of_exps, quotient_of_exps, over_exp, exp_of_log, sum_of_logs,
-    difference_of_logs, log_of_power, log_of_root, product_of_powers, product_of_roots, product_of_same_roots,
+    difference_of_logs, log_of_root, product_of_powers, product_of_roots, product_of_same_roots,
     over_root, over_number, minus_itself, over_itself,
 )  # fmt: skip
 """Of elementwise operations."""
