@@ -136,6 +136,49 @@ def test_every_dtype_is_kept(dtype: str) -> None:
     assert_allclose(got, wanted, rtol=1e-5 if dtype in ("f4", "c8") else 1e-13)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "f", "rtol"),
+    [
+        ("f2", lambda x: ((x - 0.1) + 0.2) - 0.3 + 0.3 - 0.2, 1e-2),
+        ("f4", lambda x: x * 1e-30 * 1e-30 * 1e30 * 1e30, None),
+        ("f8", lambda x: x * 1e-300 * 1e-300 * 1e300 * 1e300, None),
+        ("f4", lambda x: x * 1e30 / 1e30 * 1e30 / 1e30, 1e-5),
+        ("f4", lambda x: ((x + 1) + 1e8 - 1e8) * 2 + (x + 1.5), None),
+        ("f2", lambda x: ((x + 1) + 1e4 - 1e4) * 2 + (x + 1.0004), None),
+        ("f4", lambda x: np.log(x * 1e-25) + np.log(x * 1e-25), 1e-5),
+        ("f2", lambda x: np.sum(x / 100.0), 1e-2),
+        ("f8", lambda x: np.floor(x / 0.1) + (x / 49 == 1), 0.0),
+        ("f8", lambda x: np.log(-x * -x), 1e-12),
+        ("f8", lambda x: np.isfinite(x - x) * 1.0, 0.0),
+    ],
+)
+def test_rounding_of_literals_is_no_equality(dtype: str, f: Any, rtol: float | None) -> None:
+    """What would be unequal by more than rounding is kept; where rounding in NumPy itself decides (None), what the real
+    numbers give will do as well."""
+    x = np.array([49.0, 0.1, 1.243, 3.5, 17.0] * 20).astype(dtype)
+    got, wanted = pliant.optimize(f)(x), f(x)
+    exact = f(x.astype("f8"))
+    near = np.isclose(got, wanted, rtol=rtol or 1e-2) | ((rtol is None) & np.isclose(got, exact, rtol=1e-2))
+    assert np.all(near), (got, wanted, exact)
+
+
+def test_operands_in_any_order_are_the_same() -> None:
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return np.tanh(x + y + z) + np.tanh(x + z + y) + np.tanh(y + z + x)
+
+    x = RNG.normal(size=(3, 1000))
+    assert str(pliant.explain(pliant.optimize(f), *x).optimised).count("tanh(") == 1
+    assert_allclose(pliant.optimize(f)(*x), f(*x), rtol=1e-12)
+
+
+def test_what_is_not_cheaper_stays_as_it_was() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return (y * x + 1.0) * np.sin(y - x)
+
+    x, y = RNG.normal(size=(2, 100))
+    assert pliant.explain(pliant.optimize(f), x, y).optimised == pliant.explain(f, x, y).optimised
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (17,), (2, 3, 5)])
 def test_every_shape_will_do(shape: tuple[int, ...]) -> None:
     def f(x: Any) -> Any:
@@ -202,10 +245,17 @@ def test_a_bound_on_memory_may_take_more_time() -> None:
     assert_allclose(pliant.optimize(f, memory=10_000_000)(x, y), f(x, y), rtol=1e-8)
 
 
-@pytest.mark.parametrize("wrong", [[np.sin], [lambda x: (x, x)], ["exp"]])
+@pytest.mark.parametrize("wrong", [[np.sin], [lambda x: (x, x)], ["exp"], None, pliant.RULES[0], 3])
 def test_rules_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(ArgumentError, match="optimize: expected rules, got"):
         pliant.optimize(chain, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "1GB", 1.5, True])
+@pytest.mark.parametrize("name", ["memory", "terms"])
+def test_bounds_that_are_none_are_refused(wrong: Any, name: str) -> None:
+    with pytest.raises(ArgumentError, match=f"optimize: {name}= takes a whole number from 1 on, got"):
+        pliant.optimize(chain, **{name: wrong})
 
 
 def test_what_is_no_function_is_refused() -> None:

@@ -117,14 +117,14 @@ def test_where_sees_shapes_and_dtypes() -> None:
     seen: list[Any] = []
 
     def is_wide(x: Any) -> bool:
-        seen.append((x.shape, x.dtype))
+        seen.append((x.shape, x.dtype, x.ndim, x.size))
         return x.shape[-1] > 10
 
     rule = pliant.rule(lambda x: (np.sin(x) * np.cos(x), np.sin(2 * x) / 2), where=is_wide)
     f = lambda x: np.sin(x) * np.cos(x)  # noqa: E731
     assert rule.name in fired(f, np.ones((2, 11)), rules=(rule,))
     assert rule.name not in fired(f, np.ones((2, 10)), rules=(rule,))
-    assert seen[0] == ((2, 11), np.float64)
+    assert seen[0] == ((2, 11), np.float64, 2, 22)
 
 
 def test_helpers_and_loops_may_be_used() -> None:
@@ -150,6 +150,18 @@ def unbound(x: Any, y: Any) -> Any:
     return np.sin(x), y
 
 
+def of_axes(x: Any) -> Any:
+    return x @ x, np.sum(x * x)
+
+
+def broken(x: Any) -> Any:
+    return np.sin(x), y_with_a_typo  # noqa: F821
+
+
+def unequal(x: Any) -> Any:
+    return np.sin(x), x > 0
+
+
 def three(x: Any) -> Any:
     return x, x, x
 
@@ -164,6 +176,9 @@ WRONG = [
     (only, "returns something else than two arrays: left, right"),
     (three, "returns something else than two arrays"),
     (none_is_left, "has a left side that is no operation on arrays"),
+    (of_axes, "raises .*: matmul"),
+    (broken, "raises NameError: name 'y_with_a_typo' is not defined"),
+    (unequal, r"has sides of types f64\[\] and bool\[\]"),
     (unbound, "has a left side that does not say what y is"),
     (raises, "writes to an array or raises an exception; it is an equation"),
 ]
@@ -198,11 +213,87 @@ def test_sides_of_other_types_are_said() -> None:
     def wrong(x: Any) -> Any:
         return np.sin(x), np.sum(x, keepdims=True)
 
-    with pytest.raises(RewriteError, match=r"rule wrong: f64\[3\] and f64\[1\] are said to be equal"):
+    with pytest.raises(RewriteError, match=r"rule wrong has sides of types f64\[3\] and f64\[1\]"):
         pliant.optimize(np.sin, (wrong,))(np.ones(3))
 
 
-@pytest.mark.parametrize("shapes", ["(n)", "(n),(n),(n)", "n,m"])
+def test_shapes_are_conditions() -> None:
+    x, A = RNG.normal(size=9), RNG.normal(size=(4, 4))
+    last = pliant.rule(lambda x: (np.sort(x)[2], np.max(x)), shapes="(3)")
+    assert pliant.optimize(lambda x: np.sort(x)[2], (last,))(x) == np.sort(x)[2]
+    assert pliant.optimize(lambda x: np.sort(x)[2], (last,))(x[:3]) == np.max(x[:3])
+    swapped = pliant.rule(lambda x, y: ((x @ y) * np.tanh(x @ y), np.sin(y @ x)), shapes="(n),(n)")
+    f = lambda x: (x @ x) * np.tanh(x @ x)  # noqa: E731
+    assert_allclose(pliant.optimize(f, (swapped,))(A), f(A), rtol=1e-12)
+    assert "swapped" not in swapped.name and swapped.name in fired(f, x, rules=(swapped,))
+    norm = pliant.rule(lambda x: (np.linalg.norm(x) ** 2, x @ x), shapes="(n)")
+    assert_allclose(pliant.optimize(lambda A: np.linalg.norm(A) ** 2, (*pliant.RULES, norm))(A), np.sum(A * A))
+    square = pliant.rule(lambda A: (np.trace(A @ A), np.sum(A * A.T)), shapes="(n,n)")
+    assert square.name in fired(lambda A: np.trace(A @ A), A, rules=(square,))
+
+
+def test_rules_for_whole_numbers_and_truths() -> None:
+    halves = pliant.rule(lambda x: (x // 2, x >> 1), where=lambda x: x.dtype.kind in "iu")
+    twice = pliant.rule(lambda x, y: (~(~x & ~y), x | y), where=lambda x, y: x.dtype == bool)
+    n, b = np.arange(-5, 6), np.array([True, False, True])
+    np.testing.assert_array_equal(pliant.optimize(lambda x: x // 2, (halves,))(n), n // 2)
+    assert halves.name in fired(lambda x: x // 2, n.astype("u2"), rules=(halves,))
+    assert pliant.optimize(lambda x: x // 2, (halves,))(5.0) == 2.0
+    assert twice.name in fired(lambda x, y: ~(~x & ~y), b, ~b, rules=(twice,))
+
+
+def test_rules_of_operands_in_any_order() -> None:
+    x, y = RNG.normal(size=(2, 30))
+    length = pliant.rule(lambda x, y: (np.hypot(x, y), np.sqrt(x * x + y * y)))
+    addition = pliant.rule(lambda x, y: (np.sin(x) * np.cos(y) + np.cos(x) * np.sin(y), np.sin(x + y)))
+    product = pliant.rule(lambda x: (x * np.tanh(x), np.abs(x) * np.abs(np.tanh(x))))
+    sine = pliant.rule(lambda x: (np.log(x + np.sqrt(x * x + 1)), np.arcsinh(x)))
+    for f, rule in [
+        (lambda x, y: np.hypot(x, y), length),
+        (lambda x, y: np.hypot(y, x), length),
+        (lambda x, y: np.sin(x) * np.cos(y) + np.cos(x) * np.sin(y), addition),
+        (lambda x, y: np.sin(x) * np.cos(y) + np.sin(y) * np.cos(x), addition),
+        (lambda x, y: np.tanh(x) * x + y, product),
+        (lambda x, y: np.log(np.sqrt(1 + x**2) + x) + y, sine),
+    ]:
+        assert f"{rule.name} ×" in str(pliant.explain(pliant.optimize(f, (*pliant.RULES, rule)), x, y).rules)
+        assert_allclose(pliant.optimize(f, (*pliant.RULES, rule))(x, y), f(x, y), rtol=1e-9)
+
+
+def test_the_right_side_is_of_the_dtype_of_the_left() -> None:
+    rule = pliant.rule(lambda x: (np.exp(x) * 2, np.exp(x + np.log(2))))
+    made = pliant.optimize(lambda x: np.exp(x) * 2, (rule,))(np.ones(3, "f4"))
+    assert made.dtype == np.float32
+    root = pliant.rule(lambda x: (np.sqrt(x * x), np.abs(x)))  # not of complex numbers, whose abs is real
+    z = np.array([1 + 2j, -3j])
+    assert_allclose(pliant.optimize(lambda x: np.sqrt(x * x), (root,))(z), np.sqrt(z * z))
+
+
+def test_conditions_that_fail_are_said() -> None:
+    rule = pliant.rule(lambda x: (np.sin(x), x), where=lambda x: (x > 0).all())
+    with pytest.raises(RewriteError, match=r"asks where= for arrays like .* which raises TypeError"):
+        pliant.optimize(np.sin, (rule,))(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"level": "good"}, "level= is one of"), ({"where": 3}, "where= takes")]
+)
+def test_options_that_are_none_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        pliant.rule(lambda x: (np.sin(x), x), **options)
+
+
+def test_functions_that_take_no_arrays_by_position_are_refused() -> None:
+    for f in (lambda: (1, 2), lambda *x: (x, x), lambda *, x: (x, x)):
+        with pytest.raises(ArgumentError, match="expected a function of arrays by position"):
+            pliant.rule(f)
+
+
+def test_rules_are_shown_by_name_and_place() -> None:
+    assert repr(half_angle).startswith("<rule half_angle test_rules.py:")
+
+
+@pytest.mark.parametrize("shapes", ["(n)", "(n),(n),(n)", "n,m", "(m),(n) hello", [(3,), (3,)]])
 def test_as_many_shapes_as_parameters(shapes: str) -> None:
     with pytest.raises(ArgumentError, match=r"names \d shapes, of 2 parameters"):
         pliant.rule(lambda x, y: (x @ y, y @ x), shapes=shapes)

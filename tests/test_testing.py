@@ -19,6 +19,13 @@ from pliant.testing import check_gradient, check_primitive, check_rule
 F64 = Type("f64", (3,))
 
 
+def test_a_rule_is_checked_on_as_many_types_as_it_has_parameters() -> None:
+    doubled = pliant.rule(lambda x, y: (x * y + x * y, 2.0 * (x * y)))
+    check_rule(doubled, F64, F64)
+    with pytest.raises(AssertionError, match="give a Type for each of x, y; got 1"):
+        check_rule(doubled, F64)
+
+
 class Sine(Unary):
     """Right in all but what a test makes wrong."""
 

@@ -228,3 +228,7 @@ class RecompiledWarning(UserWarning):
 
 class RewriteError(PliantError, RuntimeError):
     """A rewrite rule changed a type, or a rule set reached no fixed point."""
+
+
+class ContradictionError(RewriteError):
+    """Rules say that two numbers are equal that are not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar, cast, final, overload
 
@@ -11,7 +11,8 @@ from pliant.backends import backend_named
 from pliant.compiled import DEFAULT_BACKEND, Compiled, function_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function
-from pliant.errors import ArgumentError, DomainError
+from pliant.core.origin import here
+from pliant.errors import ArgumentError, ContradictionError, DomainError
 from pliant.frontend.closed import close
 from pliant.frontend.failures import note
 from pliant.rewrite.explain import Log
@@ -43,7 +44,13 @@ class Improvement:
         log = Log() if log is None else log
         start = run_passes(BEFORE_SEARCH, fn, log)
         search = Search(self.rules, price, fold, log, terms=self.terms)
-        found = list(dict.fromkeys([start, *search.programs(start, bounds=self.memory is not None)]))
+        try:
+            programs = search.programs(start, bounds=self.memory is not None)
+        except ContradictionError:
+            if not {*self.rules} <= {*RULES}:
+                raise
+            programs = list[Function]()  # numbers were rounded so that ours contradict each other
+        found = list(dict.fromkeys([start, *programs]))
         backend: Any = backend_named(DEFAULT_BACKEND)
         costs: list[tuple[float, int]] = [backend.estimate(optimise(program)) for program in found]
         fit = [n for n, (_, bytes) in enumerate(costs) if self.memory is None or bytes <= self.memory]
@@ -52,7 +59,7 @@ class Improvement:
             raise DomainError(
                 f"{fn.name}: no program that was found keeps its temporary arrays within {self.memory:,} bytes",
                 hint=f"the least that one takes is {least:,} bytes",
-            )
+            ).at(("here", here()))
         best = min(fit, key=lambda n: costs[n][0])
         log.notes.append(
             f"{search.report}; by the model {costs[0][0] * 1e6:.3g} µs → {costs[best][0] * 1e6:.3g} µs, "
@@ -83,7 +90,7 @@ def optimize(
     rules: all are applied at once, to every form that they find, so their order does not matter; by default
     `pliant.RULES`, to which `rules=pliant.RULES + (mine,)` adds one made by `pliant.rule`. They hold over the real
     numbers; floats may round otherwise. memory: bytes that temporary arrays may take. terms: of the e-graph, by default
-    20 for each operation and 1000 more, 30,000 at most: a limit on the time that the search takes.
+    10 for each operation and 1000 more, 30,000 at most: a limit on the time that the search takes.
     Raises DomainError if no program keeps within `memory`. `explain` tells what was found.
 
     Without f it is a decorator: `@pliant.optimize(memory=1_000_000)`.
@@ -95,12 +102,10 @@ def optimize(
     >>> print(pliant.explain(pliant.optimize(f), A, A, v).search)
     e-graphs: 1, ...
     """
-    chosen = tuple(rules)
-    wrong = [r for r in chosen if not isinstance(cast("Any", r), Rule)]
-    if wrong:
-        raise ArgumentError(
-            f"optimize: expected rules, got {type(wrong[0]).__name__}", hint="@pliant.rule makes one of an equation"
-        )
+    chosen = _rules(rules)
+    for name, given in (("memory", memory), ("terms", terms)):
+        if given is not None and (not isinstance(cast("Any", given), int) or isinstance(given, bool) or given < 1):
+            raise ArgumentError(f"optimize: {name}= takes a whole number from 1 on, got {given!r}")
     if f is None:
         return partial(optimize, rules=chosen, memory=memory, terms=terms)
     improvement = Improvement(chosen, memory, terms)
@@ -117,3 +122,17 @@ def optimize(
 
     again = partial(optimize, f, chosen, memory=memory, terms=terms)
     return Compiled(function_of(f), original=f, again=again, plain=f, improve=improvement, inside=region)
+
+
+def _rules(given: Any) -> tuple[Rule, ...]:
+    """Rules as a tuple."""
+    several = () if isinstance(given, Rule) or not isinstance(given, Iterable) else cast("Iterable[Any]", given)
+    rules = tuple(several)
+    wrong = [r for r in rules if not isinstance(r, Rule)] or ([] if several is given else [given])
+    if wrong:
+        named = "one" if isinstance(wrong[0], Rule) else type(wrong[0]).__name__
+        raise ArgumentError(
+            f"optimize: expected rules, got {named}",
+            hint="@pliant.rule makes one of an equation; rules=pliant.RULES + (mine,)",
+        )
+    return rules

@@ -11,20 +11,27 @@ from typing import Any, Final, final
 import numpy as np
 
 from pliant.compiled import Compiled, function_of
+from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Function, Param, Pattern, Value, Values
 from pliant.core.origin import CodeOrigin
 from pliant.core.types import DTYPES, Type
-from pliant.errors import ArgumentError, RewriteError
-from pliant.frontend.array import fresh
+from pliant.errors import ArgumentError, DTypeError, PliantError, RewriteError
+from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, value_of
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.number import is_number
 from pliant.frontend.tracing import current, thread
+from pliant.ops.elementwise import convert
 from pliant.ops.shape import broadcast
 from pliant.rewrite.rule import Level, Rule
 
 EXTENTS: Final = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 """Of axes while a rule is looked at: none is 1, no two are equal."""
+SAMPLES: Final = ("f64", "i64", "bool", "c128")
+"""Dtypes that a rule is looked at with: the first that its functions are defined for."""
+LEVELS: Final = ("exact", "stable", "algebraic")
+_SHAPES = re.compile(r"\s*\([\w\s,]*\)\s*(,\s*\([\w\s,]*\)\s*)*")
 _CORE = re.compile(r"\(([^()]*)\)")
 
 
@@ -37,14 +44,13 @@ def rule(
 ) -> Any:
     """A rewrite rule for `optimize`, from a function that returns the two sides of an equation.
 
-    f: a function of arrays, in plain NumPy, that returns `left, right`; it runs while programs are compiled. What is
-    found to be `left` may become `right`. Its parameters stand for any arrays: without `shapes` of one shape, or
-    numbers, for elementwise functions; else of the axes that shapes names, as signatures of `np.vectorize` do:
-    "(m,n),(n,k),(k)".
-    level: "exact" if both sides have the same bits, "stable" if the right one is at least as accurate, "algebraic" if
-    they are equal over the real numbers. where: given arrays (of which only shape and dtype mean anything), whether the
-    rule holds for such.
-    Raises RewriteError if the left side is no operation on arrays. `pliant.testing.check_rule` tests a rule.
+    f: a function of arrays, in plain NumPy, that returns `left, right`; it runs while programs are compiled, on arrays
+    without values. What is found to be `left` may become `right`. Its parameters stand for arrays of one shape, or
+    numbers, of an elementwise function; or, with `shapes`, for arrays of the axes that it names, as signatures of
+    `np.vectorize` do: "(m,n),(n,k),(k)". level: "exact" if both sides have the same bits, "stable" if the right one is
+    at least as accurate, "algebraic" if they are equal over the real numbers. where: given the `Shaped` of each
+    parameter, which has shape, dtype, ndim and size, whether the rule holds for such.
+    Raises RewriteError, when it is first used, if f is no such equation. `pliant.testing.check_rule` tests a rule.
 
     >>> import numpy as np, pliant
     >>> @pliant.rule(shapes="(n,n),(n,n)")
@@ -57,45 +63,88 @@ def rule(
     >>> "trace_of_product" in str(pliant.explain(f, A, A).rules)
     True
     """
+    if level not in LEVELS:
+        raise ArgumentError(f"rule: level= is one of {', '.join(LEVELS)}; got {level!r}")
+    if where is not None and not callable(where):
+        raise ArgumentError(f"rule: where= takes a function of the same parameters, got {type(where).__name__}")
     if f is None:
         return partial(rule, shapes=shapes, level=level, where=where)
-    equation = _Equation(function_of(f), shapes)
+    equation = _Equation(function_of(f), shapes, where)
+    doc = f.__doc__ or ""
     return Rule(
-        equation.name,
-        f.__doc__ or "",
-        level,
-        sides=equation.sides,
-        where=None if where is None else partial(_holds, where),
-        origin=equation.origin,
-        pattern=equation.pattern,
+        equation.name, doc, level, equation.sides, equation.holds, origin=equation.origin, pattern=equation.left
     )
+
+
+@final
+@frozen
+class Shaped:
+    """What is known of an array while a program is compiled."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
 
 
 @final
 class _Equation:
     """A function that returns both sides, traced for the types of what it is applied to."""
 
-    def __init__(self, f: Callable[..., Any], shapes: str | None) -> None:
+    def __init__(self, f: Callable[..., Any], shapes: str | None, where: Callable[..., bool] | None) -> None:
         self.__module__ = f.__module__
-        self.f, self.name = f, getattr(f, "__name__", "rule")
+        self.f, self.name, self.where = f, getattr(f, "__name__", "rule"), where
         self.origin = CodeOrigin(f.__code__, 0)
-        self.names = [*inspect.signature(f).parameters]
-        self.shapes = self.extents(shapes)
+        parameters = inspect.signature(f).parameters.values()
+        self.names = [p.name for p in parameters]
+        if not self.names or any([p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters]):
+            raise ArgumentError(f"rule {self.name}: expected a function of arrays by position")
+        self.axes = self.axes_of(shapes)
         self.traced = lru_cache(maxsize=256)(self.trace)
 
-    def extents(self, shapes: str | None) -> list[tuple[int, ...]]:
-        """The shapes that the parameters have while the rule is looked at."""
+    def axes_of(self, shapes: Any) -> list[list[str]] | None:
+        """The names of the axes of each parameter; None for those of elementwise functions."""
         if shapes is None:
-            return [()] * len(self.names)
-        cores = [[n.strip() for n in core.split(",") if n.strip()] for core in _CORE.findall(shapes)]
-        letters = list(dict.fromkeys(n for core in cores for n in core))
-        if len(cores) != len(self.names) or len(letters) > len(EXTENTS):
+            return None
+        cores = _CORE.findall(shapes) if isinstance(shapes, str) and _SHAPES.fullmatch(shapes) else []
+        axes = [[n.strip() for n in core.split(",") if n.strip()] for core in cores]
+        letters = {n for core in axes for n in core if not n.isdigit()}
+        if len(axes) != len(self.names) or len(letters) > len(EXTENTS):
             raise ArgumentError(
-                f"rule {self.name}: shapes={shapes!r} names {len(cores)} shapes, of {len(self.names)} parameters",
+                f"rule {self.name}: shapes={shapes!r} names {len(axes)} shapes, of {len(self.names)} parameters",
                 hint='a pair of parentheses for each, as in shapes="(m,n),(n)"',
             )
-        sizes = dict(zip(letters, EXTENTS, strict=False))
-        return [tuple([int(n) if n.isdigit() else sizes[n] for n in core]) for core in cores]
+        return axes
+
+    def holds(self, **bound: Value) -> bool:
+        """Whether the equation is about values of such types."""
+        shapes = [bound[name].shape for name in self.names]
+        return self.has_axes(shapes) and (self.where is None or self.asked(self.where, bound))
+
+    def has_axes(self, shapes: list[tuple[int, ...]]) -> bool:
+        """Whether arrays have the axes that are named, of equal extents where names are equal."""
+        if self.axes is None:
+            return len({s for s in shapes if s}) <= 1
+        extents = dict[str, int]()
+        pairs = [p for names, shape in zip(self.axes, shapes, strict=True) for p in zip(names, shape, strict=False)]
+        fits = [n == (int(name) if name.isdigit() else extents.setdefault(name, n)) for name, n in pairs]
+        return all(fits) and [*map(len, self.axes)] == [*map(len, shapes)]
+
+    def asked(self, where: Callable[..., Any], bound: dict[str, Value]) -> bool:
+        """What the user's condition says."""
+        given = {name: Shaped(v.shape, np.dtype(DTYPES[v.dtype])) for name, v in bound.items()}
+        try:
+            return bool(where(**given))
+        except Exception as error:
+            raise self.wrong(f"asks where= for arrays like {given}, which raises {_text(error)}") from error
 
     def trace(self, types: tuple[Type, ...]) -> Function:
         """Both sides, as a program of two results."""
@@ -110,29 +159,63 @@ class _Equation:
         return fn
 
     def both(self, *xs: Any) -> Any:
-        """Both sides, as arrays of one type."""
+        """Both sides, as arrays of one dtype."""
         made = callee(self.f, current())(*xs)
-        if not isinstance(made, tuple) or len(as_tuple(made)) != 2:
+        sides = as_tuple(made) if isinstance(made, tuple | list) else ()
+        if len(sides) != 2 or not all(
+            [isinstance(s, TracedArray | np.ndarray | np.generic) or is_number(s) for s in sides]
+        ):
             raise self.wrong("returns something else than two arrays: left, right")
-        left, right = map(as_traced, as_tuple(made))
-        y = left.value
-        z = value_of(right, y.dtype) if right.is_weak or right.is_scalar else right.value
-        z = broadcast(z, y.shape, ()) if not z.shape else z
+        left, right = map(as_traced, sides)
+        y, z = left.value, right.value
+        z = value_of(right, y.dtype) if right.is_weak else convert(z, y.dtype) if z.dtype[0] == y.dtype[0] else z
+        z = broadcast(z, y.shape, ()) if isinstance(z.op, Const) and y.shape else z
+        if y.type != z.type:
+            raise self.wrong(f"has sides of types {y.type} and {z.type}")
         return fresh(y, is_array=True), fresh(z, is_array=True)
 
-    def wrong(self, what: str) -> RewriteError:
+    def wrong(self, what: str, hint: str = "") -> RewriteError:
         """The error of a function that is no rule."""
-        return RewriteError(f"rule {self.name} {what}").at(("the rule", self.origin))
+        return RewriteError(f"rule {self.name} {what}", hint=hint).at(("the rule", self.origin))
 
-    def sides(self, *given: Value, **named: Value) -> tuple[Value, Value]:
-        """Both sides, of values."""
+    def sides(self, *given: Value, **named: Value) -> tuple[Value, Value] | None:
+        """Both sides, of values; None if it is not about values of such types."""
         values: Values = (*given, *[named[n] for n in self.names[len(given) :]])
-        left, right = self.traced(tuple([v.type for v in values]))(*values)
+        try:
+            left, right = self.traced(tuple([v.type for v in values]))(*values)
+        except (PliantError, TypeError, ValueError):  # as a function that is not defined for them
+            return None
         return left, right
 
-    def pattern(self) -> Pattern:
+    def sample(self) -> Function:
+        """Both sides, for arrays like those that the rule is about."""
+        extents = dict(zip(dict.fromkeys([n for core in self.axes or () for n in core]), EXTENTS, strict=False))
+        shapes = [
+            tuple([int(n) if n.isdigit() else extents[n] for n in core]) for core in self.axes or [[]] * len(self.names)
+        ]
+        failed: Exception | None = None
+        for dtype in SAMPLES:
+            try:
+                return self.traced(tuple([Type(dtype, shape) for shape in shapes]))
+            except (DTypeError, TypeError) as error:
+                failed = failed or error
+            except RewriteError:
+                raise
+            except Exception as error:
+                raise self.failed(error) from error
+        assert failed is not None
+        raise self.failed(failed) from failed
+
+    def failed(self, error: Exception) -> RewriteError:
+        """The error of a function that raises one, with the places of that."""
+        hint = "" if self.axes else 'for arrays with axes say so, as in shapes="(m,n),(n)"'
+        made = self.wrong(f"raises {_text(error)}", hint)
+        made.places = (*getattr(error, "places", ()), *made.places)
+        return made
+
+    def left(self) -> Pattern:
         """The left side with holes, whatever the parameters of its primitives."""
-        fn = self.traced(tuple([Type("f64", shape) for shape in self.shapes]))
+        fn = self.sample()
         made = dict[Value, Any](zip(fn.params, map(Pattern, self.names), strict=True))
         for node in fn.nodes:
             op = node.op
@@ -143,20 +226,16 @@ class _Equation:
         left = made[fn.results[0]]
         if not isinstance(left, Pattern) or isinstance(left.op, str):
             raise self.wrong("has a left side that is no operation on arrays")
-        unbound = [n for n, p in zip(self.names, fn.params, strict=True) if p not in _read(fn.results[:1])]
+        read = {v for node in Function("left", (), fn.results[:1]).nodes for v in node.values}
+        unbound = [n for n, p in zip(self.names, fn.params, strict=True) if p not in read]
         if unbound:
             raise self.wrong(f"has a left side that does not say what {', '.join(unbound)} is")
         return left
 
 
-def _holds(where: Callable[..., bool], **bound: Value) -> bool:
-    """What the user's condition says of arrays like these values."""
-    return bool(where(**{name: _like(value.type) for name, value in bound.items()}))
-
-
-def _read(results: Values) -> set[Value]:
-    """What results are made from."""
-    return {v for node in Function("left", (), results).nodes for v in node.values}
+def _text(error: Exception) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
 def _like(type: Type) -> Any:

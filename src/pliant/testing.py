@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.api import grad
 from pliant.core.build import hint_of, trace
-from pliant.core.ir import Function, Op, Tangents, Value, Values, param, substitute
+from pliant.core.ir import Function, Op, Pattern, Tangents, Value, Values, param, substitute
 from pliant.core.parse import parse
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, SHORT, Type
@@ -88,6 +88,8 @@ def check_rule(
     sides = rule.sides
     if program is None:
         assert sides is not None, f"{rule.name}: a rule made by `rewrite` needs a program to change"
+        named = sorted(holes(rule.left))
+        assert len(types) == len(named), f"{rule.name}: give a Type for each of {', '.join(named)}; got {len(types)}"
     before = verify(trace(program or (lambda *xs: cast("Any", sides)(*xs)[0]), *types))
     log = Log()
     after = verify(once(before, rule, log) if rule.grows else simplify(before, (rule,), log=log))
@@ -101,8 +103,15 @@ def check_rule(
     if rule.grows:
         return  # it is applied by an e-graph, where no rule comes before another
     together = Log()
-    simplify(before, rules, log=together)
+    simplify(before, [r for r in rules if not r.grows], log=together)
     assert together.fired[rule.name], f"{rule.name} never fires: others come first: {together}"
+
+
+def holes(pattern: Any) -> set[str]:
+    """The names of what a pattern leaves open."""
+    if not isinstance(pattern, Pattern):
+        return set()
+    return {pattern.op} if isinstance(pattern.op, str) else {name for arg in pattern.args for name in holes(arg)}
 
 
 def once(fn: Function, rule: Rule, log: Log) -> Function:

@@ -1,23 +1,21 @@
 """Equalities of real numbers that do not say which side is better: an e-graph keeps both, and the cost decides.
 
-They hold over the reals; floats may round differently, and infinities become NaN or the other way round.
+They hold over the reals; floats may round differently, and infinities become NaN or the other way round. Not among them
+are those by which ordinary finite numbers overflow (log x + log y = log(x·y)), those that idioms rely on not to hold
+(x − x tells whether x is finite), and x/c = x·(1/c), by which x/49 == 1 is false for 49.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from pliant.core.ir import Const, Value, const
-from pliant.ops.elementwise import Div, Sub, is_float, is_whole
+from pliant.core.ir import Value
+from pliant.ops.elementwise import is_float, is_whole
 from pliant.ops.power import power, sqrt
-from pliant.ops.shape import broadcast
 from pliant.ops.transcendental import exp, log
-from pliant.rewrite.rule import Rule, rewrite, rule
+from pliant.rewrite.rule import Rule, rule
 
 Sides = tuple[Any, Any]
-
-LEAST_INVERTED: Final = {"f16": 1e-4, "f32": 1e-37, "f64": 1e-307}
-"""Numbers whose inverses are normal numbers, as those numbers' are."""
 
 
 def are_floats(**xs: Value) -> bool:
@@ -178,18 +176,6 @@ def exp_of_log(x: Any) -> Sides:
 
 
 @rule(level="algebraic", where=are_reals)
-def sum_of_logs(x: Any, y: Any) -> Sides:
-    """log x + log y = log(x·y), for x, y > 0."""
-    return log(x) + log(y), log(x * y)
-
-
-@rule(level="algebraic", where=are_reals)
-def difference_of_logs(x: Any, y: Any) -> Sides:
-    """log x − log y = log(x/y), for x, y > 0."""
-    return log(x) - log(y), log(x / y)
-
-
-@rule(level="algebraic", where=are_reals)
 def log_of_root(x: Any) -> Sides:
     """log √x = (log x)/2."""
     return log(sqrt(x)), 0.5 * log(x)
@@ -199,12 +185,6 @@ def log_of_root(x: Any) -> Sides:
 def product_of_powers(x: Any, m: Any, n: Any) -> Sides:
     """xᵐ·xⁿ = xᵐ⁺ⁿ, for x > 0."""
     return power(x, m) * power(x, n), power(x, m + n)
-
-
-@rule(level="algebraic", where=are_reals)
-def product_of_roots(x: Any, y: Any) -> Sides:
-    """√x·√y = √(x·y), for x, y ≥ 0."""
-    return sqrt(x) * sqrt(y), sqrt(x * y)
 
 
 @rule(level="algebraic", where=are_reals)
@@ -219,36 +199,11 @@ def over_root(x: Any) -> Sides:
     return x / sqrt(x), sqrt(x)
 
 
-@rewrite(Div, level="algebraic", reads=(Const,))
-def over_number(value: Value) -> Value | None:
-    """x/c = x·(1/c), for a number c: a product takes a quarter of the time."""
-    x, c = value.args
-    if not isinstance(c.op, Const) or not x.shape or not is_float(c):
-        return None
-    least = LEAST_INVERTED[c.dtype]
-    return x * const(1.0 / c.op.value, c.dtype) if least < abs(c.op.value) < 1 / least else None
-
-
-@rewrite(Sub, level="algebraic")
-def minus_itself(value: Value) -> Value | None:
-    """x − x = 0."""
-    x, y = value.args
-    return broadcast(const(0, value.dtype), value.shape, ()) if x is y else None
-
-
-@rewrite(Div, level="algebraic")
-def over_itself(value: Value) -> Value | None:
-    """x/x = 1, for x ≠ 0."""
-    x, y = value.args
-    return broadcast(const(1, value.dtype), value.shape, ()) if x is y and value.type.is_float else None
-
-
 EQUALITIES: Final[tuple[Rule, ...]] = (
     sum_in_other_order, product_in_other_order, common_factor, common_factor_of_difference, common_divisor,
     factor_and_one, sum_of_same, sum_minus_term, difference_plus_term, minus_of_difference, minus_of_sum,
     sum_with_difference, product_over_factor, quotient_times_divisor, product_over_divisor, quotient_of_scaled,
-    quotient_of_quotient, over_quotient, product_of_exps, quotient_of_exps, over_exp, exp_of_log, sum_of_logs,
-    difference_of_logs, log_of_root, product_of_powers, product_of_roots, product_of_same_roots,
-    over_root, over_number, minus_itself, over_itself,
+    quotient_of_quotient, over_quotient, product_of_exps, quotient_of_exps, over_exp, exp_of_log,
+    log_of_root, product_of_powers, product_of_same_roots, over_root,
 )  # fmt: skip
 """Of elementwise operations."""

@@ -122,6 +122,11 @@ def product_of_scaled(value: Value) -> Value | None:
     return None
 
 
+def has_room(value: Value) -> bool:
+    """Whether sums of its elements do not overflow before they are scaled: half floats end at 65504."""
+    return value.type.is_float and value.dtype != "f16"
+
+
 def _scaled(value: Value) -> tuple[Value, Value | None, Elementwise] | None:
     """An array, the number that it is multiplied with or divided by (None for −1), and the operation."""
     op = value.op
@@ -131,7 +136,7 @@ def _scaled(value: Value) -> tuple[Value, Value | None, Elementwise] | None:
         return value.args[0], None, op
     if isinstance(op, Mul | Div):
         x, c = value.args if not value.args[1].shape or isinstance(op, Div) else value.args[::-1]
-        return (x, c, op) if not c.shape and value.type.is_float else None
+        return (x, c, op) if not c.shape and has_room(value) else None
     return None
 
 
@@ -176,7 +181,7 @@ def sum_of_rows_scaled(value: Value) -> Value | None:
     """Σ c·x = c·Σ x, where c does not change along the axes of the sum; and Σ x/c = (Σ x)/c."""
     (inner,), op = value.args, value.op
     assert isinstance(op, ReduceSum)
-    if not value.type.is_float:
+    if not has_room(value):
         return None
     for side in (0, 1) if isinstance(inner.op, Mul) else (1,):
         c = inner.args[side]

@@ -7,30 +7,46 @@ Equal terms are one object, and stay so when classes turn out to be equal (Wills
 from __future__ import annotations
 
 from cmath import isclose, isfinite
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Node, Number, Op, Param, Value, const, nodes, rebuild
-from pliant.core.types import Type
-from pliant.errors import RewriteError
+from pliant.core.types import Type, real_dtype
+from pliant.errors import ContradictionError, RewriteError
 
 Fold: TypeAlias = "Callable[[Op, tuple[Const, ...]], Number | None]"
 Price: TypeAlias = Callable[[Node], float]
 """What a primitive on operands of these types costs, more than 0."""
 
 
+LATER: Final = 1 << 60
+LESS: Final = 1 - 1e-7
+"""What is as it was is that much cheaper: of equally cheap programs, the one that changes least."""
+KEPT: Final = {"f16": 0.05, "f32": 1e-3, "f64": 1e-8}
+"""How small an operand of an operation on literals, or its result, may be, as a part of the largest: below, too many
+digits are lost for both sides to be taken as equal."""
+APART: Final = {"f16": 0.2, "f32": 0.02}
+"""How far apart numbers may be that rules say are equal, as a part of them; 0.001 of other dtypes."""
+
+
 @final
 class Term:
     """A primitive applied to classes. Its results are in classes too. Compared by identity."""
 
-    __slots__ = ("args", "key", "node", "outs", "text")
+    __slots__ = ("args", "born", "node", "outs", "text")
 
-    def __init__(self, node: Node, args: tuple[int, ...], outs: tuple[int, ...], text: bytes) -> None:
+    def __init__(self, node: Node, args: tuple[int, ...], outs: tuple[int, ...], text: bytes, born: int) -> None:
         self.node, self.args, self.outs = node, args, outs
         self.text = text  # what tells the primitive from others, the same in every process
+        self.born = born  # its number among those of the program as it was; LATER for others
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the program as it was has it."""
+        return self.born < LATER
 
 
 @final
@@ -59,6 +75,8 @@ class EGraph:
         self.terms: dict[Any, Term] = {}
         self.classes: dict[Value, int] = {}  # of values that were added
         self.texts: dict[Op, bytes] = {}
+        self.digests: dict[int, bytes] = {}  # of the cheapest ways, when these were last looked for
+        self.is_begun = False  # whether rules may add terms now
         self.touched: list[int] = []
         self.news: set[int] = set()  # classes that were made, or in which there is something new
 
@@ -103,7 +121,7 @@ class EGraph:
         for node in nodes((value,), stop=self.whole(value)):
             args = [found.get(a, self.classes.get(a)) for a in node.args]
             known = node.values[0] in self.classes
-            key = (type(node.op), node.op, tuple([self.find(a) for a in args if a is not None]))
+            key = key_of(node.op, tuple([self.find(a) for a in args if a is not None]))
             term = self.terms.get(key) if None not in args else None
             if not known and term is None:
                 return False
@@ -126,12 +144,12 @@ class EGraph:
 
     def insert(self, node: Node, args: tuple[int, ...]) -> Term:
         """The term that applies a node's primitive to classes."""
-        key = (type(node.op), node.op, args)
+        key = key_of(node.op, args)
         term = self.terms.get(key)
         if term is not None:
             return term
         outs = tuple([self.new_class(t) for t in node.types])
-        term = self.terms[key] = Term(node, args, outs, self.text_of(node))
+        term = self.terms[key] = Term(node, args, outs, self.text_of(node), LATER if self.is_begun else len(self.terms))
         for index, out in enumerate(outs):
             self.makers[out].append((term, index))
         for a in dict.fromkeys(args):
@@ -166,8 +184,9 @@ class EGraph:
         if self.fold is None or not operands or None in operands or len(term.outs) != 1:
             return
         (value,) = term.node.values
-        number = None if value.shape else self.fold(term.node.op, cast("tuple[Const, ...]", tuple(operands)))
-        if number is not None:
+        literals = cast("tuple[Const, ...]", tuple(operands))
+        number = None if value.shape else self.fold(term.node.op, literals)
+        if number is not None and is_faithful(literals, number, value.dtype):
             self.union(term.outs[0], self.class_of(const(number, value.dtype)))
 
     def union(self, a: int, b: int) -> bool:
@@ -184,15 +203,10 @@ class EGraph:
         self.readers[a] += self.readers[b]
         self.makers[b], self.readers[b] = [], []
         if b in self.literals:
-            self.check(self.literals[b], self.literals.setdefault(a, self.literals.pop(b)))
+            check(self.literals[b], self.literals.setdefault(a, self.literals.pop(b)))
         self.touched.append(a)
         self.news.add(a)
         return True
-
-    def check(self, a: Const, b: Const) -> None:
-        """RewriteError if two numbers are said to be equal that differ by more than rules may round."""
-        if isfinite(a.value) and isfinite(b.value) and not isclose(a.value, b.value, rel_tol=1e-3, abs_tol=1e-3):
-            raise RewriteError(f"{a.value} and {b.value} are said to be equal")
 
     def rebuild(self) -> None:
         """Make one term of those that have become equal, and one class of their results, until none is left."""
@@ -209,13 +223,14 @@ class EGraph:
         kept = dict[Term, None]()
         for term in readers:
             op = term.node.op
-            old = (type(op), op, term.args)
+            old = key_of(op, term.args)
             if self.terms.get(old) is term:
                 del self.terms[old]
             args = tuple(map(self.find, term.args))
-            same = self.terms.setdefault((type(op), op, args), term)
+            same = self.terms.setdefault(key_of(op, args), term)
+            if same is term or term.born < same.born:
+                same.args, same.born = args, term.born
             if same is term:
-                term.args = args
                 self.evaluate(term)
                 kept[term] = None
                 continue
@@ -236,8 +251,10 @@ class EGraph:
 
         def ready(term: Term) -> None:
             ways = [best[a] for a in term.args]
-            cost = price(term.node) + sum([w.cost for w in ways])
-            digest = blake2b(b"".join([term.text, *[w.digest for w in ways]]), digest_size=12).digest()
+            cost = price(term.node) * (LESS if term.is_given else 1) + sum([w.cost for w in ways])
+            below = [w.digest for w in ways]
+            below = sorted(below) if term.node.op.commutative else below
+            digest = blake2b(b"".join([term.text, *below]), digest_size=12).digest()
             for index in range(len(term.outs)):
                 at = digest + index.to_bytes(2, "big")
                 heappush(queue, (cost, at, len(queue), Way(cost, at, term, index)))
@@ -260,6 +277,7 @@ class EGraph:
                 waiting[term] -= 1
                 if not waiting[term]:
                     ready(term)
+        self.digests = {c: way.digest for c, way in best.items()}
         return best
 
     def values(self, ways: dict[int, Way]) -> dict[int, Value]:
@@ -277,4 +295,29 @@ class EGraph:
         """The results of a term on values of the classes that it reads."""
         if type(term.node.op) is Param:
             return term.node.values
-        return rebuild(term.node, tuple([made[a] for a in term.args]))
+        is_free = term.node.op.commutative and not term.is_given
+        args = sorted(term.args, key=self.digests.__getitem__) if is_free else term.args
+        return rebuild(term.node, tuple([made[a] for a in args]))
+
+
+def key_of(op: Op, args: tuple[int, ...]) -> Any:
+    """What equal terms have in common."""
+    return type(op), op, tuple(sorted(args)) if op.commutative else args
+
+
+def is_faithful(operands: Sequence[Const], number: Number, dtype: str) -> bool:
+    """Whether an operation on literals keeps most digits: no small one vanishes beside a large one, nothing cancels,
+    overflows or underflows. What it makes is equal to what a rule may make of it elsewhere, but for rounding."""
+    share = KEPT.get(real_dtype(dtype))
+    sizes = [abs(c.value) for c in operands]
+    if share is None or not all(map(isfinite, sizes)):
+        return share is None
+    most = max(*sizes, abs(number))
+    return isfinite(number) and all([size == 0 or size >= share * most for size in (*sizes, abs(number))])
+
+
+def check(a: Const, b: Const) -> None:
+    """ContradictionError if two numbers are said to be equal that differ by more than rules may round."""
+    far = APART.get(real_dtype(a.dtype), 1e-3)
+    if isfinite(a.value) and isfinite(b.value) and not isclose(a.value, b.value, rel_tol=far):
+        raise ContradictionError(f"{a.value} and {b.value} are said to be equal")

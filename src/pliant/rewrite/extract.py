@@ -11,7 +11,7 @@ from typing import Final, final
 
 from pliant.core.ir import Function, Value
 from pliant.core.scope import scope
-from pliant.rewrite.egraph import EGraph, Price, Term
+from pliant.rewrite.egraph import LESS, EGraph, Price, Term
 
 SWEEPS: Final = 8
 LEAST: Final = 1e-9
@@ -36,7 +36,7 @@ class Choice:
         """What a term costs alone."""
         found = self.prices.get(term)
         if found is None:
-            found = self.prices[term] = self.price(term.node)
+            found = self.prices[term] = self.price(term.node) * (LESS if term.is_given else 1)
         return found
 
     def read(self, c: int) -> None:
@@ -116,16 +116,20 @@ class Choice:
         """Make one class in the way with which the whole is cheapest."""
         now = self.terms[c]
         best, least = now, self.cost
-        for term in dict.fromkeys([t for t, _ in self.graph.makers[c]]):
-            if term is now or any([a not in self.terms for a in term.args]) or not usable(term):
-                continue
-            if self.is_made_from(term, c):
+        for term in self.options(c):
+            if term is now or not usable(term) or self.is_made_from(term, c):
                 continue
             self.turn(c, term)
             if self.cost < least * (1 - LEAST):
                 best, least = term, self.cost
         if self.terms[c] is not best:
             self.turn(c, best)
+
+    def options(self, c: int) -> list[Term]:
+        """The terms that make a class, in an order that no order of rules decides."""
+        digests = self.graph.digests
+        terms = dict.fromkeys([t for t, _ in self.graph.makers[c] if all([a in digests for a in t.args])])
+        return sorted(terms, key=lambda t: (t.born, t.text, [digests[a] for a in t.args]))
 
     def function(self, like: Function) -> Function:
         """The program, with the name and the parameters of another one."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast, final, overload
 
 from pliant.core.ir import Const, Op, Pattern, Value, const
 from pliant.core.origin import CodeOrigin, Origin, here
-from pliant.errors import DTypeError, RewriteError, ShapeError
+from pliant.errors import RewriteError
 from pliant.rewrite.explain import explain_rule
 from pliant.rewrite.match import Miss, kind_of, match_value
 
@@ -25,6 +25,7 @@ Level: TypeAlias = Literal["exact", "stable", "algebraic"]
 `algebraic`: equal over the real numbers, may round differently."""
 
 Sides: TypeAlias = "Callable[..., tuple[Any, Any]]"
+Equation: TypeAlias = "Callable[..., tuple[Any, Any] | None]"
 Step: TypeAlias = "Callable[[Value], Replacement]"
 
 
@@ -40,7 +41,7 @@ class Rule:
     name: str
     doc: str
     level: Level
-    sides: Sides | None = None
+    sides: Equation | None = None  # None for values that it says nothing about
     where: Callable[..., bool] | None = None
     step: Step | None = None
     of: type[Op] | None = None
@@ -58,6 +59,14 @@ class Rule:
             raise PicklingError(f"can't pickle rule {self.name}: it is not found as {module}.{self.name}")
         return _named, (module, self.name)
 
+    @property
+    def title(self) -> str:
+        """The name, and where the rule stands: what tells it from others of the same name."""
+        return f"{self.name} {self.origin.short}"
+
+    def __repr__(self) -> str:
+        return f"<rule {self.title}>"
+
     @cached_property
     def left(self) -> Pattern:
         """The left side with holes for the parameters of `sides`.
@@ -68,7 +77,7 @@ class Rule:
             return self.pattern()
         assert self.sides is not None
         code = cast("FunctionType", self.sides).__code__
-        left, _ = self.sides(*map(Pattern, code.co_varnames[: code.co_argcount]))
+        left, _ = cast("Sides", self.sides)(*map(Pattern, code.co_varnames[: code.co_argcount]))
         if not isinstance(left, Pattern) or not isinstance(left.op, Op):
             raise RewriteError(f"rule {self.name}: the left side must apply a primitive", hint="use @rewrite").at(
                 ("the rule", self.origin)
@@ -104,12 +113,10 @@ class Rule:
         """Both sides of an equation, with these values for its holes. The left one is `value`, unless the pattern left
         open what its primitives' parameters are."""
         assert self.sides is not None
-        try:
-            left, right = self.sides(**bound)
-        except (ShapeError, DTypeError):
-            if self.pattern is not None:
-                return value, None  # the equation is not about values of such types
-            raise
+        made = self.sides(**bound)
+        if made is None:
+            return value, None  # the equation is not about such values
+        left, right = made
         left = value if self.pattern is None else left
         if not isinstance(right, Value):
             # a number on the right takes the type of what it replaces, if that is a scalar

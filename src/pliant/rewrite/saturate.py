@@ -75,6 +75,7 @@ class _Saturation:
 
     def run(self) -> Saturated:
         """Rounds of the rules that come to rest, and one of the others whenever they have."""
+        self.graph.is_begun = True
         calm, wild = self.groups
         for rounds in range(ROUNDS):
             if not self.round(calm) and not self.is_full and not self.round(wild):
@@ -129,14 +130,14 @@ class _Saturation:
         for bound in Matcher(self.by_class, self.graph.literals).term(shape_of(rule), term, None, {}):
             holes = {name: self.values[c] for name, c in bound.items()}
             if rule.where is None or rule.where(**holes):
-                key = [self.digest(term), *[self.ways[c].digest for c in bound.values()]]
-                yield Found((rule.name, b"".join(key), id(rule)), rule, self.made(term)[0], holes)
+                key = [self.digest(term), *[self.ways[c].digest for _, c in sorted(bound.items())]]
+                yield Found((rule.title, b"".join(key), id(rule)), rule, self.made(term)[0], holes)
 
     def stepped(self, rule: Rule, term: Term) -> Iterator[Found]:
         """A term's results on values that a rule may look into."""
         for digest, outs in self.variants(rule, term):
             for index, value in enumerate(outs[:1] if rule.is_of_node else outs):
-                yield Found((rule.name, digest + bytes([index]), id(rule)), rule, value, None)
+                yield Found((rule.title, digest + bytes([index]), id(rule)), rule, value, None)
 
     def variants(self, rule: Rule, term: Term) -> Iterator[tuple[bytes, tuple[Value, ...]]]:
         """The results of a term on the cheapest values; and, of each operand in turn, on those made in another way that
@@ -144,6 +145,8 @@ class _Saturation:
         args, digest = [self.values[a] for a in term.args], self.digest(term)
         if not rule.reads or any([isinstance(v.op, rule.reads) for v in args]):
             yield digest, self.made(term)
+            if term.node.op.commutative and args[0] is not args[1]:
+                yield digest + b"swapped", rebuild(term.node, tuple(args[::-1]))
         for place, c in enumerate(term.args) if rule.reads else ():
             others = [(t, index) for t, index in self.graph.makers[c] if isinstance(t.node.op, rule.reads)]
             for other, index in sorted(others, key=self.order)[:ALTERNATIVES]:
@@ -159,7 +162,8 @@ class _Saturation:
 
     def digest(self, term: Term) -> bytes:
         """What tells a term from others, as long as the cheapest ways of its operands stay."""
-        return b"".join([term.text, *[self.ways[a].digest for a in term.args]])
+        below = [self.ways[a].digest for a in term.args]
+        return b"".join([term.text, *(sorted(below) if term.node.op.commutative else below)])
 
     def made(self, term: Term) -> tuple[Value, ...]:
         """A term's results on the cheapest values."""
@@ -192,7 +196,7 @@ class _Saturation:
         try:
             is_new = self.graph.union(self.graph.class_of(old), self.graph.class_of(new))
         except RewriteError as error:
-            raise RewriteError(f"rule {found.rule.name}: {error.args[0]}").at(
+            raise type(error)(f"rule {found.rule.name}: {error.args[0]}").at(
                 ("applied to", old.origin), ("the rule", found.rule.origin)
             ) from None
         if is_new:

@@ -17,8 +17,8 @@ from pliant.rewrite.extract import cheapest
 from pliant.rewrite.rule import Rule
 from pliant.rewrite.saturate import saturate
 
-PER_NODE: Final = 20
-LEAST: Final = 1_000
+PER_NODE: Final = 10
+LEAST: Final = 400
 MOST: Final = 30_000
 """Terms of an e-graph: so many for each node of the program and some more, never more than the last."""
 SEGMENT: Final = 600
@@ -63,7 +63,7 @@ class Search:
         fn = self.with_inner(fn)
         count = len(operations(fn))
         if count > SEGMENT:
-            return [in_parts(fn, SEGMENT, self.best)]
+            return self.of_parts(fn, bounds=bounds)
         with scope():
             graph = EGraph(fn.params, self.fold)
             roots = [graph.class_of(r) for r in fn.results]
@@ -75,6 +75,21 @@ class Search:
             self.report.classes += len({graph.find(c) for c in range(len(graph.above))})
             found = self.extracted(graph, roots, fn, bounds=bounds)
         return found or [fn]
+
+    def of_parts(self, fn: Function, *, bounds: bool) -> list[Function]:
+        """The same of a long program, one part after the other."""
+        found = list[list[Function]]()
+
+        def first(part: Function) -> Function:
+            found.append(self.programs(part, bounds=bounds))
+            return found[-1][0]
+
+        best = in_parts(fn, SEGMENT, first)
+        more = list[Function]()
+        for n in range(1, max([len(programs) for programs in found])):
+            rest = iter(found)
+            more.append(in_parts(fn, SEGMENT, lambda part, n=n, rest=rest: _nth(next(rest), n)))
+        return [best, *more]
 
     def extracted(self, graph: EGraph, roots: Sequence[int], fn: Function, *, bounds: bool) -> list[Function]:
         """The cheapest programs in an e-graph."""
@@ -120,6 +135,11 @@ class Search:
         if found is None:
             found = self.inner[fn] = self.best(fn)
         return found
+
+
+def _nth(programs: Sequence[Function], n: int) -> Function:
+    """The n-th, or the last."""
+    return programs[min(n, len(programs) - 1)]
 
 
 def operations(fn: Function) -> list[Node]:
