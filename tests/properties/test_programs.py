@@ -37,7 +37,7 @@ def test_native_programs_do_what_numpy_does(seed: int):
 
 @examples(60)
 @given(SEEDS)
-def test_what_a_search_by_safe_rules_finds_does_what_numpy_does(seed: int):
+def test_what_a_search_by_safe_rules_finds_is_what_is_compiled(seed: int):
     holds("searched", seed)
 
 
