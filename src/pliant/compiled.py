@@ -300,9 +300,9 @@ class Compiled:
 
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
-        from pliant.pipeline import optimise
+        from pliant.pipeline import for_backend
 
-        fn, compiler = optimise(program.fn), backend_named(backend)
+        fn, compiler = for_backend(program.fn, backend), backend_named(backend)
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()

@@ -129,6 +129,8 @@ COMPILE = (
     AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
     DEVIATIONS, DEAD,
 )  # fmt: skip
+JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
+"""For a compiler that has its own ideas of memory, and of which loops are one: programs on whole arrays."""
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
@@ -139,6 +141,16 @@ def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | No
 def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
     """`fn` ready to become code."""
     return run_passes(COMPILE, fn, log, check=check)
+
+
+def for_backend(fn: Function, backend: str) -> Function:
+    """`fn` as a backend wants it."""
+    return run_passes((INLINE, *JAX), fn) if backend == "jax" else optimise(fn)
+
+
+def for_jax(fn: Function) -> Function:
+    """`fn` for JAX, which may differentiate it: checkpoints and custom derivatives stay closed."""
+    return run_passes(JAX, fn)
 
 
 def run_passes(

@@ -13,6 +13,7 @@ from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
 from pliant.ops.compare import Maximum, Minimum, equal
 from pliant.ops.elementwise import Add, Mul, Sub, conj, convert
+from pliant.ops.in_jax import jax_module
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 
@@ -136,6 +137,10 @@ class CumulativeExtremum(Scan):
 
     domain = "biuf"
 
+    def jax(self, jnp: Namespace, x: Any) -> Any:
+        rows = jnp.asarray(x, dtype=jnp.int8) if x.dtype == bool else x
+        return jnp.asarray(getattr(jax_module("lax"), self.name)(rows, axis=self.axis, reverse=self.reverse), x.dtype)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
         if dx is None or not y.type.is_float or not x.shape[self.axis]:
@@ -200,6 +205,15 @@ class Recur(Sequential):
             y = b[(*head, j)] if y is None else a[(*head, j)] * y + b[(*head, j)]
             out.append(y)
         return xp.stack(out[::-1] if self.reverse else out, axis=self.axis) if out else b
+
+    def jax(self, jnp: Namespace, a: Any, b: Any) -> Any:
+        def step(y: Any, row: tuple[Any, Any]) -> tuple[Any, Any]:
+            y = row[0] * y + row[1]
+            return y, y
+
+        rows = jnp.moveaxis(a, self.axis, 0), jnp.moveaxis(b, self.axis, 0)
+        start = jnp.zeros_like(b, shape=(*b.shape[: self.axis], *b.shape[self.axis + 1 :]))
+        return jnp.moveaxis(jax_module("lax").scan(step, start, rows, reverse=self.reverse)[1], 0, self.axis)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, _), (da, db), (y,) = xs, dxs, self.apply(*xs)
