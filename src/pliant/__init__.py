@@ -22,7 +22,7 @@ from pliant.compiled import disable_jit
 from pliant.control import checkpoint, custom_derivative, stop_gradient
 from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
-from pliant.exchange import to_jax
+from pliant.exchange import from_jax, to_jax
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
@@ -45,6 +45,7 @@ __all__ = [
     "explain",
     "folds",
     "fori_loop",
+    "from_jax",
     "grad",
     "hessian",
     "hvp",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.backends.jax import emitted, jax_package, wide
+from pliant.backends.from_jax import translated
+from pliant.backends.jax import emitted, has_wide, jax_package, wide
 from pliant.compiled import Compiled, function_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values
@@ -17,8 +19,9 @@ from pliant.core.types import DTYPES, itemsize
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
+from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
-from pliant.frontend.kinds import is_traced
+from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program
 from pliant.frontend.signature import as_arrays, flatten, key_orders, signature, unflatten
@@ -56,6 +59,74 @@ def to_jax(f: Callable[..., Any]) -> Callable[..., Any]:
         return kept.emission(leaves, structure, (args, kwargs))(leaves)
 
     return of_jax
+
+
+def from_jax(g: Callable[..., Any]) -> Callable[..., Any]:
+    """The function `g` of JAX as one for functions that Pliant traces, and for NumPy arrays outside of them.
+
+    g is traced by JAX for the shapes and dtypes given, and what it is made of there is translated: derivatives,
+    batches, rewrite rules and machine code apply to it as to NumPy's functions. Derivatives of its own (`custom_jvp`,
+    `custom_vjp`) are kept. Arrays keep their dtypes: those of 64 bits are 64 bits inside, too, whatever
+    `jax_enable_x64` says. As under `jax.jit`, g is called once for each form of arguments, arrays that it captures are
+    those of that time, and numbers that are no arrays of the trace are known to it.
+    Raises UnsupportedError, which names the operation of JAX and its line, for what has no translation.
+
+    >>> import jax, numpy as np, pliant
+    >>> silu = pliant.from_jax(jax.nn.silu)
+    >>> pliant.grad(lambda x: np.sum(silu(x) ** 2))(np.array([0.0, 1.0]))
+    array([0.        , 1.35620804])
+    """
+    function_of(g)
+
+    def translated_of(*args: Any, **kwargs: Any) -> Any:
+        return _on_values(g, args, kwargs)
+
+    return Compiled(translated_of, original=g, again=functools.partial(from_jax, g))
+
+
+def _on_values(g: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The results of a function of JAX, in the current trace."""
+    jax = jax_package()
+    leaves, structure = flatten((args, kwargs))
+    leaves = [as_traced(x) if is_array(x) or type(x) is list else x for x in leaves]
+    xs = [x for x in leaves if is_traced(x)]
+
+    def flat(*given: Any) -> Any:
+        rest = iter(given)
+        args, kwargs = unflatten(structure, [next(rest) if is_traced(x) else x for x in leaves])
+        return g(*args, **kwargs)
+
+    like = [jax.ShapeDtypeStruct(x.shape, DTYPES[x.type.dtype], weak_type=x.is_weak) for x in xs]
+    with _bits_of(xs):
+        try:
+            program, made = jax.make_jaxpr(flat, return_shape=True)(*like)
+        except (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError) as error:
+            numbers = [x.value for x in xs if not x.shape]
+            raise TracedValueError(
+                f"from_jax: {str(error).partition('See https')[0].strip()}", hint="pass it as a Python int"
+            ).needing(*numbers) from None
+        arrays = dict[int, Any]()
+
+        def enter(x: Any) -> Value:
+            array = arrays.setdefault(id(x), (np.asarray(x), x))[0]
+            return as_traced(array).value
+
+        ys = translated(program, tuple([x.value for x in xs]), enter, is_wide=has_wide())
+    tree = jax.tree_util
+    results = [_result(y, a.weak_type) for y, a in zip(ys, program.out_avals, strict=True)]
+    return tree.tree_unflatten(tree.tree_structure(made), results)
+
+
+def _bits_of(xs: Sequence[TracedArray]) -> AbstractContextManager[Any]:
+    """64 bits in JAX, if arrays have them, or if there are none but numbers of Python's."""
+    arrays = [x for x in xs if not x.is_weak]
+    return wide() if not arrays or any([is_wide(x.value) for x in arrays]) else nullcontext()
+
+
+def _result(y: Value, is_weak: bool) -> TracedArray:
+    """A result as NumPy has it: a number, if it has no axes; one of Python's, where JAX takes it as such."""
+    made = fresh(y)
+    return TracedArray(made.storage, is_scalar=made.is_scalar, is_weak=is_weak and not y.shape)
 
 
 @final
@@ -106,7 +177,7 @@ class _Emission:
     def check(self, given: Sequence[Any]) -> None:
         """Raise if JAX could not hold the results, or tell that the function raises an exception."""
         jax = jax_package()
-        if jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
+        if not has_wide():
             for y in self.program.fn.results[: len(self.leaves)]:
                 if is_wide(y):
                     raise _narrow(y)
@@ -180,4 +251,4 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
     return _Emission(program, emitted(for_jax(program.fn)), found[-1].leaves, found[-1].structure)
 
 
-__all__ = ["to_jax"]
+__all__ = ["from_jax", "to_jax"]

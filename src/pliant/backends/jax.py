@@ -41,6 +41,11 @@ def wide() -> AbstractContextManager[Any]:
     return jax_package().enable_x64(True)
 
 
+def has_wide() -> bool:
+    """Whether JAX's arrays may have 64 bits."""
+    return bool(jax_package().dtypes.canonicalize_dtype(np.float64) == np.float64)
+
+
 @final
 class Emission:
     """`jax.numpy`, with Pliant's way to run a primitive on arrays of it.

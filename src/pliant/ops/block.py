@@ -124,7 +124,7 @@ class ReadBlock(Block):
             at = _column(jnp, start) + self.step[axis] * p
             is_outside = ((at < 0) | (at >= extent)) & (p < _column(jnp, length))
             is_missing = is_missing | _spread(jnp, is_outside, x.ndim, self.shared + axis, self.shared)
-        missing = jnp.zeros((0,), x.dtype).at[0].get(mode="fill")
+        missing = jnp.zeros((1,), x.dtype).at[1].get(mode="fill")
         return jnp.where(is_missing, missing, self.array(jnp, x, *bounds))
 
     def transpose(self, ct: Value, x: Value | Type, *bounds: Value) -> Tangents:
