@@ -100,11 +100,14 @@ def _on_values(g: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     with _bits_of(xs):
         try:
             program, made = jax.make_jaxpr(flat, return_shape=True)(*like)
-        except (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError) as error:
-            numbers = [x.value for x in xs if not x.shape]
+        except Exception as error:
+            numbers = [x.value for x in xs if not x.shape and x.type.kind in "biu"]
+            if not numbers:
+                raise
+            reason = str(error).partition("\n")[0]
             raise TracedValueError(
-                f"from_jax: {str(error).partition('See https')[0].strip()}", hint="pass it as a Python int"
-            ).needing(*numbers) from None
+                f"from_jax: a number has to be known to JAX: {reason}", hint="pass it as a Python int"
+            ).needing(*numbers) from error
         arrays = dict[int, Any]()
 
         def enter(x: Any) -> Value:

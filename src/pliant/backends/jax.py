@@ -148,7 +148,11 @@ class JaxBackend:
     def compile(self, fn: Function, *, pinned: Pairs = (), free: Sequence[int] = ()) -> Executable:
         """The function as a callable from arrays to fresh arrays of exactly the inferred types."""
         dtypes = [np.dtype(DTYPES[p.type.dtype]) for p in fn.params]
-        run = jax_package().jit(lambda *xs: evaluate(fn, xs, PLAIN))
+
+        def program(*xs: Any) -> tuple[Any, ...]:
+            return evaluate(fn, xs, PLAIN)
+
+        run = jax_package().jit(program)
 
         def call(arrays: Sequence[Any]) -> list[Any]:
             with wide():

@@ -37,7 +37,11 @@ def cond(op: Cond, jnp: Namespace, condition: Any, xs: Sequence[Any]) -> tuple[A
 
 def _side(fn: Function, jnp: Namespace) -> Any:
     step = stepper(fn, jnp)
-    return lambda *xs: step(xs)
+
+    def side(*xs: Any) -> tuple[Any, ...]:
+        return step(xs)
+
+    return side
 
 
 def while_loop(op: WhileLoop, jnp: Namespace, xs: Sequence[Any]) -> tuple[Any, ...]:
@@ -75,8 +79,11 @@ def retrace(op: Retrace, jnp: Namespace, xs: Sequence[Any]) -> tuple[Any, ...]:
     def step(carries: Any) -> Any:
         return ahead(carrying(op.ins, given, carries))
 
+    def once(_: Any, carries: Any) -> Any:
+        return step(carries)[:width]
+
     def many(carries: Any, n: Any) -> Any:
-        return lax.fori_loop(0, n, lambda _, state: step(state)[:width], carries)
+        return lax.fori_loop(0, n, once, carries)
 
     def counted(state: Any) -> Any:
         return state[0] + 1, step(state[1])[:width]

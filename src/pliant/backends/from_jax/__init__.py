@@ -17,7 +17,8 @@ HOLDERS: Final[dict[str, HolderRule]] = {**control.HOLDERS, **derivatives.HOLDER
 
 
 def translated(program: Any, xs: Values, enter: Callable[[Any], Value], *, is_wide: bool) -> Values:
-    """The results of a program of JAX. enter: the value, of the trace, of an array that it holds. is_wide: whether JAX has 64 bits."""
+    """The results of a program of JAX. enter: the value, of the trace, of an array that it holds. is_wide: whether JAX
+    has 64 bits."""
     return Walk(RULES, HOLDERS, enter, is_wide).closed(program, xs)
 
 

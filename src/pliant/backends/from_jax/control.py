@@ -17,6 +17,7 @@ from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import convert
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
+from pliant.ops.tape import Kind
 from pliant.ops.while_loop import WhileLoop
 
 
@@ -49,8 +50,8 @@ def scan(walk: Walk, eqn: Any, *xs: Value) -> Values:
     p = eqn.params
     consts, carries = p["num_consts"], p["num_carry"]
     body, free = walk.function(p["jaxpr"])
-    ins: list[In] = ["const"] * consts + ["carry"] * carries + ["each"] * (len(xs) - consts - carries)
-    ins += ["const"] * len(free)
+    counts: list[tuple[In, int]] = [("const", consts), ("carry", carries), ("each", len(xs) - consts - carries)]
+    ins: list[In] = [kind for kind, n in (*counts, ("const", len(free))) for _ in range(n)]
     outs: list[Any] = ["last"] * carries + ["stack"] * (len(eqn.outvars) - carries)
     step = _after_index(body)
     return Loop(p["length"], tuple(ins), tuple(outs), step, p["reverse"]).apply(*xs, *free)
@@ -83,8 +84,9 @@ def while_(walk: Walk, eqn: Any, *xs: Value) -> Values:
         return body(*own, *state, *free)
 
     types = [x.type for x in (*carries, *consts)]
-    ins = ("carry",) * len(carries) + ("const",) * len(consts)
-    return WhileLoop(trace(goes_on, *types), trace(step, *types), ins).apply(*carries, *consts)
+    ins: list[Kind] = ["carry" for _ in carries]
+    ins.extend("const" for _ in consts)
+    return WhileLoop(trace(goes_on, *types), trace(step, *types), tuple(ins)).apply(*carries, *consts)
 
 
 def cond(walk: Walk, eqn: Any, which: Value, *xs: Value) -> Values:
@@ -96,7 +98,10 @@ def cond(walk: Walk, eqn: Any, which: Value, *xs: Value) -> Values:
     starts = [len(xs) + sum(map(len, frees[:n])) for n in range(len(frees))]
 
     def branch(n: int) -> Callable[..., Values]:
-        return lambda _, *args: made[n][0](*args[: len(xs)], *args[starts[n] : starts[n] + len(frees[n])])
+        def run(_: Value, *args: Value) -> Values:
+            return made[n][0](*args[: len(xs)], *args[starts[n] : starts[n] + len(frees[n])])
+
+        return run
 
     def of(n: int, which: Value, args: Sequence[Value]) -> Values:
         if n == len(made) - 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from pliant.backends.from_jax.control import closed
 from pliant.backends.from_jax.walk import HolderRule, Walk, type_of, unsupported
@@ -150,8 +150,8 @@ def _alone(eqn: Any) -> Callable[..., Any]:
     """One operation as a function of JAX."""
 
     def alone(*xs: Any) -> Any:
-        found = eqn.primitive.get_bind_params(eqn.params)
-        parts, params = ((), found) if isinstance(found, dict) else found
+        found: Any = eqn.primitive.get_bind_params(eqn.params)
+        parts, params = ((), cast("Any", found)) if isinstance(found, dict) else found
         return eqn.primitive.bind(*parts, *xs, **params)
 
     return alone

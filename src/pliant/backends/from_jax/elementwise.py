@@ -30,8 +30,7 @@ SAME: Final[dict[str, Any]] = {
     "floor": rounding.floor, "ceil": rounding.ceil, "nextafter": rounding.nextafter, "rem": rounding.fmod,
     "and": bits.bitwise_and, "or": bits.bitwise_or, "xor": bits.bitwise_xor, "not": bits.invert,
     "shift_left": bits.left_shift, "real": complex.real, "imag": complex.imag, "complex": complex.complex,
-    "copy": lambda x: x, "copy_p": lambda x: x, "pvary": lambda x: x, "stop_gradient": stop_gradient,
-    "optimization_barrier": lambda *xs: [Barrier()(x) for x in xs],
+    "stop_gradient": stop_gradient,
 }  # fmt: skip
 """The function of their operands that operations are, whatever their parameters are."""
 
@@ -84,6 +83,16 @@ def _ordered(x: Value) -> Value:
     bits_of = bitcast(x, f"i{size}")
     flipped = bits.bitwise_xor(bits_of, const(2 ** (size - 1) - 1, f"i{size}"))
     return select(compare.less(bits_of, 0), flipped, bits_of)
+
+
+def same(x: Value, **_: Any) -> Value:
+    """The operand."""
+    return x
+
+
+def optimization_barrier(*xs: Value, **_: Any) -> list[Value]:
+    """The operands, known to no rewrite rule as these."""
+    return [Barrier()(x) for x in xs]
 
 
 def div(x: Value, y: Value, **_: Any) -> Value:
@@ -186,6 +195,7 @@ def reduce_precision(x: Value, *, exponent_bits: int, mantissa_bits: int, **_: A
 
 _RULES: Final[dict[str, Rule]] = {
     **{name: _plain(f) for name, f in SAME.items()},
+    "copy": same, "copy_p": same, "pvary": same, "optimization_barrier": optimization_barrier,
     "div": div, "integer_pow": integer_pow, "rsqrt": rsqrt, "round": round_, "conj": conj, "clamp": clamp,
     "select_n": select_n, "convert_element_type": convert_element_type,
     "bitcast_convert_type": bitcast_convert_type, "shift_right_arithmetic": shift_right_arithmetic,

@@ -17,7 +17,7 @@ from pliant.core.types import Type
 from pliant.errors import UnsupportedError
 from pliant.ops.bits import bitwise_and
 from pliant.ops.compare import greater_equal, less_equal, maximum, minimum
-from pliant.ops.elementwise import convert
+from pliant.ops.elementwise import convert, mul
 from pliant.ops.folds import start_of
 from pliant.ops.index import gather as gathered
 from pliant.ops.index import scatter_add, scatter_set
@@ -142,7 +142,8 @@ def _scatter(put: Put, idle: Callable[[str], float | None]) -> Rule:
         d = dimension_numbers
         gone, batches = tuple(d.inserted_window_dims), tuple(d.operand_batching_dims)
         own = [a for a in range(x.type.rank) if a not in (*gone, *batches)]
-        sizes = dict(zip(own, [u.shape[a] for a in d.update_window_dims], strict=True))
+        windowed: list[int] = [u.shape[a] for a in d.update_window_dims]
+        sizes = dict(zip(own, windowed, strict=True))
         windows = Windows(
             x.shape, tuple([sizes.get(a, 1) for a in range(x.type.rank)]), gone,
             tuple(d.scatter_dims_to_operand_dims), batches, tuple(d.scatter_indices_batching_dims), _mode(mode),
@@ -153,7 +154,7 @@ def _scatter(put: Put, idle: Callable[[str], float | None]) -> Rule:
         u = permute(u, tuple(windows.axes_of(u.type.rank, tuple(d.update_window_dims))))
         below = permute(x, windows.order)
         if not places:
-            places, below, u = [const(0, "i64")], reshape(below, (1, *below.shape))
+            places, below = [const(0, "i64")], reshape(below, (1, *below.shape))
             return reshape(put(below, places, u), x.shape)
         made = put(below, places, u) if valid is None else _inside(put, idle(x.dtype), below, places, valid, u)
         return permute(made, Permute(tuple(windows.order)).inverse())
@@ -186,7 +187,7 @@ def _subtracted(x: Value, places: Sequence[Value], u: Value) -> Value:
 
 
 def _multiplied(x: Value, places: Sequence[Value], u: Value) -> Value:
-    return scatter_fold(x, places, u, trace(lambda old, new: old * new, Type(x.dtype), Type(x.dtype)))
+    return scatter_fold(x, places, u, trace(mul, Type(x.dtype), Type(x.dtype)))
 
 
 def _greatest(x: Value, places: Sequence[Value], u: Value) -> Value:

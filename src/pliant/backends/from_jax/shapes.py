@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -65,9 +65,9 @@ def rev(x: Value, *, dimensions: Any, **_: Any) -> Value:
     return shape.flip(x, tuple(dimensions))
 
 
-def concatenate(*xs: Value, dimension: int, **_: Any) -> Value:
+def concatenate(x: Value, *others: Value, dimension: int, **_: Any) -> Value:
     """One after the other along an axis."""
-    return shape.concatenate(xs, dimension) if len(xs) > 1 else xs[0]
+    return shape.concatenate((x, *others), dimension) if others else x
 
 
 def stack(*xs: Value, axis: int = 0, **_: Any) -> Value:
@@ -84,13 +84,13 @@ def tile(x: Value, *, reps: Any, **_: Any) -> Value:
 
 def split(x: Value, *, sizes: Any, axis: int, **_: Any) -> list[Value]:
     """Parts along an axis."""
-    starts = [0, *accumulate(sizes)]
+    starts: list[int] = [0, *accumulate(sizes)]
     return [shape.slice_axis(x, axis, start, n) for start, n in zip(starts, sizes, strict=False)]
 
 
 def pad(x: Value, fill: Value, *, padding_config: Any, **_: Any) -> Value:
     """With more elements before, between and after those along each axis; fewer, where these are negative."""
-    config = [tuple(map(int, around)) for around in padding_config]
+    config: list[Any] = [tuple(map(int, around)) for around in padding_config]
     extents = [max(low + n + high + max(n - 1, 0) * inner, 0) for n, (low, high, inner) in _axes(x, config)]
     for axis, (low, high, inner) in enumerate(config):
         n = x.shape[axis]
@@ -143,16 +143,25 @@ def dynamic_update_slice(x: Value, u: Value, *starts: Value, **_: Any) -> Value:
     return updated(x, u, _within(starts, x.shape, u.shape))
 
 
-def _reduction(f: Any) -> Rule:
-    return lambda x, *, axes, **_: f(x, tuple(axes)) if axes else x
+def _reduction(f: Callable[[Value, tuple[int, ...]], Value]) -> Rule:
+    def rule(x: Value, *, axes: Any, **_: Any) -> Value:
+        return f(x, tuple(axes)) if axes else x
+
+    return rule
 
 
-def _arg(f: Any) -> Rule:
-    return lambda x, *, axes, index_dtype, **_: convert(f(x, axes[0]), short(index_dtype))
+def _arg(f: Callable[[Value, int], Value]) -> Rule:
+    def rule(x: Value, *, axes: Any, index_dtype: Any, **_: Any) -> Value:
+        return convert(f(x, axes[0]), short(index_dtype))
+
+    return rule
 
 
-def _scan(f: Any) -> Rule:
-    return lambda x, *, axis, reverse, **_: f(x, axis, reverse=reverse)
+def _scan(f: Callable[..., Value]) -> Rule:
+    def rule(x: Value, *, axis: int, reverse: bool, **_: Any) -> Value:
+        return f(x, axis, reverse=reverse)
+
+    return rule
 
 
 def cumlogsumexp(x: Value, *, axis: int, reverse: bool, **_: Any) -> Value:

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.core.build import abstract, free_values
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, Values, const, param
-from pliant.core.scope import current_scope, scope
+from pliant.core.scope import scope
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, UnsupportedError
 from pliant.ops.elementwise import convert
@@ -87,10 +87,10 @@ class Walk:
 
     def function(self, program: Any, name: str = "body") -> tuple[Function, Values]:
         """A program as a function of its operands, and then of what else it reads: values of the scope around it."""
-        with scope():
+        with scope() as own:
             params = tuple([param(type_of(v.aval)) for v in program.jaxpr.invars])
             results = self.closed(program, params)
-            free = free_values(Function(name, params, results), current_scope().number)
+            free = free_values(Function(name, params, results), own.number)
         return abstract(results, (*params, *free), name), free
 
 
