@@ -161,7 +161,7 @@ def test_batches(name: str):
     np.testing.assert_allclose(made, wanted, rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["gelu", "softplus", "custom_vjp", "solve", "scan", "cond", "log_sigmoid"])
+@pytest.mark.parametrize("name", ["gelu", "softplus", "solve", "inv", "scan", "cond", "log_sigmoid"])
 def test_second_derivatives(name: str):
     g, x = CASES[name]
     wanted = jax.hessian(loss(g, jnp))(jnp.asarray(x))
@@ -172,3 +172,17 @@ def test_reverse_mode_of_a_while_loop():
     f = pliant.from_jax(CASES["while_loop"][0])
     _, tangent = jax.jvp(loss(CASES["while_loop"][0], jnp), (jnp.asarray(X),), (jnp.ones(5),))
     np.testing.assert_allclose(np.sum(pliant.grad(loss(f, np))(X)), tangent, rtol=1e-10)
+
+
+def test_solutions_in_batches_have_second_derivatives():
+    g = CASES["solve"][0]
+    ps = np.stack([P, P + np.eye(4)])
+    f = pliant.from_jax(g)
+    made = pliant.hessian(lambda ps: np.sum(np.sin(pliant.vmap(f)(ps))))(ps)
+    with_jax = jax.hessian(lambda ps: jnp.sum(jnp.sin(jax.vmap(g)(ps))))(jnp.asarray(ps))
+    np.testing.assert_allclose(made, with_jax, rtol=1e-6, atol=1e-7)
+
+
+def test_derivatives_of_ones_own_come_back_to_jax():
+    f = pliant.to_jax(pliant.from_jax(CASES["custom_vjp"][0]))
+    np.testing.assert_allclose(jax.grad(lambda x: jnp.sum(f(x)))(jnp.asarray(X)), 2 * np.cos(X), rtol=1e-12)

@@ -15,9 +15,10 @@ from pliant.backends.from_jax.control import closed
 from pliant.backends.from_jax.walk import HolderRule, Walk, type_of, unsupported
 from pliant.core.build import trace
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Tangents, Value, Values
-from pliant.core.types import Type
-from pliant.ops.custom import CustomJvp, CustomVjp, Wrapper, lifted, pick, types_of
+from pliant.core.ir import Function, Namespace, Tangents, Value, Values
+from pliant.core.types import DTYPES, Type
+from pliant.ops.custom import CustomJvp, CustomVjp, Wrapper, lifted, pick, spread, types_of
+from pliant.transforms.jvp import instantiate
 from pliant.transforms.vmap import vmap
 
 Custom = CustomJvp | CustomVjp
@@ -25,15 +26,41 @@ Custom = CustomJvp | CustomVjp
 
 @final
 class Rule:
-    """What makes the primitive that has the derivative. Two are equal only if they are one."""
+    """What an operation of JAX is there, and what makes the primitive that has its derivative. Two are equal only if
+    they are one."""
 
-    def __init__(self, make: Callable[[], Custom]) -> None:
-        self.make = make
+    def __init__(self, alone: Callable[..., Any], make: Callable[[], Custom], walk: Walk, eqn: Any) -> None:
+        """alone: the operation, of arrays of JAX."""
+        self.alone, self.make, self.walk, self.eqn = alone, make, walk, eqn
 
     @cached_property
     def made(self) -> Custom:
         """The primitive."""
         return self.make()
+
+    def mapped(self, n: int, flags: tuple[bool, ...]) -> Rule:
+        """The same for n problems; flags: which operands are stacked."""
+        axes = tuple([0 if f else None for f in flags])
+        alone = import_module("jax").vmap(self.alone, in_axes=axes, axis_size=n)
+        return Rule(alone, lambda: _mapped(self.made, n, flags), self.walk, self.eqn)
+
+    def transposed(self, types: Sequence[Type], linear: Sequence[bool], made: Sequence[Type]) -> Function:
+        """Cotangents of the linear operands, of the others and of cotangents of what is made. JAX's are conjugate."""
+        jax, known = import_module("jax"), len(linear) - sum(linear)
+        conj, like = jax.numpy.conj, [jax.ShapeDtypeStruct(t.shape, DTYPES[t.dtype]) for t in types]
+
+        def pulled(*args: Any) -> Any:
+            given = args[:known]
+
+            def of_linear(*unknown: Any) -> Any:
+                rest, others = iter(unknown), iter(given)
+                return self.alone(*[next(rest) if f else next(others) for f in linear])
+
+            cts = [conj(ct) for ct in args[known:]]
+            return [conj(c) for c in jax.linear_transpose(of_linear, *pick(like, linear))(cts)]
+
+        wanted = [jax.ShapeDtypeStruct(t.shape, DTYPES[t.dtype]) for t in made]
+        return _program(self.walk, self.eqn, pulled, [*pick(like, [not f for f in linear]), *wanted])
 
     def __repr__(self) -> str:
         return "of JAX"
@@ -53,13 +80,22 @@ class FromJax(Wrapper):
     def expand(self, *xs: Value) -> Values:
         return self.body(*xs)
 
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return tuple(self.rule.alone(*xs))
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.rule.made.jvp(xs, dxs)
 
+    def transpose(self, ct: Tangents | Value, *xs: Value | Type) -> Tangents:
+        linear, made = [isinstance(x, Type) for x in xs], [y.type for y in self.body.results]
+        pulled = self.rule.transposed([p.type for p in self.body.params], linear, made)
+        cts = instantiate(self.body.results, ct if isinstance(ct, tuple) else (ct,))
+        known = [x for x in xs if isinstance(x, Value)]
+        return spread(pulled(*known, *cts), linear)
+
     def batch(self, n: int, batched: tuple[bool, ...], *xs: Value) -> Values:
         flags = tuple([b or x.type.is_float for b, x in zip(batched, xs, strict=True)])  # as cotangents are
-        rule = Rule(lambda: _mapped(self.rule.made, n, flags))
-        return FromJax(vmap(self.body, n, flags), rule).apply(*lifted(n, xs, batched, flags))
+        return FromJax(vmap(self.body, n, flags), self.rule.mapped(n, flags)).apply(*lifted(n, xs, batched, flags))
 
 
 def _mapped(op: Custom, n: int, flags: tuple[bool, ...]) -> Custom:
@@ -74,7 +110,8 @@ def _mapped(op: Custom, n: int, flags: tuple[bool, ...]) -> Custom:
 def custom_jvp(walk: Walk, eqn: Any, *xs: Value) -> Values:
     """What has tangents of its own."""
     body, free = walk.function(closed(eqn.params["call_jaxpr"]))
-    return FromJax(body, Rule(lambda: _with_tangents(walk, eqn, body))).apply(*xs, *free)
+    rule = Rule(_alone(eqn), lambda: _with_tangents(walk, eqn, body), walk, eqn)
+    return FromJax(body, rule).apply(*xs, *free)
 
 
 def custom_linear_solve(walk: Walk, eqn: Any, *xs: Value) -> Values:
@@ -88,7 +125,8 @@ def custom_linear_solve(walk: Walk, eqn: Any, *xs: Value) -> Values:
         return solve(*args[first : first + lengths.solve], *args[sides:count], *args[count:])
 
     body = trace(solved, *(x.type for x in (*xs, *free)))
-    return FromJax(body, Rule(lambda: _with_tangents(walk, eqn, body))).apply(*xs, *free)
+    rule = Rule(_alone(eqn), lambda: _with_tangents(walk, eqn, body), walk, eqn)
+    return FromJax(body, rule).apply(*xs, *free)
 
 
 def _with_tangents(walk: Walk, eqn: Any, body: Function) -> CustomJvp:
@@ -118,7 +156,8 @@ def custom_vjp(walk: Walk, eqn: Any, *xs: Value) -> Values:
     body, free = walk.function(closed(own))
     if free:
         raise unsupported(eqn, ", of a function that holds arrays,")
-    return FromJax(body, Rule(lambda: _with_cotangents(walk, eqn, body))).apply(*xs)
+    rule = Rule(_alone(eqn), lambda: _with_cotangents(walk, eqn, body), walk, eqn)
+    return FromJax(body, rule).apply(*xs)
 
 
 def _with_cotangents(walk: Walk, eqn: Any, body: Function) -> CustomVjp:
@@ -147,9 +186,11 @@ def _with_cotangents(walk: Walk, eqn: Any, body: Function) -> CustomVjp:
 
 
 def _alone(eqn: Any) -> Callable[..., Any]:
-    """One operation as a function of JAX."""
+    """One operation as a function of JAX; of its operands, and of others, which it does not look at."""
+    count = len(eqn.invars)
 
     def alone(*xs: Any) -> Any:
+        xs = xs[:count]
         found: Any = eqn.primitive.get_bind_params(eqn.params)
         parts, params = ((), cast("Any", found)) if isinstance(found, dict) else found
         return eqn.primitive.bind(*parts, *xs, **params)
