@@ -35,8 +35,9 @@ def to_jax(f: Callable[..., Any]) -> Callable[..., Any]:
 
     f is traced for the shapes and dtypes of its arguments, once for each, and becomes operations of `jax.numpy` and
     `jax.lax`: loops are `lax.scan`, or `lax.while_loop` if nothing bounds their steps, branches `lax.cond`. Containers
-    go in and come out as they are. Dtypes are NumPy's: what returns 64 bits needs `jax_enable_x64`. Writes to arguments
-    are local, as under derivatives; indices out of range read NaN (of integers the least one), and write nothing.
+    go in and come out as they are. Python's integers are known to the program, as what is static is to `jax.jit`.
+    Dtypes are NumPy's: what returns 64 bits needs `jax_enable_x64`. Writes to arguments are local, as under
+    derivatives; indices out of range read NaN (of integers the least one), and write nothing.
     JAX's derivatives of it follow Pliant's rules for each operation; `to_jax(pliant.grad(f))` is Pliant's own gradient.
     Raises DTypeError if a result has 64 bits and JAX has not, UnsupportedError for what JAX's functions cannot do: draw
     from generators that are made outside, or, under its transformations, raise exceptions by what arrays hold.
@@ -74,7 +75,7 @@ def from_jax(g: Callable[..., Any]) -> Callable[..., Any]:
     >>> import jax, numpy as np, pliant
     >>> silu = pliant.from_jax(jax.nn.silu)
     >>> pliant.grad(lambda x: np.sum(silu(x) ** 2))(np.array([0.0, 1.0]))
-    array([0.        , 1.35620804])
+    array([0.        , 1.35636297])
     """
     function_of(g)
 
@@ -144,10 +145,12 @@ class _Kept:
     def emission(self, leaves: Sequence[Any], structure: Any, tree: Any) -> _Emission:
         """The program for arguments like these."""
         given = as_arrays([_stand_in(x) if is_jax(x) else x for x in leaves])
-        key = (structure, key_orders(tree), *[(signature(x), is_jax(y)) for x, y in zip(given, leaves, strict=True)])
+        forms = [x if is_known(x) else (signature(x), is_jax(y)) for x, y in zip(given, leaves, strict=True)]
+        key = (structure, key_orders(tree), *map(type, given), *forms)
         with self.lock:
             for one in self.made.get(key, ()):
-                if one.program.fits(given) and one.program.is_for(given):
+                passed = [given[n] for n in one.places]
+                if one.program.fits(passed) and one.program.is_for(passed):
                     return one
             made = _traced(self.f, given, structure, [is_jax(x) for x in leaves])
             self.made[key] = [made, *self.made.get(key, ())][:PROGRAMS]
@@ -157,9 +160,12 @@ class _Kept:
 @final
 @frozen
 class _Emission:
-    """A program, what runs it on arrays of JAX, and how its results make what the function returns."""
+    """A program, what runs it on arrays of JAX, and how its results make what the function returns.
+
+    places: of the leaves that the program is a function of, among all."""
 
     program: Program
+    places: tuple[int, ...]
     run: Callable[..., tuple[Any, ...]]
     leaves: tuple[Any, ...]
     structure: Any
@@ -167,7 +173,7 @@ class _Emission:
     def __call__(self, given: Sequence[Any]) -> Any:
         program = self.program
         self.check(given)
-        operands = [given[i] for i in program.leaves] + [np.asarray(a) for a in program.captured]
+        operands = [given[self.places[i]] for i in program.leaves] + [np.asarray(a) for a in program.captured]
         with wide():
             asarray = jax_package("jax.numpy").asarray
             types = [DTYPES[p.dtype] for p in program.fn.params]
@@ -198,6 +204,11 @@ def is_jax(x: Any) -> bool:
     return hasattr(x, "aval") and hasattr(x, "dtype")
 
 
+def is_known(x: Any) -> bool:
+    """Whether a program is made for the value of an argument: of one of Python's integers."""
+    return type(x) in (int, bool)
+
+
 def is_wide(y: Value) -> bool:
     """Whether a value needs arrays of 64 bits."""
     return itemsize(y.dtype) >= (16 if y.dtype[0] == "c" else 8)
@@ -222,11 +233,12 @@ def _stand_in(x: Any) -> Any:
 
 
 def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax: Sequence[bool]) -> _Emission:
-    """The program of f."""
-    found = list[Closed]()
+    """The program of f, for whose Python integers it is made."""
+    found, places = list[Closed](), tuple([n for n, x in enumerate(given) if not is_known(x)])
 
-    def flat(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        leaves, structure = flatten((args, kwargs))
+    def flat(*xs: Any) -> tuple[Any, ...]:
+        passed = dict(zip(places, xs, strict=True))
+        leaves = [passed.get(n, x) for n, x in enumerate(given)]
         closed = trace_closed(
             f, leaves, structure, [is_traced(x) for x in leaves], may_raise=True, may_draw=True, may_set=True
         )
@@ -237,21 +249,20 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
         found.append(closed)
         return tuple([fresh(y, is_array=True) for y in closed.fn(*operands)])
 
-    args, kwargs = unflatten(structure, given)
-    compiled = Compiled(flat, original=f)
-    program = compiled.program(*args, **kwargs)
+    compiled = Compiled(flat)
+    program = compiled.program(*[given[n] for n in places])
     name = getattr(f, "__name__", "fn")
-    if any([are_jax[i] for i in program.known]):
+    if any([are_jax[places[i]] for i in program.known]):
         raise TracedValueError(
             f"to_jax: {name} needs to know a number that is in an array of JAX", hint="pass it as a Python int"
         )
-    places = [place for place, _ in program.written if place is not PRINTED]
-    if places or program.groups or compiled.objects.taken or program.changed is not None:
+    written = [place for place, _ in program.written if place is not PRINTED]
+    if written or program.groups or compiled.objects.taken or program.changed is not None:
         raise UnsupportedError(
             f"to_jax: {name} changes what is outside of it, like a generator of random numbers",
             hint="make it inside, from a seed that is an argument, or return what is changed",
         )
-    return _Emission(program, emitted(for_jax(program.fn)), found[-1].leaves, found[-1].structure)
+    return _Emission(program, places, emitted(for_jax(program.fn)), found[-1].leaves, found[-1].structure)
 
 
 __all__ = ["from_jax", "to_jax"]

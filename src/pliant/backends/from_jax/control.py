@@ -50,8 +50,10 @@ def scan(walk: Walk, eqn: Any, *xs: Value) -> Values:
     p = eqn.params
     consts, carries = p["num_consts"], p["num_carry"]
     body, free = walk.function(p["jaxpr"])
-    counts: list[tuple[In, int]] = [("const", consts), ("carry", carries), ("each", len(xs) - consts - carries)]
-    ins: list[In] = [kind for kind, n in (*counts, ("const", len(free))) for _ in range(n)]
+    ins: list[In] = ["const" for _ in range(consts)]
+    ins.extend("carry" for _ in range(carries))
+    ins.extend("each" for _ in range(len(xs) - consts - carries))
+    ins.extend("const" for _ in free)
     outs: list[Any] = ["last"] * carries + ["stack"] * (len(eqn.outvars) - carries)
     step = _after_index(body)
     return Loop(p["length"], tuple(ins), tuple(outs), step, p["reverse"]).apply(*xs, *free)
