@@ -10,7 +10,6 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.backends.from_jax import translated
 from pliant.backends.jax import emitted, has_wide, jax_package, wide
 from pliant.compiled import Compiled, function_of
 from pliant.core.frozen import frozen
@@ -25,7 +24,6 @@ from pliant.frontend.kinds import is_array, is_traced
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program
 from pliant.frontend.signature import as_arrays, flatten, key_orders, signature, unflatten
-from pliant.pipeline import for_jax
 
 PROGRAMS: Final = 64  # kept for one form of calls
 
@@ -87,6 +85,8 @@ def from_jax(g: Callable[..., Any]) -> Callable[..., Any]:
 
 def _on_values(g: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The results of a function of JAX, in the current trace."""
+    from pliant.backends.from_jax import translated
+
     jax = jax_package()
     leaves, structure = flatten((args, kwargs))
     leaves = [as_traced(x) if is_array(x) or type(x) is list else x for x in leaves]
@@ -234,6 +234,8 @@ def _stand_in(x: Any) -> Any:
 
 def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax: Sequence[bool]) -> _Emission:
     """The program of f, for whose Python integers it is made."""
+    from pliant.pipeline import for_jax
+
     found, places = list[Closed](), tuple([n for n, x in enumerate(given) if not is_known(x)])
 
     def flat(*xs: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from pliant.core.ir import Function, Op
 from pliant.core.types import DTYPES, Type
 from pliant.errors import MissingRuleError
 from pliant.ops.base import Unary
-from pliant.pipeline import for_backend
+from pliant.pipeline import for_backend, optimise
 from pliant.testing import run
 from tests.ops.elementwise_cases import DTYPES_OF_KIND, PRIMITIVES
 from tests.programs.programs import PROGRAMS
@@ -66,6 +66,17 @@ def test_a_gradient_of_a_loop_of_unknown_length_runs_its_steps_again():
 
     x = np.array([0.1, 0.2, 0.3])
     np.testing.assert_allclose(pliant.jit(gradient, backend="jax")(x), pliant.grad(f)(x), rtol=1e-10)
+
+
+def test_a_tape_is_none_of_jax():
+    def f(x: Any) -> Any:
+        while x < 100.0:
+            x = x * x
+        return x
+
+    fn = optimise(pliant.trace(pliant.grad(f), 3.0))
+    with pytest.raises(MissingRuleError, match="'record' has no 'jax' rule"):
+        backend_named("jax").compile(fn)([np.array(3.0)])
 
 
 @pytest.mark.parametrize("scan", [np.cumsum, np.cumprod, np.maximum.accumulate])

@@ -65,6 +65,10 @@ class Emission:
         """Its NumPy."""
         return jax_package("jax.numpy")
 
+    def matmul(self, x: Any, y: Any) -> Any:
+        """A product in all the bits of its operands, on devices too that would rather have fewer."""
+        return self.numpy.matmul(x, y, precision="highest")
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.numpy, name)
 
