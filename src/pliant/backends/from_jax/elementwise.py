@@ -180,8 +180,9 @@ def shift_right_logical(x: Value, y: Value, **_: Any) -> Value:
 
 
 def population_count(x: Value, **_: Any) -> Value:
-    """How many bits are set."""
-    return elementwise.convert(bits.bitwise_count(x), x.dtype)
+    """How many bits are set; NumPy counts those of the absolute value."""
+    unsigned = bitcast(x, "u" + x.dtype[1:]) if x.dtype[0] == "i" else x
+    return elementwise.convert(bits.bitwise_count(unsigned), x.dtype)
 
 
 def reduce_precision(x: Value, *, exponent_bits: int, mantissa_bits: int, **_: Any) -> Value:
