@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -290,3 +293,36 @@ def test_what_is_not_translated_is_named_with_its_line():
 
 def test_a_known_number_is_one_to_a_function_of_jax():
     assert pliant.from_jax(lambda x, n: x[:n])(X, 2).shape == (2,)
+
+
+def test_what_is_printed_comes_out_of_jax(x: Any, capfd: pytest.CaptureFixture[str]):
+    def f(x: Any) -> Any:
+        for i in range(2):
+            print(i, x[0] > 0)
+        return x * 2
+
+    jax.block_until_ready(jax.jit(pliant.to_jax(f))(x))
+    jax.effects_barrier()
+    assert capfd.readouterr().out == "0 True\n1 True\n"
+
+
+def test_arrays_on_several_devices_stay_there():
+    script = """
+import jax, numpy as np, pliant
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+def f(x):
+    y = np.zeros_like(x)
+    y[:, 1:] = x[:, :-1] * 2
+    return np.tanh(y) + x
+
+mesh = Mesh(np.array(jax.devices()), ("d",))
+x = jax.device_put(jax.numpy.arange(32, dtype="float32").reshape(8, 4), NamedSharding(mesh, P("d", None)))
+y = jax.jit(pliant.to_jax(f))(x)
+parts = jax.jit(jax.shard_map(pliant.to_jax(f), mesh=mesh, in_specs=P("d", None), out_specs=P("d", None)))
+assert len(mesh.devices) == 2 and y.sharding.is_equivalent_to(x.sharding, 2)
+np.testing.assert_allclose(y, f(np.array(x)), rtol=1e-6)
+np.testing.assert_allclose(parts(x), f(np.array(x)), rtol=1e-6)
+"""
+    flags = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    subprocess.run([sys.executable, "-c", script], env=flags, check=True)
