@@ -22,6 +22,7 @@ from pliant.compiled import disable_jit
 from pliant.control import checkpoint, custom_derivative, stop_gradient
 from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
+from pliant.exchange import from_jax, to_jax
 from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.improvement import RULES, optimize
@@ -47,6 +48,7 @@ __all__ = [
     "explain",
     "folds",
     "fori_loop",
+    "from_jax",
     "grad",
     "hessian",
     "hvp",
@@ -64,6 +66,7 @@ __all__ = [
     "stop_gradient",
     "switch",
     "threads",
+    "to_jax",
     "trace",
     "treeverse",
     "value_and_grad",

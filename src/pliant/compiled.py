@@ -305,7 +305,7 @@ class Compiled:
     def _made(self, program: Program, backend: str, names: Sequence[str]) -> Entry:
         """A program with its code; `names` of the leaves, if some may be donated."""
         compiler = backend_named(backend)
-        fn = self.optimised(program.fn, Log())
+        fn = self.optimised(program.fn, Log(), backend)
         given = {n: name for n, name in enumerate(names) if name.partition("[")[0] in self.donate}
         donation = Donation(program, given) if given else None
         free = tuple(donation.params.values()) if donation else ()
@@ -320,11 +320,11 @@ class Compiled:
         entry.code(())
         return entry
 
-    def optimised(self, fn: Function, log: Log) -> Function:
+    def optimised(self, fn: Function, log: Log, backend: str = DEFAULT_BACKEND) -> Function:
         """A program as it becomes code."""
-        from pliant.pipeline import optimise
+        from pliant.pipeline import for_backend
 
-        return optimise(self.improve(fn, log) if self.improve else fn, log)
+        return for_backend(self.improve(fn, log) if self.improve else fn, backend, log)
 
     @property
     def _thawed(self) -> Callable[..., Any]:

@@ -132,6 +132,8 @@ COMPILE = (
     DEVIATIONS, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
+JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
+"""For a compiler that has its own ideas of memory, and of which loops are one: programs on whole arrays."""
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
@@ -142,6 +144,16 @@ def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | No
 def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
     """`fn` ready to become code."""
     return run_passes(COMPILE, fn, log, check=check)
+
+
+def for_backend(fn: Function, backend: str, log: Log | None = None) -> Function:
+    """`fn` as a backend wants it."""
+    return run_passes((INLINE, *JAX), fn, log) if backend == "jax" else optimise(fn, log)
+
+
+def for_jax(fn: Function) -> Function:
+    """`fn` for JAX, which may differentiate it: checkpoints and custom derivatives stay closed."""
+    return run_passes(JAX, fn)
 
 
 def run_passes(

@@ -116,7 +116,7 @@ def derivatives_agree(flow: Flow, backend: str = "") -> str | None:
     if flow.dtype != "float64":
         return None
     expected(flow)
-    loss, xs, ways = _loss_of(flow)
+    loss, xs, ways = loss_of(flow)
     rough = 1e-5 if is_rough(flow) else 1e-8
 
     def losses(*xs: Any) -> Any:
@@ -156,7 +156,7 @@ def second_derivatives_agree(flow: Flow) -> str | None:
     if flow.dtype != "float64" or is_rough(flow):
         return None
     expected(flow)
-    loss, xs, ways = _loss_of(flow)
+    loss, xs, ways = loss_of(flow)
     every = (0, 1, 2)
 
     def along(f: Any) -> Any:
@@ -193,7 +193,7 @@ def second_derivatives_agree(flow: Flow) -> str | None:
     return None
 
 
-def _loss_of(flow: Flow) -> tuple[Any, list[Any], list[Any]]:
+def loss_of(flow: Flow) -> tuple[Any, list[Any], list[Any]]:
     """A number made of all results, its three arguments, and a way to go from there."""
     f = flow.function()
     inputs = flow.inputs()

@@ -117,6 +117,16 @@ class ReadBlock(Block):
             y = _along(xp, y, self.shared + axis, self.shared, at, is_inside)
         return y
 
+    def jax(self, jnp: Namespace, x: Any, *bounds: Any) -> Any:
+        rank, is_missing = len(self.step), jnp.asarray(False)
+        for axis, (start, length) in enumerate(zip(bounds[:rank], bounds[rank:], strict=True)):
+            p, extent = jnp.arange(self.shape[axis]), x.shape[axis + self.shared]
+            at = _column(jnp, start) + self.step[axis] * p
+            is_outside = ((at < 0) | (at >= extent)) & (p < _column(jnp, length))
+            is_missing = is_missing | _spread(jnp, is_outside, x.ndim, self.shared + axis, self.shared)
+        missing = jnp.zeros((1,), x.dtype).at[1].get(mode="fill")
+        return jnp.where(is_missing, missing, self.array(jnp, x, *bounds))
+
     def transpose(self, ct: Value, x: Value | Type, *bounds: Value) -> Tangents:
         zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
         return (AddBlock(self.step, self.shared)(zeros, ct, *bounds), *(None for _ in bounds))

@@ -14,6 +14,7 @@ from pliant.core.ir import Const, Function, Namespace, Param, Tangents, Value, V
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops import in_jax
 from pliant.ops.bits import logical_not
 from pliant.ops.branch_part import Part, Unset, slots_of
 from pliant.ops.custom import Holder, pick, present, spread, texts, types_of
@@ -54,6 +55,9 @@ class Cond(Holder):
 
     def array(self, xp: Namespace, condition: Any, *xs: Any) -> tuple[Any, ...]:
         return evaluate(self.then if bool(condition) else self.otherwise, xs, xp)
+
+    def jax(self, jnp: Namespace, condition: Any, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.cond(self, jnp, condition, xs)
 
     @property
     def branches(self) -> tuple[Function, Function]:

@@ -19,6 +19,7 @@ from pliant.core.print import Printer, parameters
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops import in_jax
 from pliant.ops.base import Movement
 from pliant.transforms.jvp import instantiate, jvp, push
 from pliant.transforms.transpose import pull, vjp
@@ -36,6 +37,9 @@ class StopGradient(Op):
 
     def array(self, xp: Namespace, x: Any) -> Any:
         return x
+
+    def jax(self, jnp: Namespace, x: Any) -> Any:
+        return in_jax.jax_module("lax").stop_gradient(x)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)
@@ -61,6 +65,9 @@ class Barrier(Movement):
 
     def array(self, xp: Namespace, x: Any) -> Any:
         return x
+
+    def jax(self, jnp: Namespace, x: Any) -> Any:
+        return in_jax.jax_module("lax").optimization_barrier(x)
 
     def transpose(self, ct: Value, x: Value | Type) -> Tangents:
         return (ct,)
@@ -123,6 +130,9 @@ class Checkpoint(Wrapper):
 
     def expand(self, *xs: Value) -> Values:
         return self.body(*xs)
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.checkpoint(self.body, jnp, xs)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         active = [d is not None for d in dxs]
@@ -205,6 +215,9 @@ class CustomJvp(Wrapper):
     def expand(self, *xs: Value) -> Values:
         return self.body(*xs)
 
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.custom_jvp(self, jnp, xs)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         ys = self.apply(*xs)
         full = [d for x, d in zip(xs, instantiate(xs, dxs), strict=True) if x.type.is_float]
@@ -238,6 +251,9 @@ class CustomVjp(Wrapper):
 
     def expand(self, *xs: Value) -> Values:
         return self.body(*xs)
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.custom_vjp(self, jnp, xs)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         ys = self.apply(*xs)

@@ -26,5 +26,8 @@ class Definite(Matrices):
                 found[place] = False
         return found
 
+    def jax(self, jnp: Namespace, a: Any) -> Any:
+        return jnp.all(jnp.isfinite(jnp.linalg.cholesky(a, symmetrize_input=False)), axis=(-2, -1))
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return (self(*xs),), (None,)

@@ -22,6 +22,12 @@ from pliant.ops.index_rules import added
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast
 
+UFUNCS: Final = {
+    "sum": "add", "total": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
+    "all": "logical_and",
+}  # fmt: skip
+"""The function of two arrays that a fold applies."""
+
 STARTS: Final = {"sum": 0, "total": 0, "prod": 1, "any": 0, "all": 1}
 
 

@@ -64,6 +64,16 @@ class Indexed(Linear):
         outer = [xp.arange(shape[a]).reshape((-1,) + (1,) * (rank - 1 - a)) for a in range(self.shared)]
         return (*outer, *indices)
 
+    def read_in_jax(self, jnp: Namespace, x: Any, indices: Sequence[Any]) -> Any:
+        """The elements of an array of JAX at the places; where there is none, NaN, or the least integer."""
+        return x.at[self.grid(jnp, indices)].get(mode="fill", wrap_negative_indices=False)
+
+    def written_in_jax(self, method: str, jnp: Namespace, x: Any, *rest: Any) -> Any:
+        """An array of JAX after a method of its `at`, which leaves out what is not in range."""
+        *indices, u = rest
+        at = x.at[self.grid(jnp, indices)]
+        return getattr(at, method)(u, mode="drop", unique_indices=self.unique, wrap_negative_indices=False)
+
 
 @final
 @frozen
@@ -81,6 +91,9 @@ class Gather(Indexed):
 
     def numpy(self, np: Namespace, x: Any, *indices: Any) -> Any:
         return np.asarray(x[self.places(np, x, indices)])
+
+    def jax(self, jnp: Namespace, x: Any, *indices: Any) -> Any:
+        return self.read_in_jax(jnp, x, indices)
 
     def transpose(self, ct: Value, x: Value | Type, *indices: Value) -> Tangents:
         zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
@@ -199,8 +212,17 @@ class ScatterSet(Scatter):
         return y
 
     def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
+        if self.unique or 0 in x.shape:
+            return self.written_in_jax("set", jnp, x, *rest)
+        # in parallel any of the writes to a place may come last: all others go to where there is no place
         *indices, u = rest
-        return x.at[self.grid(jnp, indices)].set(u)
+        places = jnp.broadcast_arrays(*self.grid(jnp, indices))
+        numbers = jnp.reshape(jnp.arange(places[0].size), places[0].shape)
+        options: dict[str, Any] = {"mode": "drop", "wrap_negative_indices": False}
+        board = jnp.full(x.shape[: len(places)], -1).at[tuple(places)].max(numbers, **options)
+        is_last = board.at[tuple(places)].get(mode="fill", fill_value=-1, wrap_negative_indices=False) == numbers
+        first = jnp.where(is_last, places[0], x.shape[0])
+        return x.at[(first, *places[1:])].set(u, unique_indices=True, **options)
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
@@ -264,8 +286,7 @@ class ScatterAdd(Scatter):
         return y
 
     def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
-        *indices, u = rest
-        return x.at[self.grid(jnp, indices)].add(u)
+        return self.written_in_jax("add", jnp, x, *rest)
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest

@@ -14,8 +14,9 @@ from pliant.core.print import Printer
 from pliant.core.scope import scope
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, ShapeError
+from pliant.ops import loop_in_jax
 from pliant.ops.custom import pick, spread
-from pliant.ops.folds import start_of
+from pliant.ops.folds import UFUNCS, start_of
 from pliant.ops.region import needed, settle, smaller
 from pliant.transforms.evaluate import stepper
 
@@ -25,10 +26,6 @@ Out: TypeAlias = Literal["last", "stack", "sum", "total", "prod", "max", "min", 
 AS_OUT: Final[dict[In, Out]] = {"const": "sum", "carry": "last", "each": "stack"}
 AS_IN: Final[dict[Out, In]] = {"sum": "const", "total": "const", "last": "carry", "stack": "each"}
 KINDS: Final = (*AS_OUT, "count")
-UFUNCS: Final = {
-    "sum": "add", "total": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
-    "all": "logical_and",
-}  # fmt: skip
 
 
 @frozen
@@ -86,6 +83,9 @@ class LoopForm(Op):
                     made[n] = y if made[n] is None else getattr(xp, UFUNCS[kind])(made[n], y)
         carries = iter(pick(state, [kind == "carry" for kind in self.ins]))
         return tuple([next(carries) if k == "last" else self._column(xp, n, made[n]) for n, k in enumerate(self.outs)])
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return loop_in_jax.loop(self, jnp, xs)
 
     def steps(self, xs: Sequence[Any]) -> int:
         """How many steps are run, given the operands."""

@@ -10,8 +10,9 @@ from pliant.core.ir import Function, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
 from pliant.ops.custom import Wrapper, pick, spread
+from pliant.ops.folds import UFUNCS
 from pliant.ops.loop import Loop
-from pliant.ops.loop_form import UFUNCS, In, Out
+from pliant.ops.loop_form import In, Out
 from pliant.ops.paired import paired
 from pliant.transforms.jvp import instantiate
 

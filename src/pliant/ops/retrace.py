@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 from pliant.core.frozen import frozen
-from pliant.core.ir import Function, Tangents, Value, Values
+from pliant.core.ir import Function, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops import in_jax
 from pliant.ops.custom import Holder, pick, require, spread, texts, types_of
 from pliant.ops.region import needed, read_by, smaller
 from pliant.ops.tape import Kind, Record, Rewind, carries_of
@@ -65,6 +66,9 @@ class Retrace(Holder):
         given = xs[: len(self.ins)]
         *_, tape = Record(self.test, self.ahead, self.ins).apply(*given)
         return self.rewind.apply(*self.operands(tape, xs))
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.retrace(self, jnp, xs)
 
     @property
     def rewind(self) -> Rewind:

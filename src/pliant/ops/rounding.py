@@ -47,28 +47,34 @@ class Rint(Rounding):
         return torch.round(x)
 
 
+class Quotient(Elementwise):
+    """Of whole numbers by 0 it is 0."""
+
+    domain = "iuf"
+
+    def jax(self, jnp: Namespace, x: Any, y: Any) -> Any:
+        compute = getattr(jnp, self.name)
+        if jnp.issubdtype(y.dtype, jnp.inexact):
+            return compute(x, y)
+        return jnp.where(y == 0, jnp.zeros_like(y), compute(x, jnp.where(y == 0, jnp.ones_like(y), y)))
+
+
 @final
-class FloorDivide(Elementwise):
+class FloorDivide(Quotient):
     """⌊x / y⌋; 0 for whole x and y = 0."""
 
-    domain = "iuf"
-
 
 @final
-class Remainder(Elementwise):
+class Remainder(Quotient):
     """x − y·⌊x / y⌋, with the sign of y; 0 for whole x and y = 0."""
-
-    domain = "iuf"
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return without_multiple(self, xs, dxs, floor_divide)
 
 
 @final
-class Fmod(Elementwise):
+class Fmod(Quotient):
     """x without the multiples of y, with the sign of x; 0 for whole x and y = 0."""
-
-    domain = "iuf"
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return without_multiple(self, xs, dxs, truncated_quotient)

@@ -13,6 +13,7 @@ from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import KINDS, Linear
 from pliant.ops.compare import Maximum, Minimum, equal
 from pliant.ops.elementwise import Add, Mul, Sub, conj, convert
+from pliant.ops.in_jax import jax_module
 from pliant.ops.select import select
 from pliant.ops.shape import broadcast, concatenate, lift, slice_axis
 
@@ -81,6 +82,11 @@ class Scan(Sequential):
             return self.forward(xp, x)
         return xp.flip(self.forward(xp, xp.flip(x, axis=self.axis)), axis=self.axis)
 
+    def jax(self, jnp: Namespace, x: Any) -> Any:
+        # XLA on CPUs (jaxlib 0.10) fuses a write to a window of x into a scan of it, and reads what it has overwritten:
+        # cumsum(y.at[1:3].set(y[0:2])) is wrong. See tests/backends/test_jax.py.
+        return self.array(jnp, jax_module("lax").optimization_barrier(x))
+
     @abstractmethod
     def forward(self, xp: Namespace, x: Any) -> Any:
         """The scan from the front."""
@@ -135,6 +141,11 @@ class CumulativeExtremum(Scan):
     """Running extremum; NaN from the first NaN on. Of elements that tie, the first has the derivative."""
 
     domain = "biuf"
+
+    def jax(self, jnp: Namespace, x: Any) -> Any:
+        lax = jax_module("lax")
+        rows = lax.optimization_barrier(jnp.asarray(x, dtype=jnp.int8) if x.dtype == bool else x)  # see above
+        return jnp.asarray(getattr(lax, self.name)(rows, axis=self.axis, reverse=self.reverse), x.dtype)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (x,), (dx,), (y,) = xs, dxs, self.apply(*xs)
@@ -200,6 +211,15 @@ class Recur(Sequential):
             y = b[(*head, j)] if y is None else a[(*head, j)] * y + b[(*head, j)]
             out.append(y)
         return xp.stack(out[::-1] if self.reverse else out, axis=self.axis) if out else b
+
+    def jax(self, jnp: Namespace, a: Any, b: Any) -> Any:
+        def step(y: Any, row: tuple[Any, Any]) -> tuple[Any, Any]:
+            y = row[0] * y + row[1]
+            return y, y
+
+        rows = jnp.moveaxis(a, self.axis, 0), jnp.moveaxis(b, self.axis, 0)
+        start = jnp.zeros_like(b, shape=(*b.shape[: self.axis], *b.shape[self.axis + 1 :]))
+        return jnp.moveaxis(jax_module("lax").scan(step, start, rows, reverse=self.reverse)[1], 0, self.axis)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, _), (da, db), (y,) = xs, dxs, self.apply(*xs)

@@ -31,8 +31,7 @@ class ScatterExtremum(Scatter):
         return y
 
     def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
-        *indices, u = rest
-        return getattr(x.at[self.grid(jnp, indices)], self.method)(u)
+        return self.written_in_jax(self.method, jnp, x, *rest)
 
     def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
         return k.scalar(self.combines, k.load(out, place), new)

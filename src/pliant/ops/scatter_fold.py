@@ -6,6 +6,7 @@ A place that is named several times gets all of its updates. See Note [trails of
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import prod
@@ -19,6 +20,7 @@ from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import fit
 from pliant.ops.custom import Holder
 from pliant.ops.elementwise import Add, Mul, conj
+from pliant.ops.in_jax import jax_module
 from pliant.ops.index import Indexed, Scatter, gather, scatter_set
 from pliant.ops.shape import lift, move_axis, reshape, slice_axis
 from pliant.transforms.evaluate import evaluate
@@ -59,6 +61,9 @@ class ScatterFold(Stepped, Scatter):
 
     def array(self, xp: Namespace, x: Any, *rest: Any) -> Any:
         return xp.reshape(ScatterTrail(self.step, self.shared).replayed(xp, x, *rest)[0], x.shape)
+
+    def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
+        return jnp.reshape(ScatterTrail(self.step, self.shared).replayed_in_jax(jnp, x, *rest)[0], x.shape)
 
     def numpy(self, np: Namespace, x: Any, *rest: Any) -> Any:
         self.places(np, x, rest[:-1])
@@ -128,8 +133,11 @@ class Trail(Indexed):
         self.places(np, x, self.split(rest)[0])
         return self.array(np, x, *rest)
 
-    def replayed(self, xp: Namespace, x: Any, *rest: Any) -> tuple[Any, Any]:
-        """Both parts of the result, flat."""
+    def jax(self, jnp: Namespace, *xs: Any) -> Any:
+        return jnp.concatenate(self.replayed_in_jax(jnp, *xs), axis=self.shared)
+
+    def flat(self, xp: Namespace, x: Any, rest: Sequence[Any]) -> tuple[Any, list[Any], Any, list[Any]]:
+        """Places and updates with one axis for all updates of a problem, x with one for all places, the problems."""
         indices, us = self.split(rest)
         b, end, rank = self.shared, self.shared + len(indices), indices[0].ndim
         outer, extents, inner = tuple(x.shape[:b]), tuple(x.shape[b:end]), tuple(x.shape[end:])
@@ -137,7 +145,29 @@ class Trail(Indexed):
         flat = xp.reshape(sum(i * prod(extents[n + 1 :]) for n, i in enumerate(indices)), (*outer, count))
         rows = [xp.reshape(u, (*outer, count, *u.shape[rank:])) for u in us]
         state = xp.reshape(xp.asarray(x, copy=True), (*outer, prod(extents), *inner))
-        problems = [xp.reshape(xp.arange(n), (-1, *(1,) * (b - 1 - a))) for a, n in enumerate(outer)]
+        return flat, rows, state, [xp.reshape(xp.arange(n), (-1, *(1,) * (b - 1 - a))) for a, n in enumerate(outer)]
+
+    def replayed_in_jax(self, jnp: Namespace, x: Any, *rest: Any) -> tuple[Any, Any]:
+        """`replayed` as a scan; what is not in range is left out, or read as NaN."""
+        flat, rows, state, problems = self.flat(jnp, x, rest)
+        indices, b = self.split(rest)[0], self.shared
+        pairs = zip(indices, x.shape[b:], strict=False)
+        is_inside = functools.reduce(jnp.logical_and, [(i >= 0) & (i < n) for i, n in pairs])
+        flat = jnp.where(jnp.reshape(is_inside, flat.shape), flat, state.shape[b])
+
+        def step(state: Any, given: tuple[Any, list[Any]]) -> tuple[Any, Any]:
+            at = state.at[(*problems, given[0])]
+            old = at.get(mode="fill", wrap_negative_indices=False)
+            return at.set(self.moved_on(jnp, old, given[1]), mode="drop", wrap_negative_indices=False), old
+
+        given = jnp.moveaxis(flat, b, 0), [jnp.moveaxis(u, b, 0) for u in rows]
+        state, found = jax_module("lax").scan(step, state, given, reverse=self.reverse)
+        return state, jnp.moveaxis(found, 0, b)
+
+    def replayed(self, xp: Namespace, x: Any, *rest: Any) -> tuple[Any, Any]:
+        """Both parts of the result, flat."""
+        flat, rows, state, problems = self.flat(xp, x, rest)
+        b, count = self.shared, flat.shape[-1]
         every, found = (slice(None),) * b, list[Any]()
         for j in range(count):
             j = count - 1 - j if self.reverse else j

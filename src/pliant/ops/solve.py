@@ -15,6 +15,7 @@ from pliant.ops.compare import equal, less
 from pliant.ops.complex import conj
 from pliant.ops.cond import Cond
 from pliant.ops.elementwise import Abs, Mul, Sign, convert
+from pliant.ops.in_jax import jax_module
 from pliant.ops.index import Gather, ScatterSet
 from pliant.ops.matrix import (
     Factored,
@@ -72,6 +73,10 @@ class Lu(Matrices):
             lu[:, k + 1 :, k] /= top[:, None]
             lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
         return lu.reshape(a.shape), perm.reshape(a.shape[:-1])
+
+    def jax(self, jnp: Namespace, a: Any) -> Any:
+        lu, _, perm = jax_module("lax.linalg").lu(a)
+        return lu, perm
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         # With x = l⁻¹·da[perm]·u⁻¹: dl = l·(x below the diagonal), du = (x on and above it)·u.

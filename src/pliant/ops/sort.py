@@ -13,6 +13,7 @@ from pliant.errors import DTypeError, ShapeError
 from pliant.ops.base import fit
 from pliant.ops.compare import equal, less, less_equal, maximum, not_equal
 from pliant.ops.elementwise import Add, convert
+from pliant.ops.in_jax import jax_module
 from pliant.ops.index import add_along, take_along
 from pliant.ops.reduce import reduce_sum
 from pliant.ops.scan import cumsum
@@ -244,6 +245,14 @@ class Searchsorted(Op):
         each = Searchsorted(self.side, self.shared - 1)
         rows = [each.array(xp, a[j], v[j]) for j in range(a.shape[0])]
         return xp.stack(rows) if rows else xp.zeros(v.shape, dtype=xp.int64)
+
+    def jax(self, jnp: Namespace, a: Any, v: Any) -> Any:
+        def one(a: Any, v: Any) -> Any:
+            return jnp.searchsorted(a, v, side=self.side)
+
+        for _ in range(self.shared):
+            one = jax_module().vmap(one)
+        return one(a, v)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return self.apply(*xs), (None,)

@@ -59,6 +59,9 @@ class Record(Holder):
         """(operand, result) of each carry."""
         return carries_of(self.ins)
 
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        raise self.missing("jax")
+
     def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
         test, ahead = stepper(self.test, xp), stepper(self.ahead, xp)
         state, tape = list(xs), list[tuple[Any, ...]]()
@@ -108,6 +111,9 @@ class Rewind(Holder):
         """(parameter, result) of each carry of `back`."""
         first = len(self.back.params) - len(self.back.results)
         return [(first + k, k) for k in range(len(self.back.results))]
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        raise self.missing("jax")
 
     def array(self, xp: Namespace, *xs: Any) -> tuple[Any, ...]:
         back, tape = stepper(self.back, xp), _tapes.pop(int(xs[0]))

@@ -13,6 +13,7 @@ from pliant.core.ir import Function, Namespace, Tangents, Value, Values, nodes, 
 from pliant.core.scope import scope
 from pliant.core.types import Type
 from pliant.errors import ShapeError
+from pliant.ops import in_jax
 from pliant.ops.bits import bitwise_and
 from pliant.ops.compare import not_zero
 from pliant.ops.cond import BOOL
@@ -73,6 +74,9 @@ class WhileLoop(Holder):
             for (n, _), y in zip(self.carries, body(tuple(state)), strict=True):
                 state[n] = y
         return tuple(pick(state, self.are_carries))
+
+    def jax(self, jnp: Namespace, *xs: Any) -> tuple[Any, ...]:
+        return in_jax.while_loop(self, jnp, xs)
 
     @property
     def operand_types(self) -> list[Type]:

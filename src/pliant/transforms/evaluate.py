@@ -43,11 +43,13 @@ def _with_last_reads(fn: Function) -> list[tuple[Node, list[Value]]]:
 
 
 def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
-    """One primitive: the namespace's own rule for it, else its rule for this namespace, else its
-    `array` rule, else `expand`."""
-    own = getattr(xp, "pliant_rules", None)
-    if own is not None and type(op) in own:
-        return own[type(op)](op, xp, *args)
+    """One primitive: as the namespace runs them, if it has a way of its own, else by its rule."""
+    own = getattr(xp, "pliant_run", None)
+    return run_rule(op, xp, args) if own is None else own(op, args)
+
+
+def run_rule(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
+    """One primitive by its rule for this namespace, else its `array` rule, else `expand`."""
     rule = getattr(op, xp.__name__.partition(".")[0], None)
     if rule is None and not op.has("array"):
         types = (Type(short_dtype(a.dtype), tuple(a.shape)) for a in args)
@@ -59,7 +61,7 @@ def run(op: Op, xp: Namespace, args: list[Any]) -> tuple[Any, ...]:
 def ready(op: Op, xp: Namespace, types: tuple[Type, ...]) -> Callable[..., tuple[Any, ...]]:
     """One primitive as a function of arrays of these types, for many calls: `run`, which finds what serves it once."""
     rule = getattr(op, xp.__name__.partition(".")[0], None) or (op.array if op.has("array") else None)
-    if hasattr(xp, "pliant_rules"):
+    if hasattr(xp, "pliant_run"):
         return lambda *xs: run(op, xp, [*xs])
     if rule is None:
         step = cache(lambda: stepper(expanded(op, *types), xp))

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from pliant.backends.jax import DERIVED
 from pliant.diff.system import (
     Abilities,
     Arrays,
@@ -23,7 +24,7 @@ from pliant.diff.system import (
     native,
     unboxed,
 )
-from pliant.diff.systems import jax_calls, jax_control
+from pliant.diff.systems import jax_calls
 
 
 class OnJAX(System):
@@ -41,8 +42,8 @@ class OnJAX(System):
 
     @property
     def namespace(self) -> Any:
-        """Its NumPy, with its control flow for Pliant's programs."""
-        return jax_control.Namespace(self.jnp)
+        """Its NumPy, with Pliant's way to run programs on it."""
+        return DERIVED
 
     def pushforward(self, fn: Flat, xs: Arrays, dxs: Arrays, is_many: bool) -> Pushed:
         """`jax.jvp`; for many `jax.linearize`, then vmap of the linear part."""
