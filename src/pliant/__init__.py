@@ -23,10 +23,12 @@ from pliant.control import checkpoint, custom_derivative, stop_gradient
 from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
 from pliant.explain import explain
+from pliant.from_torch import from_torch
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads
+from pliant.to_torch import to_torch
 
 __version__ = "0.1.0"
 
@@ -44,6 +46,7 @@ __all__ = [
     "explain",
     "folds",
     "fori_loop",
+    "from_torch",
     "grad",
     "hessian",
     "hvp",
@@ -59,6 +62,7 @@ __all__ = [
     "stop_gradient",
     "switch",
     "threads",
+    "to_torch",
     "trace",
     "treeverse",
     "value_and_grad",

@@ -7,6 +7,9 @@ custom derivatives stay closed.
 
 `compile`: what a program, derived or not, goes through before a backend makes code of it.
 
+`emit_derivatives`, `emit`: the same for a program that another library runs, one primitive at a time: nothing that is
+about memory, or about what is made in one loop.
+
 With PLIANT_VERIFY=1 every pass is followed by the verifier; PLIANT_DUMP=simplify,dead (or `all`)
 prints the program after those passes to standard error.
 """
@@ -129,6 +132,8 @@ COMPILE = (
     AHEAD, BOXES, ELIDE, SHORT_TAPES, COLUMNS, HOIST, AT_ONCE, OUTWARD, LATE_STACKS, ROWS_INSIDE, PASSED_ON, SINK,
     DEVIATIONS, DEAD,
 )  # fmt: skip
+EMIT_DERIVATIVES = (DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, DEAD_WRITES, HOIST, DEAD)
+EMIT = (INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, HOIST, AT_ONCE, OUTWARD, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
@@ -139,6 +144,11 @@ def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | No
 def optimise(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
     """`fn` ready to become code."""
     return run_passes(COMPILE, fn, log, check=check)
+
+
+def emitted(fn: Function, *, is_derived: bool = True) -> Function:
+    """`fn` ready to be run by another library, or to be differentiated for that."""
+    return run_passes(EMIT if is_derived else EMIT_DERIVATIVES, fn)
 
 
 def run_passes(

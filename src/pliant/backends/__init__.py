@@ -8,7 +8,11 @@ from importlib import import_module
 from pliant.backends.base import Backend
 from pliant.errors import ArgumentError
 
-_PLACES = {"reference": "pliant.backends.reference", "llvm": "pliant.backends.llvm"}
+_PLACES = {
+    "reference": "pliant.backends.reference",
+    "llvm": "pliant.backends.llvm",
+    "torch": "pliant.backends.torch",
+}
 
 
 @cache

@@ -263,6 +263,8 @@ class Agree(Elementwise):
             raise failed(self.failure, 1)
         return x
 
+    torch = numpy
+
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
         x, y = xs
         return k.same(x(i if x.type.shape else ()), y(i if y.type.shape else ()), self.failure)

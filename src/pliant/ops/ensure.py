@@ -37,10 +37,12 @@ class Ensure(Elementwise):
         return xp.where(code == 0, x, x)
 
     def numpy(self, np: Namespace, x: Any, code: Any) -> Any:
-        bad = code[code != 0]
-        if bad.size:
-            raise failed(self.failure, int(bad.flat[0]))
+        bad = code[code != 0]  # of one axis
+        if len(bad):
+            raise failed(self.failure, int(bad[0]))
         return self.array(np, x, code)
+
+    torch = numpy
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         y = self(*xs)

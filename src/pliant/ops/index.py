@@ -51,10 +51,10 @@ class Indexed(Linear):
         return dict.fromkeys(range(1, len(types) - self.updates), 0)
 
     def places(self, np: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
-        """NumPy's index for the places, or IndexRangeError."""
+        """The index for the places, of NumPy or PyTorch, or IndexRangeError."""
         for axis, i in enumerate(indices, self.shared):
             bad = i[(i < 0) | (i >= x.shape[axis])]
-            if bad.size:
+            if len(bad):
                 raise out_of_range(int(bad[0]), axis, x.shape[axis], self.name)
         return self.grid(np, indices)
 
@@ -81,6 +81,9 @@ class Gather(Indexed):
 
     def numpy(self, np: Namespace, x: Any, *indices: Any) -> Any:
         return np.asarray(x[self.places(np, x, indices)])
+
+    def torch(self, torch: Namespace, x: Any, *indices: Any) -> Any:
+        return x[self.places(torch, x, indices)]
 
     def transpose(self, ct: Value, x: Value | Type, *indices: Value) -> Tangents:
         zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
@@ -204,7 +207,7 @@ class ScatterSet(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        places = self.grid(torch, indices)
+        places = self.places(torch, x, indices)
         if self.unique:
             return x.index_put(places, u)
         # PyTorch would pass the derivative to every write of a place, and choose any of them in parallel
@@ -236,12 +239,18 @@ class ScatterSet(Scatter):
         return equal(Gather(self.shared)(self(board, *indices, numbers), *indices), numbers)
 
 
-def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
-    """Whether each write, in row-major order, is the last one at its place; of PyTorch's arrays."""
+def flat_places(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
+    """Places along leading axes of a shape as numbers in row-major order; of PyTorch's arrays."""
     places = torch.broadcast_tensors(*places)
     flat = torch.zeros_like(places[0])
     for axis, i in enumerate(places):
         flat = flat * shape[axis] + i
+    return flat
+
+
+def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
+    """Whether each write, in row-major order, is the last one at its place; of PyTorch's arrays."""
+    flat = flat_places(torch, shape, places)
     numbers = torch.arange(flat.numel())
     board = torch.zeros(math.prod(shape[: len(places)]), dtype=torch.int64)
     board = board.scatter_reduce(0, flat.reshape(-1), numbers, "amax")
@@ -269,7 +278,7 @@ class ScatterAdd(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        return x.index_put(self.grid(torch, indices), u, accumulate=True)
+        return x.index_put(self.places(torch, x, indices), u, accumulate=True)
 
     def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
         *indices, u = rest

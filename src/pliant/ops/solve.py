@@ -73,6 +73,11 @@ class Lu(Matrices):
             lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
         return lu.reshape(a.shape), perm.reshape(a.shape[:-1])
 
+    def torch(self, torch: Namespace, a: Any) -> Any:
+        lu, pivots, _ = torch.linalg.lu_factor_ex(a)
+        order = torch.lu_unpack(lu, pivots, unpack_data=False).P  # a = order·l·u
+        return lu, torch.argmax(order.real, dim=-2)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         # With x = l⁻¹·da[perm]·u⁻¹: dl = l·(x below the diagonal), du = (x on and above it)·u.
         (a,), (da,) = xs, dxs

@@ -51,6 +51,13 @@ class TriangularSolve(Solver):
             a = a * (1 - eye) + eye
         return xp.linalg.solve(_adjoint_array(xp, a) if self.adjoint else a, b)
 
+    def torch(self, torch: Namespace, a: Any, b: Any) -> Any:
+        if not self.unit and bool((torch.diagonal(a, dim1=-2, dim2=-1) == 0).any()):
+            raise torch.linalg.LinAlgError(self.failure)
+        a = a.mH if self.adjoint else a
+        is_upper = self.lower is self.adjoint
+        return torch.linalg.solve_triangular(a, b, upper=is_upper, unitriangular=self.unit)
+
     def numpy(self, np: Namespace, a: Any, b: Any) -> Any:
         # Substitution: exact where the answer is exact.
         if not self.unit and a.size and not np.all(np.diagonal(a, axis1=-2, axis2=-1)):
