@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast, final
+from typing import Any, final
 
 from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function, Value, Values
@@ -62,8 +62,8 @@ class Emission:
     def check(self, code: Any) -> None:
         """Raise what the function raises: the exception of the first number that is not 0."""
         if code:
-            error, place = self.program.failures[code - 1]
-            raise exception(cast("BaseException", error), place)
+            failures: Sequence[tuple[BaseException, Any]] = self.program.failures
+            raise exception(*failures[int(code) - 1])
 
     def returned(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """What the function returns, of its arguments' leaves and the program's results."""
@@ -118,7 +118,7 @@ def _plain(output: Output, program: Program, results: list[Value]) -> Output:
     """The output as a result of its own, added to the results, which no view is to be taken of any more."""
     old: Values = program.fn.results
     if output.kind == "either":
-        results.append(old[output.place])
+        results.append(old[int(output.place)])
         place = len(results) - 1
         sides = tuple([_plain(o, program, results) for o in output.alternatives])
         return Output("either", place, (), output.type, sides)
@@ -130,14 +130,14 @@ def _plain(output: Output, program: Program, results: list[Value]) -> Output:
         )
     if output.kind == "source":
         raise UnsupportedError(f"{program.fn.name} returns a view of an argument", hint="return a copy")
-    value = _packed(program, output.place) if output.kind == "packed" else old[output.place]
+    value = _packed(program, output.place) if output.kind == "packed" else old[int(output.place)]
     cuts = list[Cut]()
     for lens in output.lenses:
         if isinstance(lens, Cut):
             counts = list[int | None]()
             for n in lens.counts:
                 counts.append(None if n is None else len(results))
-                results += [] if n is None else [old[n]]
+                results += [] if n is None else [old[int(n)]]
             cuts.append(Cut(tuple(counts)))
         else:
             assert not isinstance(lens, Window) and not cuts

@@ -45,7 +45,7 @@ def example(x: Any, name: str) -> Any:
 
 def can_be_read(x: Any) -> bool:
     """Whether the numbers of a tensor are there: not in a batch, nor in what only stands for one."""
-    kind = type(x)
+    kind: Any = x.__class__
     return kind in (torch.Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 

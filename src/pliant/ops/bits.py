@@ -83,8 +83,10 @@ class BitwiseCount(Bits):
 
     def torch(self, torch: Namespace, x: Any) -> Any:
         size = torch.abs(x) if x.dtype.is_signed else x
-        bits = [(size >> n) & 1 for n in range(8 * x.itemsize)]  # -2ⁿ⁻¹ is its own size, and one bit
-        return sum(bits[1:], bits[0]).to(torch.uint8)
+        count = size & 1
+        for n in range(1, 8 * x.itemsize):  # -2ⁿ⁻¹ is its own size, and one bit
+            count = count + ((size >> n) & 1)
+        return count.to(torch.uint8)
 
 
 @final

@@ -212,7 +212,7 @@ class ScatterSet(Scatter):
             return x.index_put(places, u)
         # PyTorch would pass the derivative to every write of a place, and choose any of them in parallel
         is_last = last_writes(torch, tuple(x.shape), places)
-        is_last = is_last.reshape(*is_last.shape, *[1] * (u.ndim - is_last.ndim))
+        is_last = is_last.reshape((*is_last.shape, *[1] * (u.ndim - is_last.ndim)))
         kept = torch.where(is_last, u, torch.zeros_like(u))
         return x.index_put(places, torch.zeros_like(u)).index_put(places, kept, accumulate=True)
 

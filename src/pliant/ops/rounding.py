@@ -119,6 +119,9 @@ class Heaviside(Elementwise):
 
     domain = "f"
 
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return torch.where(torch.isnan(x), x, torch.heaviside(x, y))
+
     def partials(self, y: Value, a: Value, b: Value) -> Tangents:
         return None, select(equal(a, 0), like(y, 1), 0)
 
@@ -166,11 +169,8 @@ class Ldexp(Linear, Elementwise):
 
     def torch(self, torch: Namespace, x: Any, n: Any) -> Any:
         # by thirds, so that each power is one in itself, whose bits are known
-        most, bias, digits, whole = {
-            2: (36, 15, 10, "int16"),
-            4: (360, 127, 23, "int32"),
-            8: (2700, 1023, 52, "int64"),
-        }[x.itemsize]
+        forms = {2: (36, 15, 10, "int16"), 4: (360, 127, 23, "int32"), 8: (2700, 1023, 52, "int64")}
+        most, bias, digits, whole = forms[x.itemsize]
         n = torch.clamp(n, -most, most)
         for part in (n // 3, n // 3, n - 2 * (n // 3)):
             x = x * ((part.to(getattr(torch, whole)) + bias) << digits).view(x.dtype)

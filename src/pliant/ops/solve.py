@@ -74,6 +74,8 @@ class Lu(Matrices):
         return lu.reshape(a.shape), perm.reshape(a.shape[:-1])
 
     def torch(self, torch: Namespace, a: Any) -> Any:
+        if not a.numel():
+            return a, torch.zeros(a.shape[:-1], dtype=torch.int64)
         lu, pivots, _ = torch.linalg.lu_factor_ex(a)
         order = torch.lu_unpack(lu, pivots, unpack_data=False).P  # a = order·l·u
         return lu, torch.argmax(order.real, dim=-2)

@@ -206,10 +206,9 @@ def batch_norm(
         y = (x - xp.reshape(mean, shape)) * scale
     y = y if weight is None else y * xp.reshape(weight, shape)
     y = y if bias is None else y + xp.reshape(bias, shape)
-    kept = (mean, scale) if training else (xp.zeros(0, call.dtype), xp.zeros(0, call.dtype))
-    return y, *[
-        xp.reshape(v, s) if np.size(v) == np.prod(s) else v for v, s in zip(kept, call.shapes[1:3], strict=True)
-    ]
+    if not training:
+        return y, *[xp.zeros(s, call.dtype) for s in call.shapes[1:3]]
+    return y, *[xp.reshape(v, s) for v, s in zip((mean, scale), call.shapes[1:3], strict=True)]
 
 
 def dropout(call: Call, x: Array, p: float, train: bool | None = None) -> tuple[Array, Array]:

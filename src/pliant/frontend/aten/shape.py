@@ -113,10 +113,10 @@ def squeeze(call: Call, x: Array, *_: Any) -> Array:
     return xp.reshape(x, call.shape)
 
 
-def roll(call: Call, x: Array, shifts: Any, dims: Any = ()) -> Array:
+def roll(call: Call, x: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
     """The elements moved around along axes."""
     if not dims:
-        return xp.reshape(xp.roll(xp.reshape(x, -1), tuple(shifts)[0]), x.shape)
+        return xp.reshape(xp.roll(xp.reshape(x, -1), shifts[0]), x.shape)
     return xp.roll(x, tuple(shifts), tuple(dims))
 
 
