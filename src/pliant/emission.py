@@ -32,6 +32,7 @@ def traceable(f: Callable[..., Any]) -> Compiled:
             structure, [x.copy() if is_traced(x) and not (x.is_scalar or x.is_weak) else x for x in leaves]
         )
 
+    copied.__name__ = getattr(f, "__name__", copied.__name__)
     return Compiled(copied, original=f)
 
 

@@ -65,6 +65,7 @@ class OnTensors:
         """The program for arguments like these, made if there is none."""
         name = str(getattr(self, "__name__", "to_torch"))
         form = (structure, *[self._signature(x, name) for x in leaves])
+        self._check(self.known.get(form, ()), name, leaves)
         found = self._found(form, leaves)
         if found is not None:
             return found
@@ -72,7 +73,8 @@ class OnTensors:
             tree = unflatten(structure, [self.torch.example(_thawed(x), name) for x in leaves])
             taken = len(tree[0]) - len(args)
             made = emission(self.compiled, tree[0][taken:], tree[1])
-            self._check(made, name, leaves)
+            self._check(made.program.known, name, leaves)
+            self.torch.check_apart(name, leaves, made.program.watched)
             self.known[form] = tuple(sorted({*self.known.get(form, ()), *made.program.known}))
             before = functools.partial(emitted, is_derived=False)
             call = self.torch.call_of(made.fn, before, emitted, made.check, made.failed)
@@ -97,15 +99,14 @@ class OnTensors:
             return ("tensor", self.torch.numpy_name(x, name), tuple(x.shape))
         return signature(x)
 
-    def _check(self, made: Emission, name: str, leaves: Sequence[Any]) -> None:
-        """Refuse a program that is not for these arguments."""
-        for n in made.program.known:
+    def _check(self, known: Sequence[int], name: str, leaves: Sequence[Any]) -> None:
+        """Refuse arguments that have to be known, and cannot be looked at."""
+        for n in known:
             if self.torch.is_tensor(leaves[n]) and not self.torch.can_be_read(leaves[n]):
                 raise ArgumentError(
                     f"{name} has to know an integer argument, which is a tensor of a batch or of a graph",
                     hint="pass a Python int",
-                ).at(*([("needed here", made.program.asked)] if made.program.asked else []))
-        self.torch.check_apart(name, leaves, made.program.watched)
+                )
 
 
 def _thawed(x: Any) -> Any:

@@ -49,8 +49,9 @@ def on_tensors(fn: Function) -> Any:
         device = device_of(xs)
         if device not in steppers:
             steppers[device] = stepper(fn, namespace_on(device))
+        made = steppers[device]
         with torch.no_grad():
-            ys = [torch.asarray(y, device=device) for y in steppers[device](tuple(xs))]
+            ys = [y if isinstance(y, torch.Tensor) else torch.asarray(y, device=device) for y in made(tuple(xs))]
         for y, r, (dtype, shape) in zip(ys, fn.results, types, strict=True):
             if (y.dtype, tuple(y.shape)) != (dtype, shape):
                 raise VerifyError(f"{r.op.name}: on PyTorch `array` made {y.dtype}{[*y.shape]}, `infer` says {r.type}")

@@ -78,7 +78,9 @@ def operands(fn: Function, given: Sequence[Any]) -> list[Any]:
             continue
         array = np.ascontiguousarray(x).reshape(np.shape(x))
         copy = needs or not array.flags.writeable or array.base is not None
-        made.append(torch.from_numpy(np.array(array, DTYPES[p.type.dtype]) if copy else array).to(device, dtype))
+        made.append(
+            torch.from_numpy(np.array(array, DTYPES[p.type.dtype], order="C") if copy else array).to(device, dtype)
+        )
     return made
 
 

@@ -12,16 +12,17 @@ and branches whose conditions differ between problems have a batch too.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias, final
 
 from pliant.backends.torch import on_tensors
 from pliant.backends.torch_namespace import storage_of, torch
 from pliant.core.build import abstract, trace
-from pliant.core.ir import Function, Node, Param, Tangents, Value, Values, const, nodes, param
+from pliant.core.ir import Function, Node, Param, Tangents, Value, Values, nodes, param
 from pliant.core.scope import scope
 from pliant.ops.custom import pick, spread
-from pliant.ops.shape import broadcast
 from pliant.transforms.jvp import instantiate, push
 from pliant.transforms.transpose import linearize, pull, vjp
 from pliant.transforms.vmap import vmap
@@ -29,14 +30,18 @@ from pliant.transforms.vmap import vmap
 Flags: TypeAlias = "tuple[bool, ...]"
 Prepare: TypeAlias = Callable[[Function], Function]
 
+with warnings.catch_warnings():  # it warns when forward mode is first used, which is not the user's concern
+    warnings.simplefilter("ignore")
+    import_module("torch._decomp.decompositions_for_jvp")
+
 
 @final
 class Call:
     """A program, with the passes that make it ready, and what was derived from it so far.
 
     before: what it goes through before derivatives are taken; ready: before it is run. check: looks at the results of
-    a run, and may raise. pullback: the program (kept…, ct of float results…) → (ct of active parameters…), if the last
-    results are what it keeps; kept: numbers of results, or of parameters, counted from -1.
+    a run, and may raise. linear: (kept…, dx of active parameters…) → (tangents of the float results…), if the results
+    after `count` are what it keeps; kept: numbers of results, or of parameters, counted from -1.
     """
 
     def __init__(
@@ -45,7 +50,7 @@ class Call:
         self.fn, self.before, self.ready, self.check = fn, before, ready, check
         self.count = len(fn.results)
         self.floats = tuple([r.type.is_float for r in fn.results])
-        self.pullback: Call | None = None
+        self.linear: Function | None = None
         self.active: Flags = ()
         self.kept: tuple[int, ...] = ()
         self._run: Any = None
@@ -70,21 +75,18 @@ class Call:
         return own(ys, xs)
 
     def keeping(self, active: Flags) -> Call:
-        """The program that also returns what its pullback to the active parameters keeps."""
+        """The program that also returns what its derivative by the active parameters keeps."""
         fn = self.before(self.fn)
         with scope():
             params = tuple([param(p.type, f"x{n}") for n, p in enumerate(fn.params)])
             ys, dxs, dys = linearize(fn, params, active)
-            cts = tuple([param(y.type, "ct") for y, f in zip(ys, self.floats, strict=True) if f])
-            pulled = instantiate(pick(params, active), pull(dys, dxs, spread(cts, self.floats)))
-            kept = residuals(pulled, cts)
-            back = abstract(pulled, (*kept, *cts), f"pullback_{fn.name}")
+            tangents = pick(instantiate(ys, dys), self.floats)
+            kept = residuals(tangents, dxs)
+            linear = abstract(tangents, (*kept, *dxs), f"tangents_{fn.name}")
             inner = tuple([v for v in kept if v not in params])
             ahead = Function(fn.name, params, (*ys, *inner))
         made = Call(ahead, self.before, self.ready, self.check)
-        made.pullback = Call(back, self.before, self.ready)
-        made.active = active
-        made.count = self.count
+        made.count, made.linear, made.active = self.count, linear, active
         made.kept = tuple([-1 - params.index(v) if v in params else self.count + inner.index(v) for v in kept])
         return made
 
@@ -95,21 +97,15 @@ class Call:
         given = pick(cts, has)
         if not given:
             return [None] * len(xs)
-        is_kept = self.pullback is not None and not any(has[self.count :])
-        if is_kept and all([a or not n for a, n in zip(self.active, needed, strict=True)]):
-            back, flags = self.pullback, tuple([h for h, f in zip(has, self.floats, strict=True) if f][: self._floats])
-            assert back is not None
-            call = back if all(flags) else self._known("partly", flags, lambda: self._partly(back, flags))
+        linear = None if any(has[self.count :]) else self.linear
+        if linear is not None and all([a or not n for a, n in zip(self.active, needed, strict=True)]):
+            flags = pick(has[: self.count], self.floats[: self.count])
+            call = self._known("pullback", flags, lambda: self._pullback(linear, flags))
             read = [xs[-1 - n] if n < 0 else kept[n - self.count] for n in self.kept]
             made = spread(call(*read, *given), self.active)
             return [m if n else None for m, n in zip(made, needed, strict=True)]
         call = self._known("pulled", (has, needed), lambda: self._pulled(has, needed))
         return spread(call(*xs, *given), needed)
-
-    @property
-    def _floats(self) -> int:
-        """How many of the function's own results are floats."""
-        return sum(self.floats[: self.count])
 
     def tangents(self, xs: Sequence[Any], dxs: Sequence[Any]) -> Sequence[Any]:
         """Tangents of the results; None of those that are no floats."""
@@ -127,18 +123,17 @@ class Call:
 
         return self._known("batched", (n, flags), made)
 
-    def _partly(self, back: Call, flags: Flags) -> Call:
-        """The pullback of some float results, the others' cotangents being zero."""
-        types = [p.type for p in back.fn.params]
-        first = len(types) - len(flags)
+    def _pullback(self, linear: Function, flags: Flags) -> Call:
+        """(kept…, ct of the marked float results…) → (ct of the active parameters…): the tangents, transposed."""
+        types = [p.type for p in linear.params]
+        count = len(self.kept)
 
         def pulled(*args: Value) -> Values:
-            given = spread(args[first:], flags)
-            zeros = [broadcast(const(0, t.dtype), t.shape, ()) for t in types[first:]]
-            return back.fn(*args[:first], *[z if g is None else g for g, z in zip(given, zeros, strict=True)])
+            dxs = tuple([param(t, "dx") for t in types[count:]])
+            return instantiate(dxs, pull(linear(*args[:count], *dxs), dxs, spread(args[count:], flags)))
 
-        wanted = [*types[:first], *pick(types[first:], flags)]
-        return Call(trace(pulled, *wanted), self.before, self.ready)
+        wanted = pick([r.type for r in linear.results], flags)
+        return Call(trace(pulled, *types[:count], *wanted), self.before, self.ready)
 
     def _pulled(self, has: Flags, needed: Flags) -> Call:
         """(x…, ct…) → (ct of the parameters that need one…), which runs the program again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any, cast, final
@@ -29,6 +29,7 @@ decompositions: Any = import_module("torch._decomp")
 primitives: Any = import_module("torch._prims_common")
 functional: Any = import_module("torch.func")
 pytree: Any = import_module("torch.utils._pytree")
+attention: Any = import_module("torch.nn.attention")
 
 MORE = (
     "upsample_bilinear2d", "upsample_nearest2d", "native_dropout", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
@@ -202,16 +203,15 @@ def _plain() -> Generator[None]:
             hint="write it with torch operations, or with pliant.custom_derivative",
         )
 
-    fast = torch.backends.mha.get_fastpath_enabled()
-    with ExitStack() as stack:
-        stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
-        attention = import_module("torch.nn.attention")
-        stack.enter_context(attention.sdpa_kernel(attention.SDPBackend.MATH))
+    fast, layers = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
+    with attention.sdpa_kernel(attention.SDPBackend.MATH):
         function.apply = classmethod(refused)
         torch.backends.mha.set_fastpath_enabled(False)
+        torch._C._set_mkldnn_enabled(False)
         try:
             yield
         finally:
+            torch._C._set_mkldnn_enabled(layers)
             torch.backends.mha.set_fastpath_enabled(fast)
             if own is None:
                 del function.apply

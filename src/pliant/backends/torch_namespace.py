@@ -35,7 +35,10 @@ class TorchNamespace:
 
     def asarray(self, x: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         """A tensor on the device."""
-        return torch.asarray(x, dtype=dtype, device=self.device, copy=copy)
+        if not isinstance(x, torch.Tensor):
+            return torch.asarray(x, dtype=dtype, device=self.device, copy=copy)
+        made = x.to(device=self.device, dtype=x.dtype if dtype is None else dtype)
+        return made.clone() if copy and made is x else made
 
     def astype(self, x: Any, dtype: Any) -> Any:
         """The same numbers in another dtype."""
