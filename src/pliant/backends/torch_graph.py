@@ -6,11 +6,15 @@ of its core. A graph writes to nothing. What is computed without gradients (`tor
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import operator
+import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from types import FrameType
 from typing import Any, cast, final
 
 import numpy as np
@@ -30,6 +34,7 @@ primitives: Any = import_module("torch._prims_common")
 functional: Any = import_module("torch.func")
 pytree: Any = import_module("torch.utils._pytree")
 attention: Any = import_module("torch.nn.attention")
+traceback: Any = import_module("torch.fx.traceback")
 
 MORE = (
     "upsample_bilinear2d", "upsample_nearest2d", "native_dropout", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
@@ -132,9 +137,10 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
     inputs = [_empty(leaves[n]) for n in places]
     with _plain():
         try:
-            first = _traced(flat, inputs, decomposed())
-            shape, made = returned
-            graph = _traced(first, inputs, {})
+            with traceback.preserve_node_meta():
+                first = _traced(flat, inputs, decomposed())
+                shape, made = returned
+                graph = _traced(torch.fx.Interpreter(first).run, inputs, {})
         except PliantError:
             raise
         except Exception as error:
@@ -146,7 +152,7 @@ def _traced(f: Callable[..., Any], inputs: Sequence[Any], table: Any) -> Any:
     """The graph of a function that writes to nothing but what it made. It is traced twice: decompositions write too."""
     return proxies.make_fx(
         functional.functionalize(f), decomposition_table=table, tracing_mode="fake",
-        _allow_non_fake_inputs=True, record_stack_traces=True,
+        _allow_non_fake_inputs=True,
     )(*inputs)  # fmt: skip
 
 
@@ -167,9 +173,10 @@ def _empty(x: Any) -> Any:
 
 
 class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
-    """Detaches what is computed while gradients are off."""
+    """Notes the user's line with each operation, and detaches what is computed while gradients are off."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        traceback.set_stack_trace([_users_line(inspect.currentframe())])
         made = _INSTEAD.get(func, func)(*args, **(kwargs or {}))
         if torch.is_grad_enabled() or func in _LEFT:
             return made
@@ -276,7 +283,7 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
     packet = str(getattr(node.target, "overloadpacket", node.target))
     found = node.meta.get("val")
     tensors: list[Any] = [t for t in _several(found) or [found] if isinstance(t, torch.Tensor)]
-    line = _line(node)
+    line = str(node.meta.get("stack_trace") or node.stack_trace or "")
     dtypes = tuple([_name(t, packet) for t in tensors])
     call = Call(packet, dtypes, tuple([tuple(t.shape) for t in tensors]), _common(node), line)
     rule = OPERATORS.get(packet.rpartition(".")[2])
@@ -302,14 +309,17 @@ def _common(node: Any) -> str:
     return str(primitives.elementwise_dtypes(*given, type_promotion_kind=kind)[1]).rpartition(".")[2]
 
 
-def _line(node: Any) -> str:
-    """The user's line that called the operator, if it is known."""
-    trace = [t for t in str(node.meta.get("stack_trace") or "").splitlines() if t.strip()]
-    for n in range(len(trace) - 1, -1, -1):
-        line = trace[n].strip()
-        if line.startswith("File ") and "/torch/" not in line and "/pliant/" not in line:
-            return "\n".join(trace[n : n + 2])
-    return ""
+def _users_line(frame: FrameType | None) -> str:
+    """The line outside of PyTorch and Pliant that a frame was called from."""
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_USERS):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, line).strip()
+    return f"  --> {os.path.basename(name)}:{line}, in {frame.f_code.co_name}\n      {text}"
 
+
+_NOT_USERS = (os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__)))
 
 __all__ = ["Graph", "graph_of"]
