@@ -23,12 +23,12 @@ from pliant.control import checkpoint, custom_derivative, stop_gradient
 from pliant.control_flow import associative_scan, fori_loop, map, reduce, scan, while_loop
 from pliant.errors import PliantError
 from pliant.explain import explain
-from pliant.from_torch import from_torch
 from pliant.frontend.reference import Ref
 from pliant.indexed import at
+from pliant.of_torch import from_torch
+from pliant.on_torch import to_torch
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads
-from pliant.to_torch import to_torch
 
 __version__ = "0.1.0"
 

@@ -10,6 +10,7 @@ import inspect
 import linecache
 import operator
 import os
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -135,7 +136,7 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
         return [y for y in made if isinstance(y, torch.Tensor)]
 
     inputs = [_empty(leaves[n]) for n in places]
-    with _plain():
+    with _lock, _plain():
         try:
             with traceback.preserve_node_meta():
                 first = _traced(flat, inputs, decomposed())
@@ -198,13 +199,17 @@ _LEFT = frozenset({torch.Tensor.detach, torch._C._set_grad_enabled})
 _INSTEAD: dict[Any, Any] = {torch.nn.functional.one_hot: _one_hot}
 
 
+_lock = threading.RLock()  # settings of PyTorch are for all
+
+
 @contextmanager
 def _plain() -> Generator[None]:
     """PyTorch without kernels for whole layers, which have no graph; custom derivatives are refused."""
-    function = torch.autograd.Function
-    own = function.__dict__.get("apply")
+    function, own, here = torch.autograd.Function, torch.autograd.Function.__dict__["apply"], threading.get_ident()
 
-    def refused(cls: Any, *_: Any, **__: Any) -> Any:
+    def refused(cls: Any, *args: Any, **options: Any) -> Any:
+        if threading.get_ident() != here:  # what others do meanwhile
+            return own.__get__(None, cls)(*args, **options)
         raise UnsupportedError(
             f"from_torch: {cls.__name__} has its own derivative, which the graph would lose",
             hint="write it with torch operations, or with pliant.custom_derivative",
@@ -220,10 +225,7 @@ def _plain() -> Generator[None]:
         finally:
             torch._C._set_mkldnn_enabled(layers)
             torch.backends.mha.set_fastpath_enabled(fast)
-            if own is None:
-                del function.apply
-            else:
-                function.apply = own
+            function.apply = own
 
 
 def _explained(error: Exception) -> PliantError:
@@ -252,7 +254,6 @@ def _read(graph: Any, count: int, made: Sequence[Any], structure: Any) -> Graph:
             output = node.args[0]
     for n, node in enumerate(body):
         numbers[node] = count + len(constants) + n
-    inputs = {node for node in numbers if node.op == "placeholder"}
 
     def refs(x: Any) -> Any:
         if isinstance(x, torch.fx.Node):
@@ -263,7 +264,7 @@ def _read(graph: Any, count: int, made: Sequence[Any], structure: Any) -> Graph:
         return None if isinstance(x, torch.device | torch.layout | torch.memory_format) else x
 
     for node in body:
-        if "copy_" in str(node.target) and node.args[0] in inputs:
+        if "copy_" in str(node.target) and node.args[0].op in ("placeholder", "get_attr"):
             raise UnsupportedError(
                 "from_torch: the function writes to its arguments, or to buffers of its module",
                 hint="return new tensors; call module.eval()",

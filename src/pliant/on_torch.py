@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, final
 
-from pliant.compiled import Compiled
 from pliant.emission import Emission, emission, traceable
 from pliant.errors import ArgumentError, UnavailableError
 from pliant.frontend.signature import Static, signature, unflatten
@@ -31,21 +30,21 @@ def to_torch(f: Callable[..., Any]) -> Callable[..., Any]:
     Raises UnavailableError without PyTorch, MissingRuleError for what PyTorch does not compute, like random numbers of
     NumPy's generators.
 
-    >>> import numpy as np, pliant
+    >>> import numpy as np, pliant, torch
     >>> f = pliant.to_torch(lambda x: np.sum(np.sort(x)[:2] ** 2))
-    >>> f.__name__
-    '<lambda>'
+    >>> torch.func.grad(f)(torch.tensor([3.0, 1.0, 2.0]))
+    tensor([0., 2., 4.])
     """
-    return OnTensors(traceable(f))
+    return OnTensors(f)
 
 
 @final
 class OnTensors:
     """A function on tensors: a program for each signature."""
 
-    def __init__(self, compiled: Compiled) -> None:
-        functools.update_wrapper(self, compiled)
-        self.compiled, self.torch = compiled, _torch()
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.compiled, self.torch = traceable(f), _torch()
+        functools.update_wrapper(self, f, updated=())
         self.entries: dict[Any, list[tuple[Emission, Any]]] = {}
         self.known: dict[Any, tuple[int, ...]] = {}
 

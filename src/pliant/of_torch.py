@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, final
 
 from pliant.compiled import Compiled, function_of
-from pliant.errors import UnavailableError
+from pliant.errors import PliantError, UnavailableError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_traced
 from pliant.frontend.signature import as_arrays, flatten, hash_of
@@ -32,10 +32,10 @@ def from_torch(g: Callable[..., Any], *, functional: bool = False) -> Callable[.
     g is recorded once for each structure, dtypes and shapes of its arguments, with no numbers: it must not look at
     them. Raises UnsupportedError, with the operator's name, for what has no translation.
 
-    >>> import numpy as np, pliant
-    >>> f = pliant.from_torch(lambda x: (x * x).sum())  # doctest: +SKIP
-    >>> pliant.grad(f)(np.array([1.0, 2.0]))  # doctest: +SKIP
-    array([2., 4.])
+    >>> import numpy as np, pliant, torch
+    >>> f = pliant.from_torch(torch.nn.functional.softplus)
+    >>> pliant.grad(lambda x: np.sum(f(x)))(np.array([0.0]))
+    array([0.5])
     """
     function_of(g)
     return OnArrays(g, functional)
@@ -71,9 +71,18 @@ class OnArrays:
         with self.lock:
             key = (structure, *[_signature(x) for x in leaves], *[(n, a.dtype, a.shape) for n, a in held.items()])
             if key not in self.graphs:
-                self.graphs[key] = self.torch.graph_of(self._called(held), [*held.values(), *leaves], structure)
+                self.graphs[key] = self._graph(held, leaves, structure)
         tensors = [_solid(x) for x in leaves if hasattr(x, "dtype") and hasattr(x, "shape")]
         return self.graphs[key].run([*held.values(), *tensors])
+
+    def _graph(self, held: dict[str, Any], leaves: list[Any], structure: Any) -> Any:
+        """The graph for such arguments. If there is none, integers and truth values may have to be known."""
+        try:
+            return self.torch.graph_of(self._called(held), [*held.values(), *leaves], structure)
+        except PliantError as error:
+            raise error.needing(
+                *[x.value for x in leaves if is_traced(x) and x.is_weak and x.dtype.kind in "bi"]
+            ) from None
 
     def _held(self, args: Sequence[Any]) -> dict[str, Any]:
         """The arrays of the module that no argument stands for."""

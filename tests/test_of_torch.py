@@ -334,6 +334,23 @@ def test_each_shape_and_dtype_has_its_graph() -> None:
     assert f(np.ones(3, np.float32)).dtype == np.float32
 
 
+def test_integers_and_truth_values_that_have_to_be_known_are() -> None:
+    f = pliant.from_torch(lambda x, dim, keepdim=False: x.sum(dim, keepdim=keepdim) * (2 if keepdim else 1))
+    x = X.numpy()
+    for dim in (0, 1):
+        assert_allclose(f(x, dim), x.sum(dim), rtol=1e-12)
+    assert_allclose(f(x, 1, keepdim=True), 2 * x.sum(1, keepdims=True), rtol=1e-12)
+    assert_allclose(pliant.jit(lambda x, n: f(x, n))(x, 2), x.sum(2), rtol=1e-12)
+
+
+def test_tensors_from_outside_are_read_again_at_each_call() -> None:
+    outside = torch.ones(3, dtype=torch.float64)
+    f = pliant.from_torch(lambda x: x * outside)
+    assert_array_equal(f(np.ones(3)), np.ones(3))
+    outside.fill_(2.0)
+    assert_array_equal(f(np.ones(3)), 2 * np.ones(3))
+
+
 def looks(x: Any) -> Any:
     return x if x.sum() > 0 else -x
 
@@ -372,7 +389,7 @@ def test_the_error_shows_the_users_line() -> None:
     def g(x: Any) -> Any:
         return F.adaptive_max_pool1d(x, 2)
 
-    with pytest.raises(PliantError, match=r"test_from_torch\.py:\d+, in g\n.*adaptive_max_pool1d\(x, 2\)"):
+    with pytest.raises(PliantError, match=r"test_of_torch\.py:\d+, in g\n.*adaptive_max_pool1d\(x, 2\)"):
         pliant.from_torch(g)(X.numpy())
 
 
