@@ -27,6 +27,7 @@ from pliant.ops.solve import Lu
 from pliant.ops.triangular import TriangularSolve
 from pliant.pipeline import emitted, optimise
 from pliant.testing import sample, special
+from pliant.transforms.evaluate import evaluate
 from tests.ops.elementwise_cases import DOMAINS, PRIMITIVES, dtypes, types
 from tests.programs.programs import PROGRAMS
 from tests.properties import checks, flow_checks
@@ -194,3 +195,13 @@ def test_the_backend_has_a_name_and_is_a_choice_of_jit() -> None:
     made = pliant.jit(lambda x: np.cumsum(x)[::-1], backend="torch")(np.arange(3.0))
     np.testing.assert_array_equal(made, [3.0, 1.0, 0.0])
     assert issubclass(MissingRuleError, PliantError)
+
+
+def test_rules_serve_pytorchs_own_batches_where_nothing_can_be_looked_at() -> None:
+    """As `diff.PyTorch(plain=True)` runs them: on the module itself."""
+    import torch
+
+    fn = trace(Gather().apply, f64(4), I3)
+    places = torch.tensor([[0, 1, 3], [2, 2, 0]])
+    made = torch.vmap(lambda i: evaluate(fn, (torch.arange(4.0, dtype=torch.float64), i), torch)[0])(places)
+    np.testing.assert_array_equal(made, [[0, 1, 3], [2, 2, 0]])

@@ -15,7 +15,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, out_of_range
-from pliant.ops.base import Linear, Safe
+from pliant.ops.base import Linear, Safe, can_be_read
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
 from pliant.ops.select import Find, select
@@ -58,6 +58,10 @@ class Indexed(Linear):
                 raise out_of_range(int(bad[0]), axis, x.shape[axis], self.name)
         return self.grid(np, indices)
 
+    def of_tensors(self, torch: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
+        """The same of PyTorch's tensors; in a batch of its own they cannot be looked at."""
+        return self.places(torch, x, indices) if can_be_read(torch, *indices) else self.grid(torch, indices)
+
     def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:
         """An index for all leading axes, the shared ones included."""
         shape, rank = indices[0].shape, indices[0].ndim
@@ -83,7 +87,7 @@ class Gather(Indexed):
         return np.asarray(x[self.places(np, x, indices)])
 
     def torch(self, torch: Namespace, x: Any, *indices: Any) -> Any:
-        return x[self.places(torch, x, indices)]
+        return x[self.of_tensors(torch, x, indices)]
 
     def transpose(self, ct: Value, x: Value | Type, *indices: Value) -> Tangents:
         zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
@@ -207,7 +211,7 @@ class ScatterSet(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        places = self.places(torch, x, indices)
+        places = self.of_tensors(torch, x, indices)
         if self.unique:
             return x.index_put(places, u)
         # PyTorch would pass the derivative to every write of a place, and choose any of them in parallel
@@ -278,7 +282,7 @@ class ScatterAdd(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        return x.index_put(self.places(torch, x, indices), u, accumulate=True)
+        return x.index_put(self.of_tensors(torch, x, indices), u, accumulate=True)
 
     def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
         *indices, u = rest

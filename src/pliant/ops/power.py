@@ -6,7 +6,7 @@ import math
 from typing import Any, Final, final
 
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
-from pliant.ops.base import Elementwise, Unary, fit, sum_of
+from pliant.ops.base import Elementwise, Unary, can_be_read, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
 from pliant.ops.complex import complex as as_complex
@@ -30,7 +30,8 @@ class Pow(Elementwise):
     ufunc = "power"
 
     def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
-        if not (x.is_floating_point() or x.is_complex()) and bool((y < 0).any()):
+        is_whole = not (x.is_floating_point() or x.is_complex())
+        if is_whole and can_be_read(torch, y) and bool((y < 0).any()):
             raise ValueError("Integers to negative integer powers are not allowed.")
         return torch.pow(x, y)
 

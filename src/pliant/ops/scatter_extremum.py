@@ -38,7 +38,7 @@ class ScatterExtremum(Scatter):
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
         rank, is_bool = self.shared + len(indices), x.dtype == torch.bool
-        at = flat_places(torch, tuple(x.shape), self.places(torch, x, indices)).reshape(-1, 1)
+        at = flat_places(torch, tuple(x.shape), self.of_tensors(torch, x, indices)).reshape(-1, 1)
         rows, new = x.reshape(math.prod(x.shape[:rank]), -1), u.reshape(len(at), -1)
         if is_bool:
             rows, new = rows.to(torch.uint8), new.to(torch.uint8)
