@@ -319,17 +319,42 @@ def test_complex_gradients_follow_pytorchs_convention() -> None:
     assert_allclose(z.grad, w.grad, rtol=1e-11)
 
 
-def test_methods_and_decorated_functions_are_functions_on_tensors() -> None:
-    class Model:
-        scale = 2.0
+class Model:
+    def __init__(self) -> None:
+        self.weights, self.scale = np.ones(4), 2.0
 
-        @pliant.to_torch
-        def apply(self, x: Any) -> Any:
-            """What it does."""
-            return x * 3.0
+    @pliant.to_torch
+    def apply(self, x: Any) -> Any:
+        """What it does."""
+        return np.sum(self.weights * x) * self.scale
 
+
+def test_methods_read_their_object_at_each_call() -> None:
+    model, x = Model(), tensor(np.ones(4), requires_grad=True)
     assert Model.__dict__["apply"].__doc__ == "What it does."
-    assert_array_equal(pliant.to_torch(lambda x: x * 2)(tensor(X)), X * 2)
+    assert model.apply(x).item() == 8.0
+    model.weights[:] = 2.0
+    assert model.apply(x).item() == 16.0
+    model.weights, model.scale = np.full(4, 5.0), 1.0
+    made = model.apply(x)
+    assert made.item() == 20.0
+    made.backward()
+    assert_array_equal(x.grad, np.full(4, 5.0))
+
+
+def test_forward_mode_and_what_is_done_to_results() -> None:
+    f, x = pliant.to_torch(np.sin), tensor(X, requires_grad=True)
+    ad = torch.autograd.forward_ad
+    with ad.dual_level():
+        assert_allclose(ad.unpack_dual(f(ad.make_dual(x.detach(), tensor(WEIGHTS)))).tangent, np.cos(X) * WEIGHTS)
+    with torch.no_grad():
+        assert not f(x).requires_grad
+    made = f(x)
+    made.mul_(2.0)
+    made.sum().backward()
+    assert_allclose(x.grad, 2 * np.cos(X), rtol=1e-12)
+    nested = torch.vmap(torch.vmap(torch.func.jacrev(f)))(tensor(np.ones((2, 3, 4))))
+    assert_allclose(nested[1, 2], np.cos(1.0) * np.eye(4), rtol=1e-12)
 
 
 def test_exceptions_of_the_function_are_raised() -> None:

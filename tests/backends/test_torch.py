@@ -18,6 +18,7 @@ from pliant.core.types import Type
 from pliant.errors import IndexRangeError, MissingRuleError, PliantError, ShapeError
 from pliant.ops.block import AddBlock, ReadBlock, UpdateBlock
 from pliant.ops.definite import Definite
+from pliant.ops.fft import Fft
 from pliant.ops.index import Gather, ScatterAdd, ScatterSet
 from pliant.ops.reduce import Argmax
 from pliant.ops.rounding import Ldexp
@@ -119,6 +120,9 @@ CASES: list[tuple[Op, list[Type], list[Any]]] = [
     (Cummax(0), [f64(5)], [np.array([1.0, 3.0, 2.0, np.nan, 4.0])]),
     (Cummin(1, True), [f64(2, 4)], [None]),
     (Argmax(0), [Type("bool", (4,))], [None]),
+    (Fft("rfft", 4), [f64(0, 4)], [None]),
+    (Fft("irfft", 4), [Type("c128", (0, 3))], [None]),
+    (Lu(), [f64(0, 0)], [None]),
     (Lu(), [f64(3, 3)], [None]),
     (Lu(), [Type("c128", (2, 3, 3))], [None]),
     (Definite(), [f64(2, 2, 2)], [np.array([[[2.0, 1], [1, 2]], [[1, 2], [2, 1]]])]),
