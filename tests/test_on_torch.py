@@ -204,6 +204,12 @@ def test_containers_come_and_go_as_they_are_in_numpy() -> None:
     assert_array_equal(w.grad, [2.0, 2.0])
 
 
+def test_numbers_of_numpys_that_are_known_become_tensors() -> None:
+    made = pliant.to_torch(lambda x: (np.float32(2.0), 3, x.shape[0], np.arange(2)))(tensor(X))
+    assert [type(y) for y in made] == [torch.Tensor, int, int, torch.Tensor]
+    assert made[0].dtype == torch.float32
+
+
 def test_dtypes_are_the_programs_own() -> None:
     f = pliant.to_torch(lambda x, n: (x * 2, x / n, n // 2, x > 0, x + 1j, np.mean(n)))
     made = f(tensor([1.0, 2.0], dtype=torch.float32), tensor([1, 2], dtype=torch.int32))

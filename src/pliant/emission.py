@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, UnsupportedError
+from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import exception
 from pliant.frontend.instrumented import callee
-from pliant.frontend.kinds import is_traced
+from pliant.frontend.kinds import is_of, is_traced
 from pliant.frontend.outputs import Output
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program, forms_of
@@ -28,12 +31,17 @@ def traceable(f: Callable[..., Any]) -> Compiled:
 
     def copied(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten(callee(f, current())(*args, **kwargs))
-        return unflatten(
-            structure, [x.copy() if is_traced(x) and not (x.is_scalar or x.is_weak) else x for x in leaves]
-        )
+        return unflatten(structure, [_own(x) for x in leaves])
 
     copied.__name__ = getattr(f, "__name__", copied.__name__)
     return Compiled(copied, original=f)
+
+
+def _own(x: Any) -> Any:
+    """What is returned as an array of its own; known arrays, and numbers of NumPy's, are such too."""
+    if is_of(x, np.ndarray | np.generic):
+        return as_traced(np.asarray(x)).copy()
+    return x.copy() if is_traced(x) and not (x.is_scalar or x.is_weak) else x
 
 
 @final
