@@ -287,6 +287,26 @@ def test_parameters_are_read_again_at_each_call() -> None:
     assert_allclose(inside(x), 2 * wanted, rtol=1e-12)
 
 
+def test_a_module_may_change_its_mode_and_its_tensors() -> None:
+    class Noisy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(3))
+
+        def forward(self, x: Any) -> Any:
+            return x * self.w + (1.0 if self.training else 0.0)
+
+    g = Noisy()
+    f, x = pliant.from_torch(g), np.ones(3, np.float32)
+    assert_array_equal(f(x), [2.0, 2.0, 2.0])
+    g.eval()
+    assert_array_equal(f(x), [1.0, 1.0, 1.0])
+    g.double()
+    assert f(x).dtype == np.float64
+    g.w.data = torch.full((3,), 4.0, dtype=torch.float64)
+    assert_array_equal(f(x), [4.0, 4.0, 4.0])
+
+
 def test_parameters_may_be_an_argument() -> None:
     g, x = model(), random(4)
     f = pliant.from_torch(g, functional=True)

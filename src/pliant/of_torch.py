@@ -25,9 +25,9 @@ def from_torch(g: Callable[..., Any], *, functional: bool = False) -> Callable[.
 
     functional: g is a module, and its parameters and buffers are an argument, the first, a dict by their names, as
     `torch.func.functional_call` takes it; names that are not in it are read from the module. Otherwise the module's
-    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. (Parameters that
-    do not lie in the CPU's memory are copied when g is traced; those that are replaced, as by `module.double()`, need a
-    new `from_torch`.) A module in training that draws numbers, as dropout does, or changes its buffers, is refused.
+    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. (In functions that
+    Pliant has compiled this is so for tensors in the CPU's memory that are not replaced, as `module.double()` does.)
+    A module in training that draws numbers, as dropout does, or changes its buffers, is refused.
 
     g is recorded once for each structure, dtypes and shapes of its arguments, with no numbers: it must not look at
     them. Raises UnsupportedError, with the operator's name, for what has no translation.
@@ -53,6 +53,7 @@ class OnArrays:
         self.is_module = self.torch.is_module(g)
         self.graphs: dict[Any, Any] = {}
         self.own: dict[str, Any] = {}
+        self.modes: tuple[bool, ...] = ()
         self.lock = threading.RLock()
 
     @functools.cached_property
@@ -61,7 +62,11 @@ class OnArrays:
         return Compiled(self.traced)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.traced(*args, **kwargs) if is_tracing() else self.compiled(*args, **kwargs)
+        if is_tracing():
+            return self.traced(*args, **kwargs)
+        if self.is_module:
+            self._look_at_module()
+        return self.compiled(*args, **kwargs)
 
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """The operations of the graph on traced arrays, or NumPy's."""
@@ -69,7 +74,8 @@ class OnArrays:
         leaves = [x if is_traced(x) else _array(x) for x in leaves]
         held = self._held(args)
         with self.lock:
-            key = (structure, *[_signature(x) for x in leaves], *[(n, a.dtype, a.shape) for n, a in held.items()])
+            arrays = [(n, a.dtype, a.shape) for n, a in held.items()]
+            key = (structure, self.modes, *[_signature(x) for x in leaves], *arrays)
             if key not in self.graphs:
                 self.graphs[key] = self._graph(held, leaves, structure)
         tensors = [_solid(x) for x in leaves if hasattr(x, "dtype") and hasattr(x, "shape")]
@@ -88,10 +94,21 @@ class OnArrays:
         """The arrays of the module that no argument stands for."""
         if not self.is_module:
             return {}
-        given: Any = args[0] if self.functional else {}
-        found = self.torch.arrays_of(self.g, self.own)
-        self.own = found
-        return {name: a for name, a in found.items() if name not in given}
+        self._look_at_module()
+        given: Any = args[0] if self.functional and args else {}
+        return {name: a for name, a in self.own.items() if name not in given}
+
+    def _look_at_module(self) -> None:
+        """Note where the module's arrays lie now, and its modes; what was compiled for others is not used any more."""
+        with self.lock:
+            found, modes = self.torch.arrays_of(self.g, self.own), self.torch.modes_of(self.g)
+            if (
+                modes != self.modes
+                or found.keys() != self.own.keys()
+                or any([found[n] is not self.own[n] for n in found])
+            ):
+                self.own, self.modes = found, modes
+                self.__dict__.pop("compiled", None)
 
     def _called(self, held: dict[str, Any]) -> Callable[..., Any]:
         """g as a function of the arrays of its module, then of its arguments."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from pliant.backends.torch_graph import Graph, flatten, unflatten
 from pliant.backends.torch_graph import graph_of as graph_of_all
 from pliant.backends.torch_namespace import torch
@@ -20,17 +22,23 @@ def is_module(g: Any) -> bool:
 
 
 def arrays_of(module: Any, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters and buffers of a module by name, as arrays that share their memory, where NumPy can; the same
-    objects as before for those that lie where they lay."""
+    """The parameters and buffers of a module by name, as arrays that share their memory, or are copies of that
+    of another device; the same objects as before for those that lie where they lay."""
     found = dict[str, Any]()
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        values = tensor.detach()
-        if values.device.type != "cpu":
-            values = values.cpu()
-        array, old = values.numpy(), before.get(name)
+        values, old = tensor.detach(), before.get(name)
+        array = values.cpu().numpy()
         is_same = old is not None and old.__array_interface__ == array.__array_interface__
+        if values.device.type != "cpu" and old is not None and (old.dtype, old.shape) == (array.dtype, array.shape):
+            np.copyto(old, array)
+            is_same = True
         found[name] = old if is_same else array
     return found
+
+
+def modes_of(module: Any) -> tuple[bool, ...]:
+    """Which parts of a module are in training."""
+    return tuple([m.training for m in module.modules()])
 
 
 def called(g: Any, names: Sequence[str], is_module: bool, is_functional: bool, *args: Any, **kwargs: Any) -> Any:
@@ -52,4 +60,4 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
     return graph_of_all(f, leaves, whole)
 
 
-__all__ = ["arrays_of", "called", "graph_of", "is_module"]
+__all__ = ["arrays_of", "called", "graph_of", "is_module", "modes_of"]
