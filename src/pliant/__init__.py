@@ -27,6 +27,8 @@ from pliant.explain import explain
 from pliant.frontend.reference import Ref
 from pliant.improvement import RULES, optimize
 from pliant.indexed import at
+from pliant.of_torch import from_torch
+from pliant.on_torch import to_torch
 from pliant.rules import rule
 from pliant.saving import reversible, treeverse
 from pliant.threads import threads
@@ -49,6 +51,7 @@ __all__ = [
     "folds",
     "fori_loop",
     "from_jax",
+    "from_torch",
     "grad",
     "hessian",
     "hvp",
@@ -67,6 +70,7 @@ __all__ = [
     "switch",
     "threads",
     "to_jax",
+    "to_torch",
     "trace",
     "treeverse",
     "value_and_grad",

@@ -44,7 +44,7 @@ def jit(
     not traced but known (a number of steps); each value gets its own program. Python integers that
     have to be known, such as shapes, are so by themselves. donate: names of parameters whose memory
     the call may use: what their arrays hold after it is undefined.
-    backend: "llvm" (default), "reference" (NumPy, one primitive at a time) or "jax" (XLA).
+    backend: "llvm" (default), "jax" (XLA), or "reference" or "torch" (NumPy or PyTorch, one primitive at a time).
 
     The compiled function, as every one that Pliant returns, takes `out=`: arrays in the structure
     of the results, of their shapes and dtypes, which receive them and are returned. Inputs may

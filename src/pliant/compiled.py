@@ -338,6 +338,10 @@ class Compiled:
 
         return thawed
 
+    def flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
+        """The leaves of arguments, as programs number them, and their structure."""
+        return self.objects.flatten(self._tree(args, kwargs))
+
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The traced program for arrays of these types, not optimised."""
         return self.program_and_arrays(args, kwargs, lies=False)[0]

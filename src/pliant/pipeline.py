@@ -9,6 +9,9 @@ custom derivatives stay closed.
 
 `compile`: what a program, derived or not, goes through before a backend makes code of it.
 
+`emit_derivatives`, `emit`: the same for a program that another library runs, one primitive at a time: nothing that is
+about memory, or about what is made in one loop.
+
 With PLIANT_VERIFY=1 every pass is followed by the verifier; PLIANT_DUMP=simplify,dead (or `all`)
 prints the program after those passes to standard error.
 """
@@ -134,6 +137,8 @@ COMPILE = (
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
 JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
 """For a compiler that has its own ideas of memory, and of which loops are one: programs on whole arrays."""
+EMIT_DERIVATIVES = (DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, DEAD_WRITES, HOIST, DEAD)
+EMIT = (INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, HOIST, AT_ONCE, OUTWARD, DEAD)
 
 
 def before_derivatives(fn: Function, log: Log | None = None, *, check: bool | None = None) -> Function:
@@ -154,6 +159,11 @@ def for_backend(fn: Function, backend: str, log: Log | None = None) -> Function:
 def for_jax(fn: Function) -> Function:
     """`fn` for JAX, which may differentiate it: checkpoints and custom derivatives stay closed."""
     return run_passes(JAX, fn)
+
+
+def emitted(fn: Function, *, is_derived: bool = True) -> Function:
+    """`fn` ready to be run by another library, or to be differentiated for that."""
+    return run_passes(EMIT if is_derived else EMIT_DERIVATIVES, fn)
 
 
 def run_passes(

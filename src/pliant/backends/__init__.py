@@ -8,7 +8,7 @@ from importlib import import_module
 from pliant.backends.base import Backend
 from pliant.errors import ArgumentError
 
-_PLACES = {"reference": "pliant.backends.reference", "llvm": "pliant.backends.llvm", "jax": "pliant.backends.jax"}
+_PLACES = {name: f"pliant.backends.{name}" for name in ("reference", "llvm", "jax", "torch")}
 
 
 @cache

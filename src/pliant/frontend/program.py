@@ -111,13 +111,7 @@ class Program:
 
     def check_writes(self, leaves: Sequence[Any]) -> None:
         """Refuse, before anything runs, what could not be written, or computed, as NumPy would."""
-        for i, dtype in self.narrowed:
-            limits = np.iinfo(DTYPES[dtype])
-            if not limits.min <= leaves[i] <= limits.max:
-                raise NumberRangeError(
-                    f"{self.fn.name}: Python integer {leaves[i]} is out of bounds for {DTYPES[dtype]}",
-                    hint="convert the array to a wider dtype with .astype(...), or pass the number as one of NumPy's",
-                )
+        self.check_numbers(leaves)
         for place, _ in self.written:
             if isinstance(place, Group):
                 continue  # which of its arrays may be written is part of the pattern, and known while tracing
@@ -128,6 +122,16 @@ class Program:
                 raise UnsupportedError(
                     f"{self.fn.name} writes to an array that has several elements in one place of memory",
                     hint="pass a copy",
+                )
+
+    def check_numbers(self, leaves: Sequence[Any]) -> None:
+        """Refuse Python integers that do not fit into the dtypes that they are used as."""
+        for i, dtype in self.narrowed:
+            limits = np.iinfo(DTYPES[dtype])
+            if not limits.min <= leaves[i] <= limits.max:
+                raise NumberRangeError(
+                    f"{self.fn.name}: Python integer {leaves[i]} is out of bounds for {DTYPES[dtype]}",
+                    hint="convert the array to a wider dtype with .astype(...), or pass the number as one of NumPy's",
                 )
 
     def check_out(self, out: Any) -> list[Any]:

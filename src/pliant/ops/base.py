@@ -168,6 +168,11 @@ def sum_of(xs: list[Value]) -> Value:
     return total
 
 
+def can_be_read(torch: Namespace, *xs: Any) -> bool:
+    """Whether the numbers of PyTorch's tensors can be looked at: not in its own batches."""
+    return not any([torch._C._functorch.is_batchedtensor(x) for x in xs])
+
+
 def product_rule(op: Op, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
     """The result of what is linear in each of two operands, and its tangent."""
     (x, y), (dx, dy) = xs, dxs

@@ -44,6 +44,9 @@ class Invert(Bits):
 
     arity = 1
 
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.bitwise_not(x)
+
 
 @final
 class LeftShift(Bits):
@@ -51,12 +54,22 @@ class LeftShift(Bits):
 
     domain = "iu"
 
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        fits = (y >= 0) & (y < 8 * x.itemsize)
+        moved = torch.bitwise_left_shift(x, torch.where(fits, y, torch.zeros_like(y)))
+        return torch.where(fits, moved, torch.zeros_like(moved))
+
 
 @final
 class RightShift(Bits):
     """⌊x / 2ʸ⌋; 0, or −1 for negative x, if y is the width of the dtype or more."""
 
     domain = "iu"
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        fits = (y >= 0) & (y < 8 * x.itemsize)
+        moved = torch.bitwise_right_shift(x, torch.where(fits, y, torch.zeros_like(y)))
+        return torch.where(fits, moved, -(x < 0).to(x.dtype) if x.dtype.is_signed else torch.zeros_like(moved))
 
 
 @final
@@ -67,6 +80,13 @@ class BitwiseCount(Bits):
 
     domain = "iu"
     makes = "u8"
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        size = torch.abs(x) if x.dtype.is_signed else x
+        count = size & 1
+        for n in range(1, 8 * x.itemsize):  # -2ⁿ⁻¹ is its own size, and one bit
+            count = count + ((size >> n) & 1)
+        return count.to(torch.uint8)
 
 
 @final

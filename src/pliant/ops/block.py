@@ -17,7 +17,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, beyond, failed
-from pliant.ops.base import Elementwise, Linear, Safe
+from pliant.ops.base import Elementwise, Linear, Safe, can_be_read
 from pliant.ops.elementwise import Add
 from pliant.ops.shape import broadcast, lift, move_axis
 
@@ -272,6 +272,9 @@ class Agree(Elementwise):
         if (x != y).any():
             raise failed(self.failure, 1)
         return x
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return self.numpy(torch, x, y) if can_be_read(torch, x, y) else x
 
     def kernel(self, k: Any, i: Any, *xs: Any) -> Any:
         x, y = xs

@@ -46,24 +46,45 @@ class NotEqual(Comparison):
     commutative = True
 
 
+class Order(Comparison):
+    """Which comes first."""
+
+    strict: ClassVar[str]  # the same without equality, and PyTorch's name of it
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        if not x.is_complex():
+            return getattr(torch, self.name)(x, y)
+        before, imaginary = getattr(torch, self.strict), getattr(torch, self.name)
+        has_parts = ~(torch.isnan(x.imag) | torch.isnan(y.imag))
+        return (before(x.real, y.real) & has_parts) | ((x.real == y.real) & imaginary(x.imag, y.imag))
+
+
 @final
-class Less(Comparison):
+class Less(Order):
     """x < y."""
 
+    strict = "less"
+
 
 @final
-class LessEqual(Comparison):
+class LessEqual(Order):
     """x ≤ y."""
 
+    strict = "less"
+
 
 @final
-class Greater(Comparison):
+class Greater(Order):
     """x > y."""
 
+    strict = "greater"
+
 
 @final
-class GreaterEqual(Comparison):
+class GreaterEqual(Order):
     """x ≥ y."""
+
+    strict = "greater"
 
 
 @final
@@ -95,6 +116,12 @@ class Choice(Elementwise):
     domain = "biufc"
     first_if: ClassVar[Elementwise]  # which of two unequal numbers it takes
     skips_nan: ClassVar[bool] = False
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        if not x.is_complex():
+            return getattr(torch, self.name)(x, y)
+        takes = self.first_if.torch(torch, x, y) | (x == y)  # type: ignore[attr-defined]
+        return torch.where(takes | torch.isnan(y if self.skips_nan else x), x, y)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (a, b), (da, db) = xs, dxs

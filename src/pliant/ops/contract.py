@@ -74,6 +74,11 @@ class Dot(Op):
         shape = [x.shape[a] for a in (*self.batch_axes[0], *free_x)] + [y.shape[a] for a in free_y]
         return xp.reshape(out, tuple(shape))
 
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        if x.dtype == torch.bool:  # whether any pair is true
+            return self.array(torch, x.to(torch.int32), y.to(torch.int32)) > 0
+        return self.array(torch, x, y)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return product_rule(self, xs, dxs)
 

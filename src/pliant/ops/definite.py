@@ -29,5 +29,8 @@ class Definite(Matrices):
     def jax(self, jnp: Namespace, a: Any) -> Any:
         return jnp.all(jnp.isfinite(jnp.linalg.cholesky(a, symmetrize_input=False)), axis=(-2, -1))
 
+    def torch(self, torch: Namespace, a: Any) -> Any:
+        return torch.linalg.cholesky_ex(a).info == 0
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return (self(*xs),), (None,)

@@ -169,7 +169,8 @@ class Convert(Linear, Unary):
         return xp.astype(xp.real(x) if drops else x, getattr(xp, DTYPES[self.dtype]))
 
     def torch(self, torch: Namespace, x: Any) -> Any:
-        return x.to(getattr(torch, DTYPES[self.dtype]))
+        drops = x.is_complex() and self.dtype[0] not in "cb"
+        return (x.real if drops else x).to(getattr(torch, DTYPES[self.dtype]))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (y,) = self.apply(*xs)
@@ -188,6 +189,9 @@ class Sign(Unary):
     """−1, 0 or 1 with the sign of x; z / |z| of a complex z, 0 at 0."""
 
     domain = "iufc"
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return torch.where(torch.isnan(x), x, torch.sgn(x)) if x.is_floating_point() else torch.sgn(x)
 
     def tangent(self, y: Value, x: Value, dx: Value) -> Value | None:
         if x.dtype[0] != "c":

@@ -8,7 +8,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values
 from pliant.core.types import Type
 from pliant.errors import DTypeError, failed
-from pliant.ops.base import Elementwise, Safe, common_shape, fit
+from pliant.ops.base import Elementwise, Safe, can_be_read, common_shape, fit
 from pliant.ops.select import Find
 from pliant.rewrite.rule import rewrite
 
@@ -37,10 +37,13 @@ class Ensure(Elementwise):
         return xp.where(code == 0, x, x)
 
     def numpy(self, np: Namespace, x: Any, code: Any) -> Any:
-        bad = code[code != 0]
-        if bad.size:
-            raise failed(self.failure, int(bad.flat[0]))
+        bad = code[code != 0]  # of one axis
+        if len(bad):
+            raise failed(self.failure, int(bad[0]))
         return self.array(np, x, code)
+
+    def torch(self, torch: Namespace, x: Any, code: Any) -> Any:
+        return (self.numpy if can_be_read(torch, code) else self.array)(torch, x, code)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         y = self(*xs)

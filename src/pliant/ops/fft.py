@@ -42,6 +42,13 @@ class Fft(Linear):
     def array(self, xp: Namespace, x: Any) -> Any:
         return getattr(xp.fft, self.kind)(x, n=self.length)
 
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        if x.numel():
+            return self.array(torch, x)
+        dtypes = {"rfft": x.dtype.to_complex, "irfft": x.dtype.to_real}
+        shape = (*x.shape[:-1], self.points(self.kind == "rfft"))
+        return torch.zeros(shape, dtype=dtypes[self.kind]() if self.kind in dtypes else x.dtype)
+
     def into(self, xp: Namespace, out: Any, x: Any) -> None:
         """The result, in an array that is given."""
         getattr(xp.fft, self.kind)(x, n=self.length, out=out)

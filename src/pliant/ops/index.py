@@ -15,7 +15,7 @@ from pliant.core.frozen import frozen
 from pliant.core.ir import Const, Namespace, Tangents, Value, const
 from pliant.core.types import Type
 from pliant.errors import DTypeError, ShapeError, out_of_range
-from pliant.ops.base import Linear, Safe
+from pliant.ops.base import Linear, Safe, can_be_read
 from pliant.ops.compare import equal, less, not_zero_of_written
 from pliant.ops.elementwise import Add
 from pliant.ops.select import Find, select
@@ -51,12 +51,16 @@ class Indexed(Linear):
         return dict.fromkeys(range(1, len(types) - self.updates), 0)
 
     def places(self, np: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
-        """NumPy's index for the places, or IndexRangeError."""
+        """The index for the places, of NumPy or PyTorch, or IndexRangeError."""
         for axis, i in enumerate(indices, self.shared):
             bad = i[(i < 0) | (i >= x.shape[axis])]
-            if bad.size:
+            if len(bad):
                 raise out_of_range(int(bad[0]), axis, x.shape[axis], self.name)
         return self.grid(np, indices)
+
+    def of_tensors(self, torch: Namespace, x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
+        """The same of PyTorch's tensors; in a batch of its own they cannot be looked at."""
+        return self.places(torch, x, indices) if can_be_read(torch, *indices) else self.grid(torch, indices)
 
     def grid(self, xp: Namespace, indices: Sequence[Any]) -> tuple[Any, ...]:
         """An index for all leading axes, the shared ones included."""
@@ -94,6 +98,9 @@ class Gather(Indexed):
 
     def jax(self, jnp: Namespace, x: Any, *indices: Any) -> Any:
         return self.read_in_jax(jnp, x, indices)
+
+    def torch(self, torch: Namespace, x: Any, *indices: Any) -> Any:
+        return x[self.of_tensors(torch, x, indices)]
 
     def transpose(self, ct: Value, x: Value | Type, *indices: Value) -> Tangents:
         zeros = ir.operators.zeros(x if isinstance(x, Type) else x.type)
@@ -226,12 +233,12 @@ class ScatterSet(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        places = self.grid(torch, indices)
+        places = self.of_tensors(torch, x, indices)
         if self.unique:
             return x.index_put(places, u)
         # PyTorch would pass the derivative to every write of a place, and choose any of them in parallel
         is_last = last_writes(torch, tuple(x.shape), places)
-        is_last = is_last.reshape(*is_last.shape, *[1] * (u.ndim - is_last.ndim))
+        is_last = is_last.reshape((*is_last.shape, *[1] * (u.ndim - is_last.ndim)))
         kept = torch.where(is_last, u, torch.zeros_like(u))
         return x.index_put(places, torch.zeros_like(u)).index_put(places, kept, accumulate=True)
 
@@ -258,12 +265,18 @@ class ScatterSet(Scatter):
         return equal(Gather(self.shared)(self(board, *indices, numbers), *indices), numbers)
 
 
-def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
-    """Whether each write, in row-major order, is the last one at its place; of PyTorch's arrays."""
+def flat_places(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
+    """Places along leading axes of a shape as numbers in row-major order; of PyTorch's arrays."""
     places = torch.broadcast_tensors(*places)
     flat = torch.zeros_like(places[0])
     for axis, i in enumerate(places):
         flat = flat * shape[axis] + i
+    return flat
+
+
+def last_writes(torch: Namespace, shape: tuple[int, ...], places: Sequence[Any]) -> Any:
+    """Whether each write, in row-major order, is the last one at its place; of PyTorch's arrays."""
+    flat = flat_places(torch, shape, places)
     numbers = torch.arange(flat.numel())
     board = torch.zeros(math.prod(shape[: len(places)]), dtype=torch.int64)
     board = board.scatter_reduce(0, flat.reshape(-1), numbers, "amax")
@@ -290,7 +303,7 @@ class ScatterAdd(Scatter):
 
     def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
         *indices, u = rest
-        return x.index_put(self.grid(torch, indices), u, accumulate=True)
+        return x.index_put(self.of_tensors(torch, x, indices), u, accumulate=True)
 
     def transpose(self, ct: Value, x: Value | Type, *rest: Any) -> Tangents:
         *indices, u = rest

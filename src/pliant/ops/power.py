@@ -6,7 +6,7 @@ import math
 from typing import Any, Final, final
 
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
-from pliant.ops.base import Elementwise, Unary, fit, sum_of
+from pliant.ops.base import Elementwise, Unary, can_be_read, fit, sum_of
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import equal, less_equal
 from pliant.ops.complex import complex as as_complex
@@ -30,6 +30,9 @@ class Pow(Elementwise):
     ufunc = "power"
 
     def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        is_whole = not (x.is_floating_point() or x.is_complex())
+        if is_whole and can_be_read(torch, y) and bool((y < 0).any()):
+            raise ValueError("Integers to negative integer powers are not allowed.")
         return torch.pow(x, y)
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
@@ -74,6 +77,11 @@ class Cbrt(Unary):
     """∛x, negative for negative x: `f[…] → f[…]`."""
 
     domain = "f"
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        y = torch.copysign(torch.pow(torch.abs(x), 1 / 3), x)
+        better = y - (y * y - x / y) / (3 * y)  # a step of Newton's, for the last digits
+        return torch.where((y == 0) | torch.isinf(y), y, better)
 
     def tangent(self, y: Value, x: Value, dx: Value) -> Value:
         return dx / (3.0 * (y * y))

@@ -236,7 +236,7 @@ class Argmax(ArgExtremum):
         return xp.argmax(x, axis=self.axis)
 
     def torch(self, torch: Namespace, x: Any) -> Any:
-        return torch.argmax(x, dim=self.axis)
+        return torch.argmax(x.to(torch.uint8) if x.dtype == torch.bool else x, dim=self.axis)
 
 
 @final
@@ -251,7 +251,7 @@ class Argmin(ArgExtremum):
         return xp.argmin(x, axis=self.axis)
 
     def torch(self, torch: Namespace, x: Any) -> Any:
-        return torch.argmin(x, dim=self.axis)
+        return torch.argmin(x.to(torch.uint8) if x.dtype == torch.bool else x, dim=self.axis)
 
 
 def _all(x: Value, axes: Sequence[int] | None) -> tuple[int, ...]:

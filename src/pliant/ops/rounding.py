@@ -44,7 +44,7 @@ class Rint(Rounding):
     domain = "fc"
 
     def torch(self, torch: Namespace, x: Any) -> Any:
-        return torch.round(x)
+        return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
 
 
 class Quotient(Elementwise):
@@ -63,10 +63,18 @@ class Quotient(Elementwise):
 class FloorDivide(Quotient):
     """⌊x / y⌋; 0 for whole x and y = 0."""
 
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return whole_quotient(torch, x, y) if not x.is_floating_point() else torch.floor_divide(x, y)
+
 
 @final
 class Remainder(Quotient):
     """x − y·⌊x / y⌋, with the sign of y; 0 for whole x and y = 0."""
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        if x.is_floating_point():
+            return torch.remainder(x, y)
+        return torch.where(y == 0, torch.zeros_like(x), x - y * whole_quotient(torch, x, y))
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return without_multiple(self, xs, dxs, floor_divide)
@@ -76,8 +84,21 @@ class Remainder(Quotient):
 class Fmod(Quotient):
     """x without the multiples of y, with the sign of x; 0 for whole x and y = 0."""
 
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        if x.is_floating_point():
+            return torch.fmod(x, y)
+        return torch.where((y == 0) | (y == -1), torch.zeros_like(x), torch.fmod(x, torch.where(y == 0, y + 1, y)))
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         return without_multiple(self, xs, dxs, truncated_quotient)
+
+
+def whole_quotient(torch: Namespace, x: Any, y: Any) -> Any:
+    """⌊x / y⌋ of PyTorch's integers, for which it stops where y is 0, or the quotient does not fit."""
+    divisor = torch.where((y == 0) | (y == -1), torch.ones_like(y), y)
+    found = torch.floor_divide(x, divisor)
+    found = torch.where(y == 0, torch.zeros_like(found), found)
+    return torch.where(y == -1, -x, found) if x.dtype.is_signed else found
 
 
 def truncated_quotient(x: Value, y: Value) -> Value:
@@ -103,6 +124,9 @@ class Heaviside(Elementwise):
     """0 for x < 0, 1 for x > 0, and y for x = 0."""
 
     domain = "f"
+
+    def torch(self, torch: Namespace, x: Any, y: Any) -> Any:
+        return torch.where(torch.isnan(x), x, torch.heaviside(x, y))
 
     def partials(self, y: Value, a: Value, b: Value) -> Tangents:
         return None, select(equal(a, 0), like(y, 1), 0)
@@ -133,6 +157,10 @@ class Nextafter(Elementwise):
 class Spacing(Rounding):
     """The distance from x to the next representable number away from 0, with the sign of x."""
 
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        away = torch.copysign(torch.full_like(x, math.inf), x)
+        return torch.nextafter(x, away) - x
+
 
 @final
 class Ldexp(Linear, Elementwise):
@@ -144,6 +172,15 @@ class Ldexp(Linear, Elementwise):
         if x.kind != "f" or n.dtype not in ("i32", "i64"):
             raise DTypeError(f"ldexp: wants a float and an i32 or i64, got {x} and {n}")
         return Type(x.dtype, common_shape(self.name, (x, n)))
+
+    def torch(self, torch: Namespace, x: Any, n: Any) -> Any:
+        # by thirds, so that each power is one in itself, whose bits are known
+        forms = {2: (36, 15, 10, "int16"), 4: (360, 127, 23, "int32"), 8: (2700, 1023, 52, "int64")}
+        most, bias, digits, whole = forms[x.itemsize]
+        n = torch.clamp(n, -most, most)
+        for part in (n // 3, n // 3, n - 2 * (n // 3)):
+            x = x * ((part.to(getattr(torch, whole)) + bias) << digits).view(x.dtype)
+        return x
 
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         (y,) = self.apply(*xs)

@@ -158,6 +158,11 @@ class CumulativeExtremum(Scan):
         return (y,), (recur(convert(keep, dx.dtype), new, self.axis, reverse=self.reverse),)
 
 
+def running(scan: Any, flip: Any, x: Any, axis: int, reverse: bool) -> Any:
+    """The running extremum by one of PyTorch's functions, which also return where it is found."""
+    return flip(scan(flip(x, (axis,)), axis).values, (axis,)) if reverse else scan(x, axis).values
+
+
 @final
 @frozen
 class Cummax(CumulativeExtremum):
@@ -169,6 +174,9 @@ class Cummax(CumulativeExtremum):
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.maximum.accumulate(x, axis=self.axis)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return running(torch.cummax, torch.flip, x, self.axis, self.reverse)
 
 
 @final
@@ -182,6 +190,9 @@ class Cummin(CumulativeExtremum):
 
     def forward(self, xp: Namespace, x: Any) -> Any:
         return xp.minimum.accumulate(x, axis=self.axis)
+
+    def torch(self, torch: Namespace, x: Any) -> Any:
+        return running(torch.cummin, torch.flip, x, self.axis, self.reverse)
 
 
 @final

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
@@ -11,7 +12,7 @@ from pliant.core.ir import Namespace, Op, Tangents, Value, Values
 from pliant.ops.bits import bitwise_or
 from pliant.ops.compare import Maximum, Minimum, equal, isnan
 from pliant.ops.elementwise import convert
-from pliant.ops.index import Scatter, gather, scatter_add
+from pliant.ops.index import Scatter, flat_places, gather, scatter_add
 from pliant.ops.select import select
 
 
@@ -32,6 +33,16 @@ class ScatterExtremum(Scatter):
 
     def jax(self, jnp: Namespace, x: Any, *rest: Any) -> Any:
         return self.written_in_jax(self.method, jnp, x, *rest)
+
+    def torch(self, torch: Namespace, x: Any, *rest: Any) -> Any:
+        *indices, u = rest
+        rank, is_bool = self.shared + len(indices), x.dtype == torch.bool
+        at = flat_places(torch, tuple(x.shape), self.of_tensors(torch, x, indices)).reshape(-1, 1)
+        rows, new = x.reshape(math.prod(x.shape[:rank]), -1), u.reshape(len(at), -1)
+        if is_bool:
+            rows, new = rows.to(torch.uint8), new.to(torch.uint8)
+        made = rows.scatter_reduce(0, at.expand(-1, new.shape[1]), new, f"a{self.method}")
+        return made.reshape(x.shape).to(x.dtype)
 
     def written(self, k: Any, out: Any, place: Any, new: Any) -> Any:
         return k.scalar(self.combines, k.load(out, place), new)

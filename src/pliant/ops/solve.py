@@ -78,6 +78,13 @@ class Lu(Matrices):
         lu, _, perm = jax_module("lax.linalg").lu(a)
         return lu, perm
 
+    def torch(self, torch: Namespace, a: Any) -> Any:
+        if not a.numel():
+            return a, torch.zeros(a.shape[:-1], dtype=torch.int64)
+        lu, pivots, _ = torch.linalg.lu_factor_ex(a)
+        order = torch.lu_unpack(lu, pivots, unpack_data=False).P  # a = order·l·u
+        return lu, torch.argmax(order.real, dim=-2)
+
     def jvp(self, xs: Values, dxs: Tangents) -> tuple[Values, Tangents]:
         # With x = l⁻¹·da[perm]·u⁻¹: dl = l·(x below the diagonal), du = (x on and above it)·u.
         (a,), (da,) = xs, dxs

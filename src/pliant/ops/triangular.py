@@ -9,7 +9,7 @@ from pliant.core import ir
 from pliant.core.frozen import frozen
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
-from pliant.ops.base import sum_of
+from pliant.ops.base import can_be_read, sum_of
 from pliant.ops.complex import conj
 from pliant.ops.elementwise import convert
 from pliant.ops.matrix import (
@@ -50,6 +50,13 @@ class TriangularSolve(Solver):
             eye = xp.eye(a.shape[-1], dtype=a.dtype)
             a = a * (1 - eye) + eye
         return xp.linalg.solve(_adjoint_array(xp, a) if self.adjoint else a, b)
+
+    def torch(self, torch: Namespace, a: Any, b: Any) -> Any:
+        if not self.unit and can_be_read(torch, a) and bool((torch.diagonal(a, dim1=-2, dim2=-1) == 0).any()):
+            raise torch.linalg.LinAlgError(self.failure)
+        a = a.mH if self.adjoint else a
+        is_upper = self.lower is self.adjoint
+        return torch.linalg.solve_triangular(a, b, upper=is_upper, unitriangular=self.unit)
 
     def numpy(self, np: Namespace, a: Any, b: Any) -> Any:
         # Substitution: exact where the answer is exact.

@@ -19,12 +19,17 @@ def evaluate(fn: Function, xs: tuple[Any, ...], xp: Namespace) -> tuple[Any, ...
 def stepper(fn: Function, xp: Namespace) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """`fn` as a Python function of arrays, for many calls. Values are dropped when they have been read for the last
     time: what comes after them may take their memory."""
-    order = _with_last_reads(fn)
+    order, told = _with_last_reads(fn), getattr(xp, "pliant_error", None)
 
     def step(xs: tuple[Any, ...]) -> tuple[Any, ...]:
         env: dict[Any, Any] = dict(zip(fn.params, xs, strict=True))
         for node, last in order:
-            outs = run(node.op, xp, [env[a] for a in node.args])
+            try:
+                outs = run(node.op, xp, [env[a] for a in node.args])
+            except (RuntimeError, TypeError, AttributeError) as error:  # what a library lacks
+                if told is None or (lack := told(error, node)) is None:
+                    raise
+                raise lack from error
             env.update(zip(node.values, outs, strict=True))
             for value in last:
                 del env[value]
