@@ -218,6 +218,12 @@ def test_explain_says_what_was_found() -> None:
     assert pliant.explain(chain, A, B, V).search == ""
 
 
+def test_explain_says_what_was_found_inside_other_transformations() -> None:
+    explained = pliant.explain(pliant.grad(pliant.optimize(loss), 2), A, B, V)
+    assert explained.search.startswith("e-graphs: 1, with ")
+    assert "product_of_product_first ×" in str(explained.rules)
+
+
 def test_no_more_memory_is_taken_than_is_allowed() -> None:
     def f(A: Any, B: Any, C: Any, v: Any) -> Any:
         return (A @ B) @ C + v

@@ -31,7 +31,7 @@ class Explanation:
 
     @property
     def search(self) -> str:
-        """What `optimize` looked at and chose; empty for other functions."""
+        """What `optimize` looked at and chose, of the function and of those that it calls; empty if there is none."""
         return "\n".join(self.rules.notes)
 
     def __str__(self) -> str:
@@ -72,6 +72,8 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     compiled = f if isinstance(f, Compiled) else Compiled(f)
     program, arrays = compiled.program_and_arrays(args, kwargs)
     log = Log()
+    for each in program.found:
+        log.join(each)
     best = compiled.optimised(program.fn, log)
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)

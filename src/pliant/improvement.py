@@ -15,6 +15,7 @@ from pliant.core.origin import here
 from pliant.errors import ArgumentError, ContradictionError, DomainError
 from pliant.frontend.closed import close
 from pliant.frontend.failures import note
+from pliant.frontend.tracing import current
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
 
@@ -35,13 +36,12 @@ class Improvement:
     memory: int | None
     terms: int | None
 
-    def __call__(self, fn: Function, log: Log | None = None) -> Function:
+    def __call__(self, fn: Function, log: Log) -> Function:
         """The best of what the rules find, of which the program itself is one."""
         from pliant.kernel.price import price
         from pliant.pipeline import BEFORE_SEARCH, fold, optimise, run_passes
         from pliant.rewrite.search import Search
 
-        log = Log() if log is None else log
         start = run_passes(BEFORE_SEARCH, fn, log)
         search = Search(self.rules, price, fold, log, terms=self.terms)
         try:
@@ -116,7 +116,9 @@ def optimize(
         if closed.failing is not None:
             for number in closed.failing(*operands):
                 note(number)
-        made = improvement(closed.fn)(*operands)
+        log = Log()
+        made = improvement(closed.fn, log)(*operands)
+        current().outermost.found.append(log)
         closed.drawn_by([x.value for x in xs])
         return closed.rebuild(made)
 

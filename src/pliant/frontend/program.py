@@ -37,6 +37,7 @@ from pliant.frontend.tracing import ROOM, Lengths, Needs, Storage, Trace, stride
 from pliant.frontend.view import Lens, PermuteLens, look
 from pliant.frontend.whose import receivers
 from pliant.ops.shape import Permute
+from pliant.rewrite.explain import Log
 
 
 @final
@@ -57,6 +58,7 @@ class Program:
     narrowed: tuple[tuple[int, str], ...]  # leaves that are Python ints used as a narrower dtype
     guards: Guards = field(repr=False)
     loops: tuple[Report, ...] = field(default=(), repr=False)  # what became of the loops of the source
+    found: tuple[Log, ...] = field(default=(), repr=False)  # what `optimize` found for functions that it calls
     packs: tuple[Pack, ...] = ()  # vectors that results are put together to
     failed: int | None = None  # the result that is the number of the exception that the function raises, or 0
     failures: tuple[tuple[BaseException, Any], ...] = field(default=(), repr=False)  # these, and where
@@ -331,7 +333,7 @@ def _trace_once(
     return Program(
         fn, tuple(entered_at), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
-        loops=reports_of(trace), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
+        loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
         layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured),
     )  # fmt: skip

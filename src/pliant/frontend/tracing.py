@@ -19,6 +19,7 @@ from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.memory import memory_of
 from pliant.ops.shape import Iota, broadcast
+from pliant.rewrite.explain import Log
 
 
 @final
@@ -132,6 +133,7 @@ class Trace:
     see: Any = None  # what makes a function of the user one that the trace sees; see `instrumented`
     narrowed: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     reports: dict[Any, Any] = field(default_factory=dict[Any, Any])  # what became of each loop; see `control.report`
+    found: list[Log] = field(default_factory=list[Log])  # what `optimize` found for functions that were called
     heavy: set[Any] = field(default_factory=set[Any])  # bodies of loops that have many operations, by their code
     rows: dict[int, Any] = field(default_factory=dict[int, Any])  # lists read at traced places; see `control.grids`
     facts: dict[Value, Any] = field(default_factory=dict[Value, Any])  # see `sizes`

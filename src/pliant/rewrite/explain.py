@@ -32,6 +32,14 @@ class Log:
         if len(places) < _PLACES and origin not in places:
             places.append(origin)
 
+    def join(self, other: Log) -> None:
+        """Add what another log has."""
+        self.fired.update(other.fired)
+        self.notes += [note for note in other.notes if note not in self.notes]
+        for name, places in other.places.items():
+            mine = self.places.setdefault(name, [])
+            mine += [p for p in places if p not in mine][: _PLACES - len(mine)]
+
     def __str__(self) -> str:
         return "\n".join(
             f"{name} ×{times}: {', '.join(place.short for place in self.places[name])}"
