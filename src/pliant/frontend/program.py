@@ -333,8 +333,8 @@ def _trace_once(
     return Program(
         fn, tuple(entered_at), groups, captured, outputs.returned, made_structure, written, tuple(trace.met.values()),
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
-        loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed, failures=tuple(trace.failures),
-        layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
+        loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
+        failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
         forms=forms_of(captured),
     )  # fmt: skip
 
