@@ -62,7 +62,7 @@ class Way:
 
 @final
 class EGraph:
-    """Classes of equal values. `add` a value, say which are equal by `union`, then `rebuild`."""
+    """Classes of equal values. Ask for the `class_of` a value, say which are equal by `union`, then `rebuild`."""
 
     def __init__(self, params: Iterable[Value], fold: Fold | None) -> None:
         self.fold = fold
@@ -108,10 +108,8 @@ class EGraph:
         for c in level:
             found.update([term for term, _ in self.makers[c]])
         for _ in range(depth):
-            terms = {term for c in level for term in self.readers[c]} - found
-            level = {self.find(out) for term in terms for out in term.outs} | {
-                self.find(out) for c in level for term in self.readers[c] if term in found for out in term.outs
-            }
+            terms = {term for c in level for term in self.readers[c]}
+            level = {self.find(out) for term in terms for out in term.outs}
             found |= terms
         return found
 
