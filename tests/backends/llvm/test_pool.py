@@ -51,6 +51,7 @@ def test_systems_without_posix_threads_run_parts_in_turn():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where another test has loaded it
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_of_a_fork_has_workers_of_its_own():
     before = pliant.threads()
@@ -64,6 +65,7 @@ def test_a_child_of_a_fork_has_workers_of_its_own():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where another test has loaded it
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_compiles_though_another_thread_was_compiling():
     stop, kept = threading.Event(), list[Code]()
