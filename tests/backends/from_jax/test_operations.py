@@ -52,6 +52,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "least of windows": (window(lax.min, jnp.inf, window_dimensions=(5, 1), window_strides=(1, 1), padding="VALID"), A),
     "padded": (lambda a: lax.pad(a, 2.0, ((1, 2, 1), (-1, -2, 2))), A),
     "padded and cut": (lambda a: lax.pad(a, 0.5, ((-2, 1, 2), (3, -4, 0))), A),
+    "parts": (lambda a: jnp.split(a, 2, 1)[1] + jnp.array_split(a, 4, 1)[0][:, :1] + jax.nn.glu(a), A),
     "slices with steps": (lambda a: lax.slice(a, (1, 0), (5, 6), (3, 4)), A),
     "places beyond the end, sliced": (lambda x: lax.dynamic_slice(x, (jnp.argmax(x) + 5,), (3,)), X),
     "places beyond the end, written": (lambda x: lax.dynamic_update_slice(x, x[:2], (jnp.argmax(x) - 9,)), X),

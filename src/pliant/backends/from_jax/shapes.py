@@ -84,8 +84,9 @@ def tile(x: Value, *, reps: Any, **_: Any) -> Value:
 
 def split(x: Value, *, sizes: Any, axis: int, **_: Any) -> list[Value]:
     """Parts along an axis."""
-    starts: list[int] = [0, *accumulate(sizes)]
-    return [shape.slice_axis(x, axis, start, n) for start, n in zip(starts, sizes, strict=False)]
+    counts = list(map(int, sizes))  # which JAX may have made NumPy's
+    starts = [0, *accumulate(counts)]
+    return [shape.slice_axis(x, axis, start, n) for start, n in zip(starts, counts, strict=False)]
 
 
 def pad(x: Value, fill: Value, *, padding_config: Any, **_: Any) -> Value:
