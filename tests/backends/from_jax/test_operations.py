@@ -59,10 +59,14 @@ CASES: dict[str, tuple[Any, ...]] = {
     "columns and rows": (lambda a: a[jnp.array([[0, 1], [4, 2]]), jnp.array([0, 5])], A),
     "columns between axes": (lambda a: a.reshape(5, 2, 3)[jnp.array([0, 3]), :, jnp.array([2, 1])], A),
     "slices at places": (lambda a: a[1:4, jnp.array([0, -1, 2])], A),
+    "places beyond the end, read": (lambda a: a[jnp.array([1, 7, -9]), 1:] + a[:, jnp.array([8])][:3], A),
     "rows in batches": (lambda a: jax.vmap(lambda r, i: lax.dynamic_slice(r, (i,), (3,)))(a, jnp.arange(5)), A),
     "along an axis": (lambda a: jnp.take_along_axis(a, jnp.argsort(a, axis=0), axis=0), A),
     "put along an axis": (lambda a: jnp.put_along_axis(a, jnp.argmax(a, 1, keepdims=True), 9.0, 1, inplace=False), A),
     "writes of blocks": (lambda a: a.at[jnp.array([0, 2]), 1:4].set(a[:2, :3] * 2), A),
+    "writes left out as promised": (
+        lambda a: a.at[jnp.array([0, 9])].set(a[:2], mode="promise_in_bounds").at[jnp.array([9])].add(1.0), A,
+    ),
     "writes left out": (lambda a: a.at[jnp.array([0, 9]), jnp.array([0, 1])].add(a[0, :2]), A),
     "writes with places clipped": (lambda a: a.at[jnp.array([0, 9])].set(a[:2], mode="clip"), A),
     "the last of writes": (lambda a: a.at[jnp.array([1, 1, 1])].set(a[2:5]), A),
@@ -81,6 +85,14 @@ CASES: dict[str, tuple[Any, ...]] = {
     "loops in loops": (
         lambda x: lax.fori_loop(0, 3, lambda i, u: lax.fori_loop(0, i + 1, lambda j, v: jnp.sin(v) + j, u), x), X,
     ),
+    "loops of a batch": (
+        jax.vmap(lambda x, w: lax.while_loop(lambda s: s[0] < 4, lambda s: (s[0] * 2 + 1, s[1] * w), (x * x, w))[1]),
+        X, np.stack([X, X + 1], 1),
+    ),
+    "loops of batches of batches": (
+        jax.vmap(jax.vmap(lambda x: lax.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, jnp.abs(x)))), A,
+    ),
+    "integrals": (lambda x: jax.scipy.special.exp1(x * x + 0.1) + jax.scipy.special.expi(x), X),
     "associative": (lambda x: lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, x + 1))[1], X),
     "systems of the left": (lambda a: lax.linalg.triangular_solve(a[:, :5] + 5 * jnp.eye(5), a[:2, :5], lower=True), A),
     "systems transposed": (
@@ -91,7 +103,11 @@ CASES: dict[str, tuple[Any, ...]] = {
     "factors": (lambda a: [jnp.abs(m) for m in jnp.linalg.svd(a, full_matrices=False)], A),
     "rows exchanged": (lambda a: [m * 1.0 for m in jax.lax.linalg.lu(a[:, :5])], A),
 }  # fmt: skip
-UNDERIVED = ("writes in batches", "rows exchanged", "greatest of windows", "loops in loops")  # by JAX
+UNDERIVED = (
+    "writes in batches", "places beyond the end, read", "rows exchanged", "greatest of windows", "loops in loops",
+    "loops of a batch", "loops of batches of batches",
+)  # fmt: skip
+"""Whose derivatives JAX has not, or not of the values that it has."""
 WHOLE: dict[str, Any] = {
     "quotients": lambda n: lax.div(n, jnp.int32(4)) + lax.rem(n, jnp.int32(4)) * 10 + n // 4 + n % 4,
     "shifts": lambda n: lax.shift_right_logical(n, n * 0 + 3) + lax.shift_right_arithmetic(n, n * 0 + 1) + (n << 2),

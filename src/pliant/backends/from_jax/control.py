@@ -17,6 +17,9 @@ from pliant.ops.custom import Checkpoint
 from pliant.ops.elementwise import convert
 from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
+from pliant.ops.reduce import reduce_or
+from pliant.ops.select import select
+from pliant.ops.shape import broadcast
 from pliant.ops.tape import Kind
 from pliant.ops.while_loop import WhileLoop
 
@@ -65,7 +68,7 @@ def _after_index(body: Function) -> Function:
 
 
 def while_(walk: Walk, eqn: Any, *xs: Value) -> Values:
-    """A loop whose end is found on the way."""
+    """A loop whose end is found on the way. Of a batch it goes on while one problem does; others are kept."""
     p = eqn.params
     tested, used = p["cond_nconsts"], p["body_nconsts"]
     test, free_of_test = walk.function(p["cond_jaxpr"])
@@ -85,10 +88,19 @@ def while_(walk: Walk, eqn: Any, *xs: Value) -> Values:
         state, _, own, _, free = parts(args)
         return body(*own, *state, *free)
 
+    def one_goes_on(*args: Value) -> Value:
+        return reduce_or(goes_on(*args)[0])
+
+    def masked(*args: Value) -> Values:
+        (going,) = goes_on(*args)
+        pairs, axes = zip(args, step(*args), strict=False), tuple(range(going.type.rank))
+        return tuple([select(broadcast(going, new.shape, axes), new, old) for old, new in pairs])
+
     types = [x.type for x in (*carries, *consts)]
     ins: list[Kind] = ["carry" for _ in carries]
     ins.extend("const" for _ in consts)
-    return WhileLoop(trace(goes_on, *types), trace(step, *types), tuple(ins)).apply(*carries, *consts)
+    tests, steps = (one_goes_on, masked) if test.results[0].shape else (goes_on, step)
+    return WhileLoop(trace(tests, *types), trace(steps, *types), tuple(ins)).apply(*carries, *consts)
 
 
 def cond(walk: Walk, eqn: Any, which: Value, *xs: Value) -> Values:

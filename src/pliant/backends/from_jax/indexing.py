@@ -107,7 +107,7 @@ def gather(
     d = dimension_numbers
     windows = Windows(
         x.shape, tuple(slice_sizes), tuple(d.collapsed_slice_dims), tuple(d.start_index_map),
-        tuple(d.operand_batching_dims), tuple(d.start_indices_batching_dims), _mode(mode),
+        tuple(d.operand_batching_dims), tuple(d.start_indices_batching_dims), _mode(mode, "CLIP"),
     )  # fmt: skip
     places, valid = windows.places(starts)
     made = gathered(permute(x, windows.order), *places) if places else permute(x, windows.order)
@@ -119,8 +119,10 @@ def gather(
     return permute(made, Permute(tuple(axes)).inverse())
 
 
-def _mode(mode: Any) -> str:
-    return str(getattr(mode, "name", mode)).rpartition(".")[2]
+def _mode(mode: Any, unsaid: str) -> str:
+    """JAX's mode. unsaid: that of places which are promised to lie in the array, and may not."""
+    name = str(getattr(mode, "name", mode)).rpartition(".")[2]
+    return unsaid if name in ("PROMISE_IN_BOUNDS", "None") else name
 
 
 def _missing(dtype: str) -> Value:
@@ -146,7 +148,8 @@ def _scatter(put: Put, idle: Callable[[str], float | None]) -> Rule:
         sizes = dict(zip(own, windowed, strict=True))
         windows = Windows(
             x.shape, tuple([sizes.get(a, 1) for a in range(x.type.rank)]), gone,
-            tuple(d.scatter_dims_to_operand_dims), batches, tuple(d.scatter_indices_batching_dims), _mode(mode),
+            tuple(d.scatter_dims_to_operand_dims), batches, tuple(d.scatter_indices_batching_dims),
+            _mode(mode, "FILL_OR_DROP"),
         )  # fmt: skip
         if any([m > n for m, n in zip(windows.sizes, x.shape, strict=True)]):
             return x
