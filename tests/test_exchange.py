@@ -326,3 +326,18 @@ np.testing.assert_allclose(parts(x), f(np.array(x)), rtol=1e-6)
 """
     flags = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
     subprocess.run([sys.executable, "-c", script], env=flags, check=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+def test_numbers_of_pythons_take_the_dtype_of_arrays_under_jit(dtype: str, wide: Any):
+    x = jnp.ones(3, dtype)
+    assert jax.jit(pliant.to_jax(lambda x, n: x * n))(x, 3).dtype == x.dtype
+    made = jax.lax.fori_loop(0, 3, lambda i, c: pliant.to_jax(lambda c, i: c * i + 1)(c, i), x)
+    close(made, np.full(3, 5, dtype))
+
+
+@pytest.mark.parametrize("number", [3, 3.0, 3j])
+def test_numbers_of_pythons_come_back_as_jax_has_them(number: Any, x: Any):
+    for f in (pliant.to_jax(lambda n: n + 1), jax.jit(pliant.to_jax(lambda n: n + 1))):
+        assert f(number).dtype == jax.jit(lambda n: n + 1)(number).dtype
+        assert f(number) == number + 1

@@ -26,6 +26,8 @@ from pliant.frontend.program import Program
 from pliant.frontend.signature import as_arrays, flatten, key_orders, signature, unflatten
 
 PROGRAMS: Final = 64  # kept for one form of calls
+WEAK: Final[dict[str, type]] = {"i": int, "f": float, "c": complex}
+NARROW: Final = {"i": "int32", "f": "float32", "c": "complex64"}
 
 
 def to_jax(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,7 +147,7 @@ class _Kept:
     def emission(self, leaves: Sequence[Any], structure: Any, tree: Any) -> _Emission:
         """The program for arguments like these."""
         given = as_arrays([_stand_in(x) if is_jax(x) else x for x in leaves])
-        forms = [x if is_known(x) else (signature(x), is_jax(y)) for x, y in zip(given, leaves, strict=True)]
+        forms = [y if is_known(y) else (signature(x), is_jax(y)) for x, y in zip(given, leaves, strict=True)]
         key = (structure, key_orders(tree), *map(type, given), *forms)
         with self.lock:
             for one in self.made.get(key, ()):
@@ -180,15 +182,28 @@ class _Emission:
             results = self.run(*[asarray(x, dtype=t) for x, t in zip(operands, types, strict=True)])
         if program.failed is not None:
             program.check(results)
-        rest = iter(results)
+        rest = iter(results if has_wide() else self.narrowed(results))
         return unflatten(self.structure, [next(rest) if type(x) is TracedArray else x for x in self.leaves])
+
+    @property
+    def traced(self) -> list[TracedArray]:
+        """What the first results are, in the function."""
+        return [x for x in self.leaves if type(x) is TracedArray]
+
+    def narrowed(self, results: Sequence[Any]) -> list[Any]:
+        """The results, of which numbers of Python's are of 32 bits, as JAX has them."""
+        with wide():
+            return [
+                y.astype(NARROW[y.dtype.kind]) if x.is_weak and y.dtype.kind in NARROW else y
+                for x, y in zip(self.traced, results, strict=False)
+            ]
 
     def check(self, given: Sequence[Any]) -> None:
         """Raise if JAX could not hold the results, or tell that the function raises an exception."""
         jax = jax_package()
         if not has_wide():
-            for y in self.program.fn.results[: len(self.leaves)]:
-                if is_wide(y):
+            for y, leaf in zip(self.program.fn.results, self.traced, strict=False):
+                if is_wide(y) and not leaf.is_weak:
                     raise _narrow(y)
         if self.program.failed is not None and any([isinstance(x, jax.core.Tracer) for x in given]):
             error, where = self.program.failures[0]
@@ -227,8 +242,8 @@ def _stand_in(x: Any) -> Any:
     dtype = np.dtype(x.dtype)
     if dtype.kind not in "biufc":
         raise DTypeError(f"to_jax: NumPy has no dtype for JAX's {x.dtype}", hint="convert it with .astype(...)")
-    if getattr(x, "weak_type", False) and not x.shape and dtype.kind in "fc":  # a number of Python's
-        return complex(0) if dtype.kind == "c" else 0.0
+    if getattr(x, "weak_type", False) and not x.shape and dtype.kind in WEAK:  # a number of Python's
+        return WEAK[dtype.kind](0)
     return np.empty(x.shape, dtype)
 
 
@@ -236,7 +251,7 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
     """The program of f, for whose Python integers it is made."""
     from pliant.pipeline import for_jax
 
-    found, places = list[Closed](), tuple([n for n, x in enumerate(given) if not is_known(x)])
+    found, places = list[Closed](), tuple([n for n, x in enumerate(given) if are_jax[n] or not is_known(x)])
 
     def flat(*xs: Any) -> tuple[Any, ...]:
         passed = dict(zip(places, xs, strict=True))
