@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import DTypeError, TracedValueError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, TracedValueError, UnsupportedError
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -341,3 +341,11 @@ def test_numbers_of_pythons_come_back_as_jax_has_them(number: Any, x: Any):
     for f in (pliant.to_jax(lambda n: n + 1), jax.jit(pliant.to_jax(lambda n: n + 1))):
         assert f(number).dtype == jax.jit(lambda n: n + 1)(number).dtype
         assert f(number) == number + 1
+
+
+def test_a_function_that_only_writes_is_refused(x: Any):
+    def only_writes(x: Any) -> None:
+        x[0] = 9
+
+    with pytest.raises(ArgumentError, match="to_jax: only_writes returns no arrays, and what it writes"):
+        pliant.to_jax(only_writes)(x)

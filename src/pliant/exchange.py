@@ -15,7 +15,7 @@ from pliant.compiled import Compiled, function_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values
 from pliant.core.types import DTYPES, itemsize
-from pliant.errors import DTypeError, TracedValueError, UnsupportedError
+from pliant.errors import ArgumentError, DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
@@ -279,7 +279,13 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
             f"to_jax: {name} changes what is outside of it, like a generator of random numbers",
             hint="make it inside, from a seed that is an argument, or return what is changed",
         )
-    return _Emission(program, places, emitted(for_jax(program.fn)), found[-1].leaves, found[-1].structure)
+    made = found[-1]
+    if made.is_writing and not any([type(x) is TracedArray for x in made.leaves]):
+        raise ArgumentError(
+            f"to_jax: {name} returns no arrays, and what it writes into its arguments stays inside",
+            hint="return the arrays that it writes",
+        )
+    return _Emission(program, places, emitted(for_jax(program.fn)), made.leaves, made.structure)
 
 
 __all__ = ["from_jax", "to_jax"]

@@ -51,6 +51,7 @@ class Closed:
     drawn: tuple[Storage, ...] = ()  # states of generators from outside, and what else is an effect
     drawing: Function | None = None  # of the same parameters: what these, and what is written, hold after it
     written: tuple[Written, ...] = ()
+    is_writing: bool = False  # whether it writes to arguments
 
     def rebuild(self, values: Sequence[Value]) -> Any:
         """The returned tree, with `values` for its traced leaves, in the current trace."""
@@ -128,8 +129,8 @@ def trace_closed(
     closed = abstract(fn.results, (*fn.params, *free), fn.name)
     failing = abstract(numbers, (*fn.params, *free), fn.name) if numbers else None
     drawing = abstract(states, (*fn.params, *free), fn.name) if states else None
-    written = tuple([Written(leaf) for leaf, _ in touched])
-    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written)
+    written, is_writing = tuple([Written(leaf) for leaf, _ in touched]), any([s.is_touched for _, s in copies])
+    return Closed(closed, free, tuple(made), made_structure, failing, drawn, drawing, written, is_writing)
 
 
 def close(
