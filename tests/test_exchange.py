@@ -349,3 +349,12 @@ def test_a_function_that_only_writes_is_refused(x: Any):
 
     with pytest.raises(ArgumentError, match="to_jax: only_writes returns no arrays, and what it writes"):
         pliant.to_jax(only_writes)(x)
+
+
+def test_mantissas_have_gradients(x: Any):
+    def mantissas(x: Any) -> Any:
+        m, n = np.frexp(x)
+        return np.sum(m**2) + np.sum(np.ldexp(x, n))
+
+    close(pliant.to_jax(mantissas)(x), pliant.jit(mantissas)(np.array(x)))
+    close(jax.grad(pliant.to_jax(mantissas))(x), pliant.grad(mantissas)(np.array(x)))

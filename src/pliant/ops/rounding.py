@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Final, final
 
 from pliant.core.ir import Namespace, Tangents, Value, Values
 from pliant.core.types import Type
@@ -162,6 +162,11 @@ class Spacing(Rounding):
         return torch.nextafter(x, away) - x
 
 
+_FORMS: Final = {2: (42, 15, 10, "int16"), 4: (360, 127, 23, "int32"), 8: (2700, 1023, 52, "int64")}
+"""By bytes of a float, for scaling by thirds, so that each power is one in itself, whose bits are known: the greatest
+exponent that matters, the bias, the bits of the fraction, and the integers of as many bytes."""
+
+
 @final
 class Ldexp(Linear, Elementwise):
     """x·2ⁿ: `f[…], i[…] → f[…]`."""
@@ -173,10 +178,16 @@ class Ldexp(Linear, Elementwise):
             raise DTypeError(f"ldexp: wants a float and an i32 or i64, got {x} and {n}")
         return Type(x.dtype, common_shape(self.name, (x, n)))
 
+    def jax(self, jnp: Namespace, x: Any, n: Any) -> Any:
+        # jnp.ldexp is not linear for JAX
+        most, bias, digits, whole = _FORMS[x.dtype.itemsize]
+        n = jnp.clip(n, -most, most)
+        for part in (n // 3, n // 3, n - 2 * (n // 3)):
+            x = x * ((part.astype(whole) + bias) << digits).view(x.dtype)
+        return x
+
     def torch(self, torch: Namespace, x: Any, n: Any) -> Any:
-        # by thirds, so that each power is one in itself, whose bits are known
-        forms = {2: (36, 15, 10, "int16"), 4: (360, 127, 23, "int32"), 8: (2700, 1023, 52, "int64")}
-        most, bias, digits, whole = forms[x.itemsize]
+        most, bias, digits, whole = _FORMS[x.itemsize]
         n = torch.clamp(n, -most, most)
         for part in (n // 3, n // 3, n - 2 * (n // 3)):
             x = x * ((part.to(getattr(torch, whole)) + bias) << digits).view(x.dtype)
