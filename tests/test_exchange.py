@@ -358,3 +358,20 @@ def test_mantissas_have_gradients(x: Any):
 
     close(pliant.to_jax(mantissas)(x), pliant.jit(mantissas)(np.array(x)))
     close(jax.grad(pliant.to_jax(mantissas))(x), pliant.grad(mantissas)(np.array(x)))
+
+
+def test_arrays_of_jax_from_outside_are_arrays(x: Any):
+    other = x + 1
+    close(pliant.to_jax(lambda x: x * other + other @ x)(x), x * other + other @ x)
+    close(jax.grad(pliant.to_jax(lambda x: np.sum(other * x)))(x), other)
+
+
+@pytest.mark.parametrize("f", [lambda w: lambda x: np.sum(x * w), lambda w: lambda x: np.sum(np.sin(w) * x)])
+def test_what_jax_traces_outside_has_to_be_an_argument(f: Any, x: Any):
+    with pytest.raises(ArgumentError, match=r"outside(.|\n)*hint: pass it as an argument"):
+        jax.grad(lambda w: pliant.to_jax(f(w))(x))(x)
+
+
+def test_keys_are_no_arrays(x: Any):
+    with pytest.raises(DTypeError, match=r"no dtype for JAX's key<fry>\nhint: jax.random.key_data"):
+        pliant.to_jax(lambda x: x)(jax.random.key(0))

@@ -239,9 +239,12 @@ def _narrow(y: Value) -> DTypeError:
 
 def _stand_in(x: Any) -> Any:
     """What the function is traced for in place of an array of JAX: one of its shape and dtype, of any content."""
-    dtype = np.dtype(x.dtype)
-    if dtype.kind not in "biufc":
-        raise DTypeError(f"to_jax: NumPy has no dtype for JAX's {x.dtype}", hint="convert it with .astype(...)")
+    dtype = x.dtype
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "biufc":
+        hint = (
+            "jax.random.key_data(key) makes integers of it" if "key" in str(dtype) else "convert it with .astype(...)"
+        )
+        raise DTypeError(f"to_jax: NumPy has no dtype for JAX's {x.dtype}", hint=hint)
     if getattr(x, "weak_type", False) and not x.shape and dtype.kind in WEAK:  # a number of Python's
         return WEAK[dtype.kind](0)
     return np.empty(x.shape, dtype)
@@ -267,8 +270,14 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
         return tuple([fresh(y, is_array=True) for y in closed.fn(*operands)])
 
     compiled = Compiled(flat)
-    program = compiled.program(*[given[n] for n in places])
     name = getattr(f, "__name__", "fn")
+    try:
+        program = compiled.program(*[given[n] for n in places])
+    except jax_package().errors.TracerArrayConversionError as error:
+        raise ArgumentError(
+            f"to_jax: {name} reads an array from outside that JAX traces, and that has no numbers",
+            hint="pass it as an argument",
+        ) from error
     if any([are_jax[places[i]] for i in program.known]):
         raise TracedValueError(
             f"to_jax: {name} needs to know a number that is in an array of JAX", hint="pass it as a Python int"

@@ -47,7 +47,20 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return x.__traced__()
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
+    if hasattr(x, "__array__"):
+        return as_traced(_captured(x, what))
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
+
+
+def _captured(x: Any, what: str) -> np.ndarray[Any, Any]:
+    """An array of another library that a function reads from outside, as one of NumPy's."""
+    try:
+        return np.asarray(x)
+    except (TypeError, RuntimeError) as error:  # what libraries trace, or differentiate, has no numbers
+        raise ArgumentError(
+            f"expected {what}, got {type(x).__name__}, which is made outside and has no numbers",
+            hint="pass it as an argument",
+        ).at(("here", here())) from error
 
 
 def too_large() -> NumberRangeError:
