@@ -93,6 +93,14 @@ CASES: dict[str, tuple[Any, ...]] = {
         jax.vmap(jax.vmap(lambda x: lax.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, jnp.abs(x)))), A,
     ),
     "integrals": (lambda x: jax.scipy.special.exp1(x * x + 0.1) + jax.scipy.special.expi(x), X),
+    "folds": (lambda a: lax.reduce(a, 1.0, lambda p, q: p * q + 0 * p, (0,)) + lax.reduce(a, 0.0, jnp.hypot, (1, 0)), A),
+    "folds of several": (
+        lambda a: lax.reduce((a, a * a), (0.0, 1.0), lambda p, q: (p[0] + q[0], p[1] * q[1]), (1,)), A,
+    ),
+    "on a device": (lambda x: jax.device_put(x) * jnp.asarray(2.0), X),
+    "conjugate gradients": (
+        lambda x: jax.scipy.sparse.linalg.cg(jnp.diag(jnp.arange(1.0, 8)), x, maxiter=20)[0], X,
+    ),
     "associative": (lambda x: lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, x + 1))[1], X),
     "systems of the left": (lambda a: lax.linalg.triangular_solve(a[:, :5] + 5 * jnp.eye(5), a[:2, :5], lower=True), A),
     "systems transposed": (
@@ -115,6 +123,7 @@ WHOLE: dict[str, Any] = {
     "casts": lambda n: lax.bitcast_convert_type(n, jnp.float32).astype(jnp.int16) + n.astype(jnp.int8),
     "choices": lambda n: lax.select_n(jnp.clip(n, 0, 2), n, n * 2, n * 3),
     "order": lambda n: lax.top_k(n, 3)[1] + jnp.argmin(n) + jnp.cumsum(n)[:3].astype(jnp.int32),
+    "parities": lambda n: lax.reduce_xor_p.bind(n, axes=(0,)) + lax.reduce(n[:9], np.int32(0), lax.bitwise_xor, (0,)),
     "truths": lambda n: jnp.any(n > 3) & jnp.all(n > -9) | (jnp.max(n) == 5) & (n[0] < n[1]),
 }
 
@@ -149,3 +158,12 @@ def test_whole_numbers(name: str):
     got, want = pliant.from_jax(WHOLE[name])(I32), WHOLE[name](jnp.asarray(I32))
     assert (got.dtype, got.shape) == (want.dtype, want.shape)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("given", ["float16", "float32", "float64"])
+def test_floats_become_the_nearest_integers(given: str, dtype: str):
+    x = np.array([1.5, -1.5, 300, -300, 5e4, 3e9, -3e9, 1e30, -1e30, np.nan, np.inf, -np.inf])
+    with np.errstate(over="ignore"):
+        x = x.astype(given)
+    np.testing.assert_array_equal(pliant.from_jax(lambda x: x.astype(dtype))(x), jnp.asarray(x).astype(dtype))

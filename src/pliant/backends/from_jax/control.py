@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
+from pliant.backends.from_jax.shapes import folded
 from pliant.backends.from_jax.walk import HolderRule, Walk, type_of
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value, Values, const, param
@@ -19,9 +20,10 @@ from pliant.ops.loop import Loop
 from pliant.ops.loop_form import In
 from pliant.ops.reduce import reduce_or
 from pliant.ops.select import select
-from pliant.ops.shape import broadcast
+from pliant.ops.shape import broadcast, reshape
 from pliant.ops.tape import Kind
 from pliant.ops.while_loop import WhileLoop
+from pliant.transforms.vmap import vmap
 
 
 def call(walk: Walk, eqn: Any, *xs: Value) -> Values:
@@ -103,6 +105,23 @@ def while_(walk: Walk, eqn: Any, *xs: Value) -> Values:
     return WhileLoop(trace(tests, *types), trace(steps, *types), tuple(ins)).apply(*carries, *consts)
 
 
+def reduce_(walk: Walk, eqn: Any, *args: Value) -> Values:
+    """A fold of arrays along axes by any function, which JAX may apply in any order."""
+    program, axes, count = closed(eqn.params["jaxpr"]), tuple(eqn.params["dimensions"]), len(args) // 2
+    body, free = walk.function(program)
+    xs, starts = args[:count], args[count:]
+
+    def combine(*pairs: Value) -> Values:
+        shape = pairs[0].shape
+        n = pairs[0].type.size
+        over = vmap(body, n, tuple([k < len(pairs) for k in range(len(body.params))]))
+        return tuple([reshape(y, shape) for y in over(*[reshape(p, (n,)) for p in pairs], *free)])
+
+    rest = tuple([n for a, n in enumerate(xs[0].shape) if a not in axes])
+    starts = tuple([broadcast(s, rest, ()) for s in starts])
+    return starts if xs[0].type.size == 0 else combine(*starts, *folded(combine, xs, axes))
+
+
 def cond(walk: Walk, eqn: Any, which: Value, *xs: Value) -> Values:
     """One of several programs, by a number."""
     made = [walk.function(program) for program in eqn.params["branches"]]
@@ -135,5 +154,5 @@ def _later(of: Callable[..., Values], n: int, which: Value, *args: Value) -> Val
 HOLDERS: Final[dict[str, HolderRule]] = {
     "jit": call, "pjit": call, "closed_call": call, "core_call": call, "custom_lin": call, "checkpoint": checkpoint,
     "platform_index": platform_index,
-    "remat2": checkpoint, "scan": scan, "while": while_, "cond": cond,
+    "remat2": checkpoint, "scan": scan, "reduce": reduce_, "while": while_, "cond": cond,
 }  # fmt: skip

@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any, Final
 
+import numpy as np
+
 from pliant.backends.from_jax.walk import Rule, short
 from pliant.core.ir import Value, const
+from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
 from pliant.ops import bits, compare, complex, elementwise, power, rounding, special, stable, transcendental
 from pliant.ops.bitcast import bitcast
@@ -90,6 +93,11 @@ def same(x: Value, **_: Any) -> Value:
     return x
 
 
+def all_same(*xs: Value, **_: Any) -> list[Value]:
+    """The operands."""
+    return list(xs)
+
+
 def optimization_barrier(*xs: Value, **_: Any) -> list[Value]:
     """The operands, known to no rewrite rule as these."""
     return [Barrier()(x) for x in xs]
@@ -148,8 +156,24 @@ def select_n(which: Value, *cases: Value, **_: Any) -> Value:
 
 
 def convert_element_type(x: Value, *, new_dtype: Any, **_: Any) -> Value:
-    """In another dtype."""
-    return elementwise.convert(x, short(new_dtype))
+    """In another dtype: as an integer, the nearest one there is, and 0 of NaN."""
+    dtype = short(new_dtype)
+    return _saturated(x, dtype) if x.dtype[0] == "f" and dtype[0] in "iu" else elementwise.convert(x, dtype)
+
+
+def _saturated(x: Value, dtype: str) -> Value:
+    """Floats as integers, of which those out of range are the least or the greatest."""
+    x = elementwise.convert(x, "f32") if x.dtype == "f16" else x
+    number, limits = np.dtype(DTYPES[x.dtype]).type, np.iinfo(DTYPES[dtype])
+    most = number(limits.max)
+    is_exact = int(most) == limits.max
+    low, high = number(limits.min), most if is_exact else np.nextafter(most, number(0))
+    known = select(compare.equal(x, x), x, 0)
+    known = compare.minimum(compare.maximum(known, const(float(low), x.dtype)), const(float(high), x.dtype))
+    made = elementwise.convert(known, dtype)
+    if is_exact:
+        return made
+    return select(compare.greater_equal(x, const(float(most), x.dtype)), const(int(limits.max), dtype), made)
 
 
 def bitcast_convert_type(x: Value, *, new_dtype: Any, **_: Any) -> Value:
@@ -196,7 +220,7 @@ def reduce_precision(x: Value, *, exponent_bits: int, mantissa_bits: int, **_: A
 
 _RULES: Final[dict[str, Rule]] = {
     **{name: _plain(f) for name, f in SAME.items()},
-    "copy": same, "copy_p": same, "pvary": same, "optimization_barrier": optimization_barrier,
+    "device_put": all_same, "copy": same, "copy_p": same, "pvary": same, "optimization_barrier": optimization_barrier,
     "div": div, "integer_pow": integer_pow, "rsqrt": rsqrt, "round": round_, "conj": conj, "clamp": clamp,
     "select_n": select_n, "convert_element_type": convert_element_type,
     "bitcast_convert_type": bitcast_convert_type, "shift_right_arithmetic": shift_right_arithmetic,
@@ -204,5 +228,5 @@ _RULES: Final[dict[str, Rule]] = {
     "reduce_precision": reduce_precision, "lt_to": lt_to, "le_to": le_to, "eq_to": eq_to,
 }  # fmt: skip
 RULES: Final[dict[str, Rule]] = {
-    name: rule if name == "optimization_barrier" else _aligned(rule) for name, rule in _RULES.items()
+    name: rule if name in ("optimization_barrier", "device_put") else _aligned(rule) for name, rule in _RULES.items()
 }

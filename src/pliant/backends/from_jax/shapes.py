@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 from pliant.backends.from_jax.walk import Rule, short
 from pliant.core.ir import Value, const
 from pliant.ops import reduce, scan, shape, sort
+from pliant.ops.bits import bitwise_xor
 from pliant.ops.compare import isfinite, maximum, minimum
 from pliant.ops.contract import dot_general as contracted
 from pliant.ops.custom import stop_gradient
@@ -151,6 +153,30 @@ def _reduction(f: Callable[[Value, tuple[int, ...]], Value]) -> Rule:
     return rule
 
 
+def folded(combine: Callable[..., Sequence[Value]], xs: Sequence[Value], axes: Sequence[int]) -> list[Value]:
+    """What combines all elements along some axes, of which there are any, by halves; several arrays as one."""
+    rank = xs[0].type.rank
+    order = (*axes, *[a for a in range(rank) if a not in axes])
+    rest = tuple([xs[0].shape[a] for a in order[len(axes) :]])
+    n = math.prod([xs[0].shape[a] for a in axes])
+    xs = [_reshaped(shape.permute(x, order), (n, *rest)) for x in xs]
+    while n > 1:
+        half, odd = divmod(n, 2)
+        lows, highs = ([shape.slice_axis(x, 0, start, half) for x in xs] for start in (0, half))
+        ends = [[shape.slice_axis(x, 0, n - 1, 1)] if odd else [] for x in xs]
+        made = combine(*lows, *highs)
+        xs = [shape.concatenate((y, *end), 0) if end else y for y, end in zip(made, ends, strict=True)]
+        n = half + odd
+    return [_reshaped(x, rest) for x in xs]
+
+
+def reduce_xor(x: Value, *, axes: Any, **_: Any) -> Value:
+    """Bits that an odd number of elements has."""
+    if 0 in [x.shape[a] for a in axes]:
+        return _spread(const(0, x.dtype), [n for a, n in enumerate(x.shape) if a not in axes], ())
+    return folded(lambda a, b: [bitwise_xor(a, b)], [x], tuple(axes))[0]
+
+
 def _arg(f: Callable[[Value, int], Value]) -> Rule:
     def rule(x: Value, *, axes: Any, index_dtype: Any, **_: Any) -> Value:
         return convert(f(x, axes[0]), short(index_dtype))
@@ -228,6 +254,7 @@ RULES: Final[dict[str, Rule]] = {
     "reduce_sum": _reduction(reduce.reduce_sum), "reduce_prod": _reduction(reduce.reduce_prod),
     "reduce_max": _reduction(reduce.reduce_max), "reduce_min": _reduction(reduce.reduce_min),
     "reduce_and": _reduction(reduce.reduce_and), "reduce_or": _reduction(reduce.reduce_or),
+    "reduce_xor": reduce_xor,
     "argmax": _arg(reduce.argmax), "argmin": _arg(reduce.argmin), "cumsum": _scan(scan.cumsum),
     "cumprod": _scan(scan.cumprod), "cummax": _scan(scan.cummax), "cummin": _scan(scan.cummin),
     "cumlogsumexp": cumlogsumexp, "dot_general": dot_general, "sort": sort_, "top_k": top_k, "fft": fft,
