@@ -375,3 +375,19 @@ def test_what_jax_traces_outside_has_to_be_an_argument(f: Any, x: Any):
 def test_keys_are_no_arrays(x: Any):
     with pytest.raises(DTypeError, match=r"no dtype for JAX's key<fry>\nhint: jax.random.key_data"):
         pliant.to_jax(lambda x: x)(jax.random.key(0))
+
+
+@pytest.mark.parametrize("made", [lambda f: f, jax.jit], ids=["eagerly", "under jit"])
+def test_errors_name_the_users_line_and_what_the_function_is_for(made: Any, x: Any):
+    with pytest.raises(UnsupportedError, match=r"cannot be the result of a function for JAX(.|\n)*> test_exchange"):
+        made(pliant.to_jax(lambda x: x[x > 0]))(x)
+
+
+def test_errors_of_functions_that_are_jaxs_name_the_call():
+    with pytest.raises(UnsupportedError, match=r"'bessel_i0e' is not supported\n  --> test_exchange(.|\n)*in NumPy"):
+        pliant.from_jax(jax.scipy.special.i0)(X)
+
+
+def test_functions_of_jax_cannot_branch_by_what_arrays_hold():
+    with pytest.raises(TracedValueError, match=r"needs to know what an array holds(.|\n)*> test_exch(.|\n)*lax.cond"):
+        pliant.from_jax(lambda x: x if x.sum() > 0 else -x)(X)

@@ -10,17 +10,18 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from pliant.backends.jax import emitted, has_wide, jax_package, wide
+from pliant.backends.jax import emitted, has_wide, is_told, jax_package, wide
 from pliant.compiled import Compiled, function_of
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value, Values
+from pliant.core.origin import here
 from pliant.core.types import DTYPES, itemsize
 from pliant.errors import ArgumentError, DTypeError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import note
-from pliant.frontend.kinds import is_array, is_traced
+from pliant.frontend.kinds import is_array, is_of, is_traced
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program
 from pliant.frontend.signature import as_arrays, flatten, key_orders, signature, unflatten
@@ -101,16 +102,7 @@ def _on_values(g: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
     like = [jax.ShapeDtypeStruct(x.shape, DTYPES[x.type.dtype], weak_type=x.is_weak) for x in xs]
     with _bits_of(xs):
-        try:
-            program, made = jax.make_jaxpr(flat, return_shape=True)(*like)
-        except Exception as error:
-            numbers = [x.value for x in xs if not x.shape and x.type.kind in "biu"]
-            if not numbers:
-                raise
-            reason = str(error).partition("\n")[0]
-            raise TracedValueError(
-                f"from_jax: a number has to be known to JAX: {reason}", hint="pass it as a Python int"
-            ).needing(*numbers) from error
+        program, made = _recorded(flat, like, xs)
         arrays = dict[int, Any]()
 
         def enter(x: Any) -> Value:
@@ -121,6 +113,28 @@ def _on_values(g: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     tree = jax.tree_util
     results = [_result(y, a.weak_type) for y, a in zip(ys, program.out_avals, strict=True)]
     return tree.tree_unflatten(tree.tree_structure(made), results)
+
+
+def _recorded(flat: Callable[..., Any], like: Sequence[Any], xs: Sequence[TracedArray]) -> tuple[Any, Any]:
+    """What JAX makes of a function of arrays like these, and what the function returns."""
+    jax = jax_package()
+    assert is_told()
+    try:
+        return jax.make_jaxpr(flat, return_shape=True)(*like)
+    except Exception as error:
+        numbers = [x.value for x in xs if not x.shape and x.type.kind in "biu"]
+        is_of_arrays = isinstance(error, jax.errors.ConcretizationTypeError | jax.errors.TracerArrayConversionError)
+        if not numbers and not is_of_arrays:
+            raise
+        reason = str(error).partition("\n")[0]
+        if not numbers:
+            raise TracedValueError(
+                f"from_jax: the function of JAX needs to know what an array holds: {reason}",
+                hint="jax.lax.cond and jax.numpy.where choose by what arrays hold",
+            ).at(("called here", here())) from error
+        raise TracedValueError(
+            f"from_jax: a number has to be known to JAX: {reason}", hint="pass it as a Python int"
+        ).needing(*numbers) from error
 
 
 def _bits_of(xs: Sequence[TracedArray]) -> AbstractContextManager[Any]:
@@ -239,8 +253,8 @@ def _narrow(y: Value) -> DTypeError:
 
 def _stand_in(x: Any) -> Any:
     """What the function is traced for in place of an array of JAX: one of its shape and dtype, of any content."""
-    dtype = x.dtype
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "biufc":
+    dtype: Any = x.dtype
+    if not is_of(dtype, np.dtype) or dtype.kind not in "biufc":
         hint = (
             "jax.random.key_data(key) makes integers of it" if "key" in str(dtype) else "convert it with .astype(...)"
         )
@@ -260,8 +274,9 @@ def _traced(f: Callable[..., Any], given: Sequence[Any], structure: Any, are_jax
         passed = dict(zip(places, xs, strict=True))
         leaves = [passed.get(n, x) for n, x in enumerate(given)]
         closed = trace_closed(
-            f, leaves, structure, [is_traced(x) for x in leaves], may_raise=True, may_draw=True, may_set=True
-        )
+            f, leaves, structure, [is_traced(x) for x in leaves], may_raise=True, may_draw=True, may_set=True,
+            role="a function for JAX",
+        )  # fmt: skip
         operands: Values = (*[x.value for x in leaves if is_traced(x)], *closed.free)
         if closed.failing is not None:
             note(*closed.failing(*operands))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -34,6 +35,13 @@ def jax_package(name: str = "jax") -> Any:
         return import_module(name)
     except ImportError as error:
         raise UnavailableError(f"JAX needs the package 'jax': {error}", hint="pip install pliant[jax]") from None
+
+
+@cache
+def is_told() -> bool:
+    """Tell JAX that no line of Pliant is one of its users'."""
+    import_module("jax.extend.source_info_util").register_exclusion(str(Path(__file__).parents[1]))
+    return True
 
 
 def wide() -> AbstractContextManager[Any]:

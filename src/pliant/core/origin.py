@@ -241,8 +241,9 @@ _ours: dict[str, bool] = {}  # by file name: this runs for every value
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file belongs to Pliant, NumPy, optree or Python itself."""
+    """Whether a file belongs to Pliant, NumPy, optree, JAX or Python itself."""
     inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
     if name.startswith(_PYTHON) and "-packages" not in name:
         return True
-    return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in ("numpy", "optree")])
+    libraries = ("numpy", "optree", "site-packages/jax", "site-packages\\jax")
+    return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in libraries])

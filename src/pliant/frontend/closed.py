@@ -84,12 +84,13 @@ def trace_closed(
     may_draw: bool = False,
     may_set: bool = False,
     may_write: bool = False,
+    role: str = "a function inside a derivative or a batch",
 ) -> Closed:
     """Trace `f` inside the current trace. Active leaves become parameters (of `types`, where they
     differ from the leaves', of which they are `parts`); the others are what they are. Writes stay inside, unless
     may_write: then they are effects.
     may_raise: whether the caller looks at whether it raises. may_draw: whether at what it leaves in generators.
-    may_set: whether attributes and items that it sets of what is outside are taken back."""
+    may_set: whether attributes and items that it sets of what is outside are taken back. role: f's, in errors."""
     with tracing() as trace:
         trace.is_apart, trace.before = not may_draw, {} if may_set else None
         params: list[Value] = []
@@ -112,7 +113,7 @@ def trace_closed(
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
         made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
-        made = [as_traced(m) if is_number(m) else _sized(all_listed(m)) for m in made]
+        made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
         _take_back(trace)
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])
         results = tuple(m.value for m in made if type(m) is TracedArray)
@@ -165,10 +166,10 @@ def _drawn(trace: Trace, *, may_draw: bool, may_write: bool) -> tuple[Storage, .
     return tuple(drawn.values())
 
 
-def _sized(x: Any) -> Any:
-    """What a function returns inside a derivative or a batch: anything but an array of unknown extents."""
+def _sized(x: Any, role: str) -> Any:
+    """What a function of some role returns: anything but an array of unknown extents."""
     if isinstance(x, Bounded):
-        raise x.returned("the result of a function inside a derivative or a batch")
+        raise x.returned(f"the result of {role}")
     return x
 
 

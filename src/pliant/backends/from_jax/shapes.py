@@ -174,7 +174,11 @@ def reduce_xor(x: Value, *, axes: Any, **_: Any) -> Value:
     """Bits that an odd number of elements has."""
     if 0 in [x.shape[a] for a in axes]:
         return _spread(const(0, x.dtype), [n for a, n in enumerate(x.shape) if a not in axes], ())
-    return folded(lambda a, b: [bitwise_xor(a, b)], [x], tuple(axes))[0]
+    return folded(_differing, [x], tuple(axes))[0]
+
+
+def _differing(x: Value, y: Value) -> list[Value]:
+    return [bitwise_xor(x, y)]
 
 
 def _arg(f: Callable[[Value, int], Value]) -> Rule:

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.core.build import abstract, free_values
 from pliant.core.frozen import frozen
 from pliant.core.ir import Function, Value, Values, const, param
+from pliant.core.origin import here
 from pliant.core.scope import scope
 from pliant.core.types import SHORT, Type
 from pliant.errors import DTypeError, UnsupportedError
@@ -130,5 +131,7 @@ def unsupported(eqn: Any, what: str = "") -> UnsupportedError:
         "io_callback": "print, or write, outside of the function of JAX",
         "debug_callback": "print outside of the function of JAX",
     }.get(name, "random numbers can be drawn outside, and passed as an argument" if "random" in name else "")
-    hint = hint or "write this part in NumPy, or report it: a rule is a few lines in pliant/backends/from_jax"
-    return UnsupportedError(f"from_jax: JAX's operation {name!r}{what} is not supported, at {line}", hint=hint)
+    hint = hint or "write this part in NumPy, between functions of JAX"
+    where = f", at {line}" if line and line != "unknown" else ""
+    message = f"from_jax: JAX's operation {name!r}{what} is not supported{where}"
+    return UnsupportedError(message, hint=hint).at(("called here", here()))
