@@ -173,7 +173,7 @@ def folded(combine: Callable[..., Sequence[Value]], xs: Sequence[Value], axes: S
 def reduce_xor(x: Value, *, axes: Any, **_: Any) -> Value:
     """Bits that an odd number of elements has."""
     if 0 in [x.shape[a] for a in axes]:
-        return _spread(const(0, x.dtype), [n for a, n in enumerate(x.shape) if a not in axes], ())
+        return _spread(const(0, x.dtype), tuple([n for a, n in enumerate(x.shape) if a not in axes]), ())
     return folded(_differing, [x], tuple(axes))[0]
 
 
