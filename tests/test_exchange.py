@@ -391,3 +391,18 @@ def test_errors_of_functions_that_are_jaxs_name_the_call():
 def test_functions_of_jax_cannot_branch_by_what_arrays_hold():
     with pytest.raises(TracedValueError, match=r"needs to know what an array holds(.|\n)*> test_exch(.|\n)*lax.cond"):
         pliant.from_jax(lambda x: x if x.sum() > 0 else -x)(X)
+
+
+@pytest.mark.parametrize("limit", [0.03, 0.7, 9.0])
+def test_loops_with_a_break_have_gradients(limit: float, x: Any):
+    def to_a_limit(x: Any) -> Any:
+        total = x[0] * 0
+        for i in range(20):
+            total = total + x[i % 4] ** 2
+            if total > limit:
+                break
+        return total
+
+    wanted = pliant.grad(to_a_limit)(np.array(x))
+    close(jax.grad(pliant.to_jax(to_a_limit))(x), wanted)
+    close(jax.vmap(jax.grad(pliant.to_jax(to_a_limit)))(jnp.stack([x, x]))[1], wanted)

@@ -38,6 +38,7 @@ from pliant.ops.boxes import add_in_boxes
 from pliant.ops.columns import columns_as_rows
 from pliant.ops.dead_writes import drop_dead_writes
 from pliant.ops.elide import elide
+from pliant.ops.ends_early import with_all_steps
 from pliant.ops.fewer_rows import fewer_rows
 from pliant.ops.flipped import flipped
 from pliant.ops.hoist import hoist
@@ -120,6 +121,7 @@ PASSED_ON = Pass("passed-on", lambda fn, log: passed_on(fn))
 SINK = Pass("sink", lambda fn, log: sink(fn))
 UNSTACK_EARLY = Pass("unstack", lambda fn, log: unstack(fn, log, is_derived=False))
 SIMPLIFY = Pass("simplify", lambda fn, log: simplify(fn, DEFAULT_RULES, fold=fold, log=log))
+ALL_STEPS = Pass("all-steps", lambda fn, log: with_all_steps(fn))
 WRITTEN_OUT = Pass("written-out", lambda fn, log: fn if (new := written_out(fn)) is fn else SIMPLIFY.run(new, log))
 UNSTACK = Pass("unstack", lambda fn, log: fn if (new := unstack(fn, log)) is fn else SIMPLIFY.run(new, log))
 OUTWARD = Pass("outward", permuted_outside)
@@ -135,7 +137,7 @@ COMPILE = (
     DEVIATIONS, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
-JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
+JAX = (DEAD, ALL_STEPS, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
 """For a compiler that has its own ideas of memory, and of which loops are one: programs on whole arrays."""
 EMIT_DERIVATIVES = (DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, DEAD_WRITES, HOIST, DEAD)
 EMIT = (INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, HOIST, AT_ONCE, OUTWARD, DEAD)
