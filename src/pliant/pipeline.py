@@ -137,7 +137,7 @@ COMPILE = (
     DEVIATIONS, DEAD,
 )  # fmt: skip
 BEFORE_SEARCH = (DEAD, RANGES, VIEWS, DEAD_WRITES, DEAD)
-JAX = (DEAD, ALL_STEPS, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
+JAX = (DEAD, RANGES, SIMPLIFY, MADE_BEFORE, WRITTEN_OUT, DEAD_WRITES, AT_ONCE, HOIST, SINK, DEAD)
 """For a compiler that has its own ideas of memory, and of which loops are one: programs on whole arrays."""
 EMIT_DERIVATIVES = (DEAD, RANGES, VIEWS, SIMPLIFY, MADE_BEFORE, DEAD_WRITES, HOIST, DEAD)
 EMIT = (INLINE, DEAD, ONCE, DEAD, RANGES, VIEWS, SIMPLIFY, SUMS, DEAD_WRITES, HOIST, AT_ONCE, OUTWARD, DEAD)
@@ -159,8 +159,9 @@ def for_backend(fn: Function, backend: str, log: Log | None = None) -> Function:
 
 
 def for_jax(fn: Function) -> Function:
-    """`fn` for JAX, which may differentiate it: checkpoints and custom derivatives stay closed."""
-    return run_passes(JAX, fn)
+    """`fn` for JAX, which may differentiate it: checkpoints and custom derivatives stay closed, and loops that
+    may end early have all their steps."""
+    return run_passes((DEAD, ALL_STEPS, *JAX), fn)
 
 
 def emitted(fn: Function, *, is_derived: bool = True) -> Function:
