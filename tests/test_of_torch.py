@@ -413,6 +413,39 @@ def test_the_error_shows_the_users_line() -> None:
         pliant.from_torch(g)(X.numpy())
 
 
+def set_data(m: Any, x: Any) -> None:
+    m.weight.data = x
+
+
+def set_parameter(m: Any, x: Any) -> None:
+    m.weight = nn.Parameter(x)
+
+
+SETTINGS = {
+    "double": (lambda m, x: m.double(), "replaces what a tensor or parameter holds"),
+    "to": (lambda m, x: m.to(torch.float64), "replaces what a tensor or parameter holds"),
+    "data": (set_data, "replaces what a tensor or parameter holds"),
+    "parameter": (set_parameter, "replaces weight, a parameter or buffer of Linear"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_function_that_replaces_parameters_is_refused(name: str) -> None:
+    change, text = SETTINGS[name]
+    layer = nn.Linear(3, 3)
+    weight = layer.weight.detach().clone()
+
+    def g(x: Any) -> Any:
+        change(layer, x)
+        return layer(x)
+
+    with pytest.raises(UnsupportedError, match=rf"{text}\n.*test_of_torch\.py:\d+, in "):
+        pliant.from_torch(g)(np.ones((3, 3)))
+    assert layer.weight.dtype == torch.float32
+    assert_array_equal(layer.weight.detach(), weight)
+    assert pliant.from_torch(lambda x: layer.float()(x))(np.ones((3, 3), np.float32)).shape == (3, 3)
+
+
 def test_training_that_changes_a_module_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"eval\(\)"):
         pliant.from_torch(nn.BatchNorm1d(5).double())(X.numpy())

@@ -178,10 +178,19 @@ class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUnt
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         traceback.set_stack_trace([_users_line(inspect.currentframe())])
+        if func in _SETTING:  # PyTorch would put a tensor that holds no numbers into a parameter, and then crash
+            return None if args[0] is args[1] else _refuse_setting("what a tensor or parameter holds")
         made = _INSTEAD.get(func, func)(*args, **(kwargs or {}))
-        if torch.is_grad_enabled() or func in _LEFT:
+        if torch.is_grad_enabled() or func in _LEFT or (args and made is args[0]):
             return made
         return pytree.tree_map(_detached, made)
+
+
+def _refuse_setting(what: str) -> None:
+    raise UnsupportedError(
+        f"from_torch: the function replaces {what}\n{_users_line(inspect.currentframe())}",
+        hint="do that before the call, as in module.double() or module.eval()",
+    )
 
 
 def _detached(x: Any) -> Any:
@@ -195,6 +204,7 @@ def _one_hot(x: Any, num_classes: int = -1) -> Any:
     return (x[..., None] == torch.arange(num_classes, device=x.device)).to(torch.int64)
 
 
+_SETTING = frozenset({torch.Tensor.data.__set__, torch.Tensor.set_, torch.utils.swap_tensors})
 _LEFT = frozenset({torch.Tensor.detach, torch._C._set_grad_enabled})
 _INSTEAD: dict[Any, Any] = {torch.nn.functional.one_hot: _one_hot}
 
@@ -204,7 +214,8 @@ _lock = threading.RLock()  # settings of PyTorch are for all
 
 @contextmanager
 def _plain() -> Generator[None]:
-    """PyTorch without kernels for whole layers, which have no graph; custom derivatives are refused."""
+    """PyTorch without kernels for whole layers, which have no graph. Custom derivatives, and others in the place of a
+    module's tensors, are refused."""
     function, own, here = torch.autograd.Function, torch.autograd.Function.__dict__["apply"], threading.get_ident()
 
     def refused(cls: Any, *args: Any, **options: Any) -> Any:
@@ -215,9 +226,16 @@ def _plain() -> Generator[None]:
             hint="write it with torch operations, or with pliant.custom_derivative",
         )
 
+    def set_of(module: Any, name: str, value: Any) -> None:
+        held = {**module.__dict__.get("_parameters", {}), **module.__dict__.get("_buffers", {})}
+        if threading.get_ident() == here and isinstance(held.get(name), torch.Tensor) and held[name] is not value:
+            _refuse_setting(f"{name}, a parameter or buffer of {type(module).__name__}")
+        setting(module, name, value)
+
+    modules, setting = torch.nn.Module, torch.nn.Module.__setattr__
     fast, layers = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
     with attention.sdpa_kernel(attention.SDPBackend.MATH):
-        function.apply = classmethod(refused)
+        function.apply, modules.__setattr__ = classmethod(refused), set_of
         torch.backends.mha.set_fastpath_enabled(False)
         torch._C._set_mkldnn_enabled(False)
         try:
@@ -225,7 +243,7 @@ def _plain() -> Generator[None]:
         finally:
             torch._C._set_mkldnn_enabled(layers)
             torch.backends.mha.set_fastpath_enabled(fast)
-            function.apply = own
+            function.apply, modules.__setattr__ = own, setting
 
 
 def _explained(error: Exception) -> PliantError:
