@@ -451,3 +451,12 @@ def test_threads_may_call_one_function() -> None:
     with ThreadPoolExecutor(4) as pool:
         made = [*pool.map(lambda n: float(g(tensor(X * n))), range(8))]
     assert_allclose(made, [smooth(X * n) for n in range(8)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, torch.tensor(2)])
+def test_a_part_of_an_argument_is_a_tensor_of_its_own(n: Any) -> None:
+    x = torch.arange(5.0)
+    y = pliant.to_torch(lambda x, n: x[:n])(x, n)
+    y += 1
+    assert_array_equal(y, [1.0, 2.0])
+    assert_array_equal(x, np.arange(5.0))

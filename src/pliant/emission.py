@@ -12,6 +12,7 @@ from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, UnsupportedError
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import exception
 from pliant.frontend.instrumented import callee
@@ -41,6 +42,8 @@ def _own(x: Any) -> Any:
     """What is returned as an array of its own; known arrays, and numbers of NumPy's, are such too."""
     if is_of(x, np.ndarray | np.generic):
         return as_traced(np.asarray(x)).copy()
+    if is_of(x, Bounded):
+        return x.copy()
     return x.copy() if is_traced(x) and not (x.is_scalar or x.is_weak) else x
 
 
