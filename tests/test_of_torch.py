@@ -307,6 +307,34 @@ def test_a_module_may_change_its_mode_and_its_tensors() -> None:
     assert_array_equal(f(x), [4.0, 4.0, 4.0])
 
 
+def test_compiled_functions_notice_that_a_module_changed() -> None:
+    layer, ones = nn.Linear(4, 1), np.ones(4, np.float32)
+    for f in (pliant.from_torch(layer), pliant.from_torch(lambda x: layer(x))):
+        inside, slope = pliant.jit(lambda x, f=f: f(x) + 0), pliant.jit(pliant.grad(lambda x, f=f: np.sum(f(x))))
+        back = pliant.to_torch(lambda x, f=f: f(x))
+        for value in (1.0, 2.0):
+            layer.weight = nn.Parameter(torch.full((1, 4), value))
+            layer.bias.data = torch.tensor([value])
+            for _ in range(3):
+                assert_array_equal(f(ones), [5 * value])
+                assert_array_equal(inside(ones), [5 * value])
+                assert_array_equal(slope(ones), [value] * 4)
+                assert_array_equal(back(torch.ones(4)), [5 * value])
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.BatchNorm1d(4)])
+def test_compiled_functions_notice_that_a_module_trains(layer: Any) -> None:
+    f, x = pliant.from_torch(layer.eval()), np.ones((2, 4), np.float32)
+    inside = pliant.jit(lambda x: f(x) + 0)
+    inside(x), inside(x)
+    wanted = inside(x)
+    layer.train()
+    with pytest.raises(UnsupportedError, match=r"eval\(\)"):
+        inside(x)
+    layer.eval()
+    assert_array_equal(inside(x), wanted)
+
+
 def test_parameters_may_be_an_argument() -> None:
     g, x = model(), random(4)
     f = pliant.from_torch(g, functional=True)

@@ -307,8 +307,18 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
     call = Call(packet, dtypes, tuple([tuple(t.shape) for t in tensors]), _common(node), line)
     rule = OPERATORS.get(packet.rpartition(".")[2])
     if rule is None or (packet.partition(".")[0] not in ("aten", "prims")):
-        raise call.refused(f"has no translation ({name})" if rule is None else "is no operator of PyTorch's own")
+        draws = packet.rpartition(".")[2].rstrip("_").removesuffix("_like") in _DRAWS
+        raise call.refused(
+            f"has no translation ({name})" if rule is None else "is no operator of PyTorch's own",
+            hint="call module.eval() if it is dropout; else draw outside, and pass the numbers" if draws else "",
+        )
     return Step(rule, call, refs(node.args), {k: refs(v) for k, v in node.kwargs.items()})
+
+
+_DRAWS = frozenset({
+    "bernoulli", "rand", "randn", "randint", "randperm", "normal", "uniform", "exponential", "multinomial", "poisson",
+    "native_dropout", "cauchy", "geometric", "log_normal", "random", "binomial", "normal_functional",
+})  # fmt: skip
 
 
 def _name(tensor: Any, packet: str) -> str:
