@@ -47,7 +47,13 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return x.__traced__()
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
-    raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
+    raise ArgumentError(f"expected {what}, got {type(x).__name__}", hint=_hint(x)).at(("here", here()))
+
+
+def _hint(x: Any) -> str:
+    """What to do with another library's array that a function reads from outside."""
+    is_foreign = hasattr(x, "dtype") and hasattr(x, "shape")
+    return "pass it as an argument, or make a NumPy array of it outside" if is_foreign else ""
 
 
 def too_large() -> NumberRangeError:
