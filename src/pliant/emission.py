@@ -20,6 +20,7 @@ from pliant.frontend.kinds import is_of, is_traced
 from pliant.frontend.outputs import Output
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program, forms_of
+from pliant.frontend.random.memory import owner_of
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import current
@@ -97,8 +98,19 @@ def _made(output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
     made = results[place]
     for cut in output.lenses:
         assert isinstance(cut, Cut)
-        made = made[tuple([slice(None if n is None else int(results[n])) for n in cut.counts])]
+        made = made[tuple([slice(None if n is None else _number(results[n])) for n in cut.counts])]
     return made
+
+
+def _number(x: Any) -> int:
+    """A length that is known after the call; in a batch it may differ between problems."""
+    try:
+        return int(x)
+    except RuntimeError:  # PyTorch's, of a tensor that stands for those of a batch
+        raise ArgumentError(
+            "the length of what is returned depends on the numbers, so it may differ between the problems of a batch",
+            hint="return an array of a fixed shape, as of np.where, or call it for each problem",
+        ) from None
 
 
 def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Emission:
@@ -110,6 +122,11 @@ def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             hint="return what it changes",
         )
     results, outputs = list[Value](), list[Output]()
+    if any([owner_of(place) is not None for place, _ in program.written]):
+        raise UnsupportedError(
+            f"{program.fn.name} changes what is outside of it: a generator of random numbers",
+            hint="draw outside, and pass the numbers",
+        )
     with scope():
         for o in program.outputs:
             outputs.append(_plain(o, program, results))
