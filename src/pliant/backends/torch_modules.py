@@ -43,8 +43,9 @@ def arrays_of(modules: Sequence[Any], before: Mapping[str, Any]) -> dict[str, An
     those after it begin with its number."""
     found = dict[str, Any]()
     for name, tensor in _tensors(modules):
-        values, old = tensor.detach(), before.get(name)
-        array = values.cpu().numpy()
+        with torch._C._DisableFuncTorch():  # it may be `torch.func.grad` that calls
+            values, old = tensor.detach(), before.get(name)
+            array = values.cpu().numpy()
         is_same = old is not None and old.__array_interface__ == array.__array_interface__
         if values.device.type != "cpu" and old is not None and (old.dtype, old.shape) == (array.dtype, array.shape):
             np.copyto(old, array)
