@@ -252,6 +252,29 @@ def test_integers_and_halves_promote_as_in_pytorch() -> None:
     assert pliant.from_torch(lambda n: n / 2)(whole.numpy()).dtype == np.float32
 
 
+SINGLE = torch.ones(5, 8)
+MIXED = {
+    "linear": nn.Linear(8, 2), "matmul": lambda x: x @ SINGLE.T, "mv": lambda x: x[0] @ SINGLE[0],
+    "norm": nn.LayerNorm(8), "batch norm": nn.BatchNorm1d(5).eval(),
+    "baddbmm": lambda x: torch.baddbmm(SINGLE, x, x.mT @ x), "integers": lambda x: x.long() @ SINGLE.T,
+    "places": lambda x: SINGLE.index_put((I,), x[:, 0]), "lerp": lambda x: torch.lerp(x, SINGLE, 0.3),
+    "rows": lambda x: SINGLE.index_add(0, I, x[:, 0]), "distances": lambda x: torch.cdist(x, SINGLE),
+    "entropy": lambda x: F.binary_cross_entropy(x.sigmoid(), SINGLE.expand(2, 5, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_dtypes_that_pytorch_does_not_promote_are_refused(name: str) -> None:
+    with pytest.raises(RuntimeError):
+        MIXED[name](X)
+    with pytest.raises(DTypeError, match=r"which PyTorch does not promote\n.*-->(.|\n)*hint: module\.double\(\)"):
+        pliant.from_torch(MIXED[name])(X.numpy())
+
+
+def test_a_row_is_replaced_in_the_dtype_of_the_array() -> None:
+    agrees(lambda x: zeros(2, 5).float().select_scatter(x[0, :, 0], 0, 1), X, rtol=1e-6)
+
+
 def model() -> Any:
     torch.manual_seed(1)
     return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)).double()
@@ -356,6 +379,15 @@ def test_there_and_back_is_the_same_function() -> None:
     back = pliant.to_torch(pliant.from_torch(model()))
     assert_allclose(back(x), model()(x).detach(), rtol=1e-12)
     assert_allclose(torch.func.jacrev(back)(x), torch.func.jacrev(model())(x).detach(), rtol=1e-10)
+
+
+def test_a_graph_may_be_made_inside_pytorchs_transforms() -> None:
+    x, g = random(4), model()
+    for f in (g, lambda x: g(x) * 2):
+        back, again = (pliant.to_torch(pliant.from_torch(f)) for _ in range(2))
+        wanted = torch.func.jacrev(f)(x).detach()
+        assert_allclose(torch.func.jacrev(back)(x), wanted, rtol=1e-10)
+        assert_allclose(torch.vmap(torch.func.jacfwd(again))(x[None])[0], wanted, rtol=1e-10)
 
 
 def test_containers_and_options_come_and_go() -> None:

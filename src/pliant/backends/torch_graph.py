@@ -7,20 +7,18 @@ of its core. A graph writes to nothing. What is computed without gradients (`tor
 from __future__ import annotations
 
 import inspect
-import linecache
 import operator
-import os
 import threading
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
-from types import FrameType
 from typing import Any, cast, final
 
 import numpy as np
 
 from pliant.backends.torch_namespace import torch
+from pliant.backends.torch_operators import SAME_DTYPES, check_dtypes, decomposed, packet_of, users_line
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES, SHORT
 from pliant.errors import ArgumentError, DTypeError, PliantError, TracedValueError, UnsupportedError
@@ -30,17 +28,11 @@ from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import is_tracing
 
 proxies: Any = import_module("torch.fx.experimental.proxy_tensor")
-decompositions: Any = import_module("torch._decomp")
 primitives: Any = import_module("torch._prims_common")
 functional: Any = import_module("torch.func")
 pytree: Any = import_module("torch.utils._pytree")
 attention: Any = import_module("torch.nn.attention")
 traceback: Any = import_module("torch.fx.traceback")
-
-MORE = (
-    "upsample_bilinear2d", "upsample_nearest2d", "native_dropout", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
-    "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "std", "std_mean", "norm", "aminmax", "index_fill", "index_copy",
-)  # fmt: skip
 
 
 @final
@@ -122,6 +114,13 @@ def _checked(call: Call, made: Any) -> Any:
 
 def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Graph:
     """The graph of f for arguments like these: leaves that are arrays become tensors, others are known."""
+    if torch._C._functorch.peek_interpreter_stack() is None:
+        return _recorded(f, leaves, structure)
+    with ThreadPoolExecutor(1) as apart:  # what is made inside `torch.func.grad` is a tensor of its own kind
+        return apart.submit(_recorded, f, leaves, structure).result()
+
+
+def _recorded(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Graph:
     places = [n for n, x in enumerate(leaves) if hasattr(x, "dtype") and hasattr(x, "shape")]
     returned = list[Any]()
 
@@ -146,7 +145,7 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
             raise
         except Exception as error:
             raise _explained(error) from error
-    return _read(graph, len(places), made, shape)
+        return _read(graph, len(places), made, shape)
 
 
 def _traced(f: Callable[..., Any], inputs: Sequence[Any], table: Any) -> Any:
@@ -155,14 +154,6 @@ def _traced(f: Callable[..., Any], inputs: Sequence[Any], table: Any) -> Any:
         functional.functionalize(f), decomposition_table=table, tracing_mode="fake",
         _allow_non_fake_inputs=True,
     )(*inputs)  # fmt: skip
-
-
-@cache
-def decomposed() -> Any:
-    """PyTorch's decompositions, of operators that there is no rule for."""
-    packets = [getattr(torch.ops.aten, name) for name in MORE if hasattr(torch.ops.aten, name)]
-    table = {**decompositions.core_aten_decompositions(), **decompositions.get_decompositions(packets)}
-    return {op: f for op, f in table.items() if op not in (torch.ops.aten.detach.default,)}
 
 
 def _empty(x: Any) -> Any:
@@ -177,7 +168,7 @@ class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUnt
     """Notes the user's line with each operation, and detaches what is computed while gradients are off."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        traceback.set_stack_trace([_users_line(inspect.currentframe())])
+        traceback.set_stack_trace([users_line(inspect.currentframe())])
         if func in _SETTING:  # PyTorch would put a tensor that holds no numbers into a parameter, and then crash
             return None if args[0] is args[1] else _refuse_setting("what a tensor or parameter holds")
         made = _INSTEAD.get(func, func)(*args, **(kwargs or {}))
@@ -188,7 +179,7 @@ class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUnt
 
 def _refuse_setting(what: str) -> None:
     raise UnsupportedError(
-        f"from_torch: the function replaces {what}\n{_users_line(inspect.currentframe())}",
+        f"from_torch: the function replaces {what}\n{users_line(inspect.currentframe())}",
         hint="do that before the call, as in module.double() or module.eval()",
     )
 
@@ -303,6 +294,8 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
     found = node.meta.get("val")
     tensors: list[Any] = [t for t in _several(found) or [found] if isinstance(t, torch.Tensor)]
     line = str(node.meta.get("stack_trace") or node.stack_trace or "")
+    if packet_of(node.target) in SAME_DTYPES:
+        check_dtypes(packet_of(node.target), [_shown(x) for x in node.args], line)
     dtypes = tuple([_name(t, packet) for t in tensors])
     call = Call(packet, dtypes, tuple([tuple(t.shape) for t in tensors]), _common(node), line)
     rule = OPERATORS.get(packet.rpartition(".")[2])
@@ -328,27 +321,19 @@ def _name(tensor: Any, packet: str) -> str:
     return DTYPES[SHORT[found]]
 
 
+def _shown(x: Any) -> Any:
+    """What stands for an operand."""
+    return x.meta["val"] if isinstance(x, torch.fx.Node) else x
+
+
 def _common(node: Any) -> str:
     """The dtype that the tensors and numbers among the operands are promoted to; none if there are no tensors."""
-    given = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in node.args]
+    given = [_shown(a) for a in node.args]
     given = [a for a in given if isinstance(a, torch.Tensor | bool | int | float | complex)]
     if not any([isinstance(a, torch.Tensor) for a in given]):
         return ""
     kind = primitives.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
     return str(primitives.elementwise_dtypes(*given, type_promotion_kind=kind)[1]).rpartition(".")[2]
 
-
-def _users_line(frame: FrameType | None) -> str:
-    """The line outside of PyTorch and Pliant that a frame was called from."""
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_USERS):
-        frame = frame.f_back
-    if frame is None:
-        return ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line).strip()
-    return f"  --> {os.path.basename(name)}:{line}, in {frame.f_code.co_name}\n      {text}"
-
-
-_NOT_USERS = (os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__)))
 
 __all__ = ["Graph", "graph_of"]
