@@ -431,10 +431,6 @@ def test_tensors_from_outside_are_read_again_at_each_call() -> None:
     assert_array_equal(f(np.ones(3)), 2 * np.ones(3))
 
 
-def looks(x: Any) -> Any:
-    return x if x.sum() > 0 else -x
-
-
 class Straight(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
@@ -446,7 +442,6 @@ class Straight(torch.autograd.Function):
 
 
 REFUSED = {
-    "data": (looks, TracedValueError, "looks at numbers"),
     "derivative": (lambda x: Straight.apply(x), UnsupportedError, "Straight has its own derivative"),
     "operator": (lambda x: F.adaptive_max_pool1d(x, 2), UnsupportedError, r"aten\.adaptive_max_pool\w* has no translation"),
     "dropout": (lambda x: F.dropout(x), UnsupportedError, r"from_torch: aten\.\w+ .*"),
@@ -504,6 +499,41 @@ def test_a_function_that_replaces_parameters_is_refused(name: str) -> None:
     assert layer.weight.dtype == torch.float32
     assert_array_equal(layer.weight.detach(), weight)
     assert pliant.from_torch(lambda x: layer.float()(x))(np.ones((3, 3), np.float32)).shape == (3, 3)
+
+
+def turns(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def normal(x: Any) -> Any:
+    return torch.distributions.Normal(x, 1.0).log_prob(x)
+
+
+LINES = {
+    "branch": (turns, r"looks at numbers while it is recorded\n.*\d+, in turns\n +return x if x.sum"),
+    "item": (lambda x: x * x.sum().item(), r"looks at numbers while it is recorded\n.*, in <lambda>"),
+    "numpy": (lambda x: x.numpy(), "looks at numbers"),
+    "function of numpy": (lambda x: np.sin(x), "looks at numbers"),
+    "list": (lambda x: x.tolist(), "looks at numbers"),
+    "distribution": (normal, r"looks at numbers(.|\n)*, in normal\n(.|\n)*validate_args=False"),
+    "mask": (lambda x: x[x > 0], r"the shape of what aten\.index makes depends on numbers\n.*test_of_torch"),
+    "name": (lambda x: x.foo(), r"AttributeError: 'Tensor' object has no attribute 'foo'\n.*test_of_torch"),
+    "shapes": (lambda x: x[0] @ x[0], r"RuntimeError: a and b must(.|\n)*test_of_torch"),
+    "dropout": (nn.Dropout(), r"no translation(.|\n)*test_of_torch(.|\n)*hint: call module\.eval\(\)"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_errors_say_where(name: str, capfd: Any) -> None:
+    g, text = LINES[name]
+    with pytest.raises(PliantError, match=text):
+        pliant.from_torch(g)(X.numpy())
+    assert not capfd.readouterr().err
+
+
+def test_numbers_that_the_function_makes_may_be_looked_at() -> None:
+    f = pliant.from_torch(lambda x: x * torch.tensor(3).item() if bool(torch.tensor(True)) else x)
+    assert_array_equal(f(np.ones(2)), [3.0, 3.0])
 
 
 def test_training_that_changes_a_module_is_refused() -> None:

@@ -7,7 +7,9 @@ of its core. A graph writes to nothing. What is computed without gradients (`tor
 from __future__ import annotations
 
 import inspect
+import logging
 import operator
+import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from pliant.backends.torch_namespace import torch
-from pliant.backends.torch_operators import SAME_DTYPES, check_dtypes, decomposed, packet_of, users_line
+from pliant.backends.torch_operators import SAME_DTYPES, check_dtypes, decomposed, line_of, packet_of, users_line
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES, SHORT
 from pliant.errors import ArgumentError, DTypeError, PliantError, TracedValueError, UnsupportedError
@@ -171,6 +173,8 @@ class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUnt
         traceback.set_stack_trace([users_line(inspect.currentframe())])
         if func in _SETTING:  # PyTorch would put a tensor that holds no numbers into a parameter, and then crash
             return None if args[0] is args[1] else _refuse_setting("what a tensor or parameter holds")
+        if func in _LOOKING:
+            return _looked(func, args, kwargs or {})
         made = _INSTEAD.get(func, func)(*args, **(kwargs or {}))
         if torch.is_grad_enabled() or func in _LEFT or (args and made is args[0]):
             return made
@@ -182,6 +186,27 @@ def _refuse_setting(what: str) -> None:
         f"from_torch: the function replaces {what}\n{users_line(inspect.currentframe())}",
         hint="do that before the call, as in module.double() or module.eval()",
     )
+
+
+def _looked(func: Any, args: Any, kwargs: Any) -> Any:
+    """The numbers of a tensor, if it is one that the function has made of what is known."""
+    x, hint = args[0], "torch.where instead of if; sizes and numbers of steps as Python ints"
+    is_known = type(x) in (torch.Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    made = None
+    if is_known or func not in _READING:
+        try:
+            made = func(*args, **kwargs)
+        except Exception as error:
+            if "data-dependent" not in str(error).lower() and "DataDependent" not in type(error).__name__:
+                raise
+    if made is None or isinstance(made, torch.SymBool | torch.SymInt | torch.SymFloat):
+        line, frame = users_line(inspect.currentframe()), inspect.currentframe()
+        while frame is not None and users_line(frame) == line:
+            if f"torch{os.sep}distributions" in frame.f_code.co_filename:
+                hint = "give the distribution validate_args=False"
+            frame = frame.f_back
+        raise TracedValueError(f"from_torch: the function looks at numbers while it is recorded\n{line}", hint=hint)
+    return made
 
 
 def _detached(x: Any) -> Any:
@@ -196,6 +221,11 @@ def _one_hot(x: Any, num_classes: int = -1) -> Any:
 
 
 _SETTING = frozenset({torch.Tensor.data.__set__, torch.Tensor.set_, torch.utils.swap_tensors})
+_READING = frozenset({torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.tolist})
+_LOOKING = _READING | {
+    torch.Tensor.item, torch.Tensor.__bool__, torch.Tensor.__int__, torch.Tensor.__float__, torch.Tensor.__index__,
+    torch.Tensor.__complex__, torch.Tensor.__contains__, torch.is_nonzero, torch.Tensor.is_nonzero, torch.equal,
+}  # fmt: skip
 _LEFT = frozenset({torch.Tensor.detach, torch._C._set_grad_enabled})
 _INSTEAD: dict[Any, Any] = {torch.nn.functional.one_hot: _one_hot}
 
@@ -224,14 +254,17 @@ def _plain() -> Generator[None]:
         setting(module, name, value)
 
     modules, setting = torch.nn.Module, torch.nn.Module.__setattr__
-    fast, layers = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
+    logger = logging.getLogger("torch._subclasses.fake_tensor")  # which writes down what is raised
+    fast, layers, is_quiet = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled(), logger.disabled
     with attention.sdpa_kernel(attention.SDPBackend.MATH):
         function.apply, modules.__setattr__ = classmethod(refused), set_of
         torch.backends.mha.set_fastpath_enabled(False)
         torch._C._set_mkldnn_enabled(False)
+        logger.disabled = True
         try:
             yield
         finally:
+            logger.disabled = is_quiet
             torch._C._set_mkldnn_enabled(layers)
             torch.backends.mha.set_fastpath_enabled(fast)
             function.apply, modules.__setattr__ = own, setting
@@ -240,12 +273,14 @@ def _plain() -> Generator[None]:
 def _explained(error: Exception) -> PliantError:
     """The error for what cannot be recorded."""
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if "data-dependent" in text.lower() or "DataDependent" in type(error).__name__ or "item" in text:
+    line = line_of(error)
+    where = f"\n{line}" if line else ""
+    if "data-dependent" in text.lower() or "DataDependent" in type(error).__name__:
         return TracedValueError(
-            f"from_torch: the function looks at numbers while it is recorded: {text}",
+            f"from_torch: the function looks at numbers while it is recorded{where}",
             hint="torch.where instead of if; sizes and numbers of steps as Python ints",
         )
-    return ArgumentError(f"from_torch: PyTorch cannot record the function: {type(error).__name__}: {text}")
+    return ArgumentError(f"from_torch: PyTorch cannot record the function: {type(error).__name__}: {text}{where}")
 
 
 def _read(graph: Any, count: int, made: Sequence[Any], structure: Any) -> Graph:
@@ -291,9 +326,14 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
         return Step(operator.getitem, None, refs(node.args), {})
     name = getattr(node.target, "_schema", node.target)
     packet = str(getattr(node.target, "overloadpacket", node.target))
+    line = str(node.meta.get("stack_trace") or node.stack_trace or "")
     found = node.meta.get("val")
     tensors: list[Any] = [t for t in _several(found) or [found] if isinstance(t, torch.Tensor)]
-    line = str(node.meta.get("stack_trace") or node.stack_trace or "")
+    if any([not isinstance(n, int) for t in tensors for n in t.shape]):
+        raise TracedValueError(
+            f"from_torch: the shape of what {packet} makes depends on numbers" + (f"\n{line}" if line else ""),
+            hint="torch.where keeps the shape; indices may be an argument",
+        )
     if packet_of(node.target) in SAME_DTYPES:
         check_dtypes(packet_of(node.target), [_shown(x) for x in node.args], line)
     dtypes = tuple([_name(t, packet) for t in tensors])

@@ -71,15 +71,35 @@ def check_dtypes(name: str, args: Sequence[Any], line: str) -> None:
 
 def users_line(frame: FrameType | None) -> str:
     """The line outside of PyTorch and Pliant that a frame was called from."""
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_USERS):
+    while frame is not None and not _is_users(frame):
         frame = frame.f_back
-    if frame is None:
-        return ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line).strip()
-    return f"  --> {os.path.basename(name)}:{line}, in {frame.f_code.co_name}\n      {text}"
+    return "" if frame is None else _shown(frame, frame.f_lineno)
+
+
+def line_of(error: BaseException) -> str:
+    """The innermost line outside of PyTorch and Pliant that an error passed."""
+    line, entry = "", error.__traceback__
+    while entry is not None:
+        line = _shown(entry.tb_frame, entry.tb_lineno) if _is_users(entry.tb_frame) else line
+        entry = entry.tb_next
+    return line
+
+
+def _is_users(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    is_made = name.startswith("<eval_with_key") or (
+        name == "<string>" and frame.f_globals.get("__name__") != "__main__"
+    )
+    return not is_made and not name.startswith(_NOT_USERS)
+
+
+def _shown(frame: FrameType, number: int) -> str:
+    name = frame.f_code.co_filename
+    text = linecache.getline(name, number).strip()
+    where = f"  --> {os.path.basename(name)}:{number}, in {frame.f_code.co_name}"
+    return f"{where}\n      {text}" if text else where
 
 
 _NOT_USERS = (os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__)))
 
-__all__ = ["SAME_DTYPES", "check_dtypes", "decomposed", "packet_of", "users_line"]
+__all__ = ["SAME_DTYPES", "check_dtypes", "decomposed", "line_of", "packet_of", "users_line"]
