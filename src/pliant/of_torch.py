@@ -58,6 +58,9 @@ class OnArrays:
         self.seen = object()
         self.lock = threading.RLock()
 
+    def __reduce__(self) -> Any:
+        return OnArrays, (self.g, self.functional)
+
     @functools.cached_property
     def compiled(self) -> Compiled:
         """The function outside of traces."""
