@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,7 @@ POINTWISE |= {
     "floor_divide": lambda x: x.detach() // 0.3, "integers": lambda x: ((x * 3).long() / 2, (x * 3).int() + 1.5),
     "lerp": lambda x: torch.lerp(x, x * x, 0.3), "addcmul": lambda x: torch.addcmul(x, x, x, value=2), "erf": torch.erf,
     "logaddexp": lambda x: torch.logaddexp(x, x * 2), "atan2": lambda x: torch.atan2(x, x + 1),
+    "ldexp": lambda x: torch.ldexp(x, torch.tensor(3)), "bessel": lambda x: torch.special.i0(x),
     "xlogy": lambda x: torch.special.xlogy(x, x.abs()), "complex": lambda x: torch.view_as_real(torch.complex(x, x * 2)),
     "types": lambda x: (x.float() + 1, x > 0, x.to(torch.int32)), "bits": lambda x: ((x * 9).int() & 3) << 2,
 }  # fmt: skip
@@ -143,7 +145,9 @@ REDUCTIONS = {
     "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "cummax": lambda x: torch.cummax(x, 0),
     "sort": lambda x: x.sort(1), "sort down": lambda x: x.round().sort(dim=1, descending=True, stable=True),
     "topk": lambda x: x.topk(2, 1), "any, all": lambda x: ((x > 0).any(), (x > 0).all(1)),
-    "median": lambda x: x.median(1), "logcumsumexp": lambda x: torch.logcumsumexp(x, 0), "softmax": lambda x: x.softmax(1),
+    "median": lambda x: x.median(1), "median of equal": lambda x: x.round().detach().add(0 * x).median(),
+    "median of all": lambda x: x.median(), "kthvalue": lambda x: x.kthvalue(3, 1),
+    "logcumsumexp": lambda x: torch.logcumsumexp(x, 0), "softmax": lambda x: x.softmax(1),
     "cdist": lambda x: torch.cdist(x, x + 1), "var_mean": lambda x: torch.var_mean(x, 1),
     "counts": lambda x: (x > 0).sum(), "nanmean": lambda x: x.nanmean(),
 }  # fmt: skip
@@ -154,6 +158,8 @@ MOVEMENTS = {
     "unfold": lambda x: x.unfold(1, 2, 2), "einsum": lambda x: torch.einsum("bij,bkj->bik", x, x),
     "flip": lambda x: x.flip(0, 2), "roll": lambda x: x.roll((1, 2), (0, 1)), "tril": torch.tril,
     "triu": lambda x: torch.triu(x, 1), "diagonal": lambda x: torch.diagonal(x, 1, 1, 2), "diff": lambda x: x.diff(),
+    "diagonal_scatter": lambda x: torch.diagonal_scatter(x[0], x[0, 0, :5] * 2, 1),
+    "as_strided": lambda x: (x * 2).as_strided((3, 2), (2, 5), 1) * x.is_same_size(x),
     "pad": lambda x: F.pad(x, (-1, 2, 0, 1), value=3.0), "reflect": lambda x: F.pad(x, (1, 2), mode="reflect"),
     "kron": lambda x: torch.kron(x[0], x[0]), "makers": lambda x: (torch.arange(5) * x[0, 0, 0], torch.full_like(x, 2)),
     "written": written, "partly graded": partly_graded, "slices": lambda x: (x[..., 1:3], x[::2, None], x[:, -1]),
@@ -168,11 +174,13 @@ PLACES = {
     "means": lambda x: zeros(3, 5, 8).scatter_reduce(0, ALONG * 0, x, "mean", include_self=False),
     "index_add": lambda x: zeros(3, 5, 8).index_add(0, I, x, alpha=2), "index_select": lambda x: x.index_select(1, I),
     "index_fill": lambda x: x.index_fill(1, I, 2.0), "masked_fill": lambda x: x.masked_fill(x > 0, 0.0),
+    "masked_scatter": lambda x: x.masked_scatter(x > 0, x.flip(0)), "put": lambda x: x.put(I, x[0, 0, :2] * 3),
     "take_along_dim": lambda x: torch.take_along_dim(x, I[:, None, None], 0),
     "one_hot": lambda x: F.one_hot(I, 4) * x.sum(), "bucketize": lambda x: torch.bucketize(x, random(5).sort().values),
     "searchsorted": lambda x: torch.searchsorted(x[0].sort().values, x[1]),
 }  # fmt: skip
 MATRICES = {
+    "pinv": lambda x: torch.linalg.pinv(x[0]),
     "matmul": lambda x: x @ x.mT, "solve": lambda x: torch.linalg.solve(x[0, :3, :3], x[0, :3, :2]),
     "inv": lambda x: torch.linalg.inv(x[0, :3, :3]), "det": lambda x: torch.linalg.det(x[0, :3, :3]),
     "slogdet": lambda x: torch.linalg.slogdet(x[0, :3, :3]),
@@ -390,6 +398,15 @@ def test_a_graph_may_be_made_inside_pytorchs_transforms() -> None:
         assert_allclose(torch.vmap(torch.func.jacfwd(again))(x[None])[0], wanted, rtol=1e-10)
 
 
+def test_a_copy_has_a_module_of_its_own() -> None:
+    f, x = pliant.from_torch(model()), np.ones(4)
+    before, other = f(x), copy.deepcopy(f)
+    with torch.no_grad():
+        f.g[2].bias.add_(1)
+    assert_allclose(f(x), before + 1, rtol=1e-12)
+    assert_array_equal(other(x), before)
+
+
 def test_containers_and_options_come_and_go() -> None:
     f = pliant.from_torch(lambda p, scale, *, bias=None: {"y": p["a"] * scale + bias, "n": (p["b"], None, "text")})
     made = f({"a": np.ones(2), "b": np.arange(2)}, 3.0, bias=np.ones(2))
@@ -444,6 +461,7 @@ class Straight(torch.autograd.Function):
 REFUSED = {
     "derivative": (lambda x: Straight.apply(x), UnsupportedError, "Straight has its own derivative"),
     "operator": (lambda x: F.adaptive_max_pool1d(x, 2), UnsupportedError, r"aten\.adaptive_max_pool\w* has no translation"),
+    "strides": (lambda x: x[0].T.as_strided((2, 2), (1, 2)), UnsupportedError, r"as_strided of a part of an array"),
     "dropout": (lambda x: F.dropout(x), UnsupportedError, r"from_torch: aten\.\w+ .*"),
     "random": (lambda x: x + torch.rand(8), UnsupportedError, r"aten\.rand\w* has no translation"),
     "write": (lambda x: x.add_(1), UnsupportedError, "writes to its arguments"),

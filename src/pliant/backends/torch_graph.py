@@ -345,6 +345,8 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
             f"has no translation ({name})" if rule is None else "is no operator of PyTorch's own",
             hint="call module.eval() if it is dropout; else draw outside, and pass the numbers" if draws else "",
         )
+    if packet == "aten.as_strided" and not _is_whole(_shown(node.args[0])):
+        raise call.refused("of a part of an array, or of one in another order", "x.contiguous()")
     return Step(rule, call, refs(node.args), {k: refs(v) for k, v in node.kwargs.items()})
 
 
@@ -359,6 +361,11 @@ def _name(tensor: Any, packet: str) -> str:
     if found not in SHORT:
         raise DTypeError(f"from_torch: {packet} makes {found}, which NumPy has not", hint="use float32")
     return DTYPES[SHORT[found]]
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether a tensor is all of its memory, in row-major order."""
+    return bool(x.is_contiguous()) and x.untyped_storage().nbytes() == x.numel() * x.element_size()
 
 
 def _shown(x: Any) -> Any:
