@@ -26,8 +26,8 @@ def from_torch(g: Callable[..., Any], *, functional: bool = False) -> Callable[.
 
     functional: g is a module, and its parameters and buffers are an argument, the first, a dict by their names, as
     `torch.func.functional_call` takes it; names that are not in it are read from the module. Otherwise the module's
-    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. (In functions that
-    Pliant has compiled this is so for tensors in the CPU's memory that are not replaced, as `module.double()` does.)
+    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. Where a module
+    changes its tensors or its mode, programs are made anew; its other attributes are as when g was recorded.
     A module in training that draws numbers, as dropout does, or changes its buffers, is refused.
 
     g is recorded once for each structure, dtypes and shapes of its arguments, with no numbers: it must not look at
