@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, cast, final
 
@@ -27,7 +27,7 @@ from pliant.errors import ArgumentError, DTypeError, PliantError, TracedValueErr
 from pliant.frontend.aten import OPERATORS, Call
 from pliant.frontend.convert import as_traced
 from pliant.frontend.signature import flatten, unflatten
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import back_in, current, is_tracing
 
 proxies: Any = import_module("torch.fx.experimental.proxy_tensor")
 primitives: Any = import_module("torch._prims_common")
@@ -118,8 +118,14 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
     """The graph of f for arguments like these: leaves that are arrays become tensors, others are known."""
     if torch._C._functorch.peek_interpreter_stack() is None:
         return _recorded(f, leaves, structure)
+    trace = current() if is_tracing() else None
+
+    def recorded() -> Graph:
+        with nullcontext() if trace is None else back_in(trace):
+            return _recorded(f, leaves, structure)
+
     with ThreadPoolExecutor(1) as apart:  # what is made inside `torch.func.grad` is a tensor of its own kind
-        return apart.submit(_recorded, f, leaves, structure).result()
+        return apart.submit(recorded).result()
 
 
 def _recorded(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Graph:
