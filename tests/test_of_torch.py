@@ -530,7 +530,7 @@ def normal(x: Any) -> Any:
 LINES = {
     "branch": (turns, r"looks at numbers while it is recorded\n.*\d+, in turns\n +return x if x.sum"),
     "item": (lambda x: x * x.sum().item(), r"looks at numbers while it is recorded\n.*, in <lambda>"),
-    "numpy": (lambda x: x.numpy(), "looks at numbers"),
+    "numpy": (lambda x: x.numpy(), r"looks at numbers(.|\n)*hint: PyTorch's functions inside"),
     "function of numpy": (lambda x: np.sin(x), "looks at numbers"),
     "list": (lambda x: x.tolist(), "looks at numbers"),
     "distribution": (normal, r"looks at numbers(.|\n)*, in normal\n(.|\n)*validate_args=False"),

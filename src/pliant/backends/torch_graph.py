@@ -198,6 +198,7 @@ def _looked(func: Any, args: Any, kwargs: Any) -> Any:
     """The numbers of a tensor, if it is one that the function has made of what is known."""
     x, hint = args[0], "torch.where instead of if; sizes and numbers of steps as Python ints"
     is_known = type(x) in (torch.Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    hint = "PyTorch's functions inside, NumPy's and Pliant's around it" if func in _READING else hint
     made = None
     if is_known or func not in _READING:
         try:
