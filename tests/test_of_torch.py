@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,7 @@ POINTWISE |= {
     "floor_divide": lambda x: x.detach() // 0.3, "integers": lambda x: ((x * 3).long() / 2, (x * 3).int() + 1.5),
     "lerp": lambda x: torch.lerp(x, x * x, 0.3), "addcmul": lambda x: torch.addcmul(x, x, x, value=2), "erf": torch.erf,
     "logaddexp": lambda x: torch.logaddexp(x, x * 2), "atan2": lambda x: torch.atan2(x, x + 1),
+    "ldexp": lambda x: torch.ldexp(x, torch.tensor(3)), "bessel": lambda x: torch.special.i0(x),
     "xlogy": lambda x: torch.special.xlogy(x, x.abs()), "complex": lambda x: torch.view_as_real(torch.complex(x, x * 2)),
     "types": lambda x: (x.float() + 1, x > 0, x.to(torch.int32)), "bits": lambda x: ((x * 9).int() & 3) << 2,
 }  # fmt: skip
@@ -143,7 +145,9 @@ REDUCTIONS = {
     "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0), "cummax": lambda x: torch.cummax(x, 0),
     "sort": lambda x: x.sort(1), "sort down": lambda x: x.round().sort(dim=1, descending=True, stable=True),
     "topk": lambda x: x.topk(2, 1), "any, all": lambda x: ((x > 0).any(), (x > 0).all(1)),
-    "median": lambda x: x.median(1), "logcumsumexp": lambda x: torch.logcumsumexp(x, 0), "softmax": lambda x: x.softmax(1),
+    "median": lambda x: x.median(1), "median of equal": lambda x: x.round().detach().add(0 * x).median(),
+    "median of all": lambda x: x.median(), "kthvalue": lambda x: x.kthvalue(3, 1),
+    "logcumsumexp": lambda x: torch.logcumsumexp(x, 0), "softmax": lambda x: x.softmax(1),
     "cdist": lambda x: torch.cdist(x, x + 1), "var_mean": lambda x: torch.var_mean(x, 1),
     "counts": lambda x: (x > 0).sum(), "nanmean": lambda x: x.nanmean(),
 }  # fmt: skip
@@ -154,6 +158,8 @@ MOVEMENTS = {
     "unfold": lambda x: x.unfold(1, 2, 2), "einsum": lambda x: torch.einsum("bij,bkj->bik", x, x),
     "flip": lambda x: x.flip(0, 2), "roll": lambda x: x.roll((1, 2), (0, 1)), "tril": torch.tril,
     "triu": lambda x: torch.triu(x, 1), "diagonal": lambda x: torch.diagonal(x, 1, 1, 2), "diff": lambda x: x.diff(),
+    "diagonal_scatter": lambda x: torch.diagonal_scatter(x[0], x[0, 0, :5] * 2, 1),
+    "as_strided": lambda x: (x * 2).as_strided((3, 2), (2, 5), 1) * x.is_same_size(x),
     "pad": lambda x: F.pad(x, (-1, 2, 0, 1), value=3.0), "reflect": lambda x: F.pad(x, (1, 2), mode="reflect"),
     "kron": lambda x: torch.kron(x[0], x[0]), "makers": lambda x: (torch.arange(5) * x[0, 0, 0], torch.full_like(x, 2)),
     "written": written, "partly graded": partly_graded, "slices": lambda x: (x[..., 1:3], x[::2, None], x[:, -1]),
@@ -168,11 +174,13 @@ PLACES = {
     "means": lambda x: zeros(3, 5, 8).scatter_reduce(0, ALONG * 0, x, "mean", include_self=False),
     "index_add": lambda x: zeros(3, 5, 8).index_add(0, I, x, alpha=2), "index_select": lambda x: x.index_select(1, I),
     "index_fill": lambda x: x.index_fill(1, I, 2.0), "masked_fill": lambda x: x.masked_fill(x > 0, 0.0),
+    "masked_scatter": lambda x: x.masked_scatter(x > 0, x.flip(0)), "put": lambda x: x.put(I, x[0, 0, :2] * 3),
     "take_along_dim": lambda x: torch.take_along_dim(x, I[:, None, None], 0),
     "one_hot": lambda x: F.one_hot(I, 4) * x.sum(), "bucketize": lambda x: torch.bucketize(x, random(5).sort().values),
     "searchsorted": lambda x: torch.searchsorted(x[0].sort().values, x[1]),
 }  # fmt: skip
 MATRICES = {
+    "pinv": lambda x: torch.linalg.pinv(x[0]),
     "matmul": lambda x: x @ x.mT, "solve": lambda x: torch.linalg.solve(x[0, :3, :3], x[0, :3, :2]),
     "inv": lambda x: torch.linalg.inv(x[0, :3, :3]), "det": lambda x: torch.linalg.det(x[0, :3, :3]),
     "slogdet": lambda x: torch.linalg.slogdet(x[0, :3, :3]),
@@ -252,6 +260,29 @@ def test_integers_and_halves_promote_as_in_pytorch() -> None:
     assert pliant.from_torch(lambda n: n / 2)(whole.numpy()).dtype == np.float32
 
 
+SINGLE = torch.ones(5, 8)
+MIXED = {
+    "linear": nn.Linear(8, 2), "matmul": lambda x: x @ SINGLE.T, "mv": lambda x: x[0] @ SINGLE[0],
+    "norm": nn.LayerNorm(8), "batch norm": nn.BatchNorm1d(5).eval(),
+    "baddbmm": lambda x: torch.baddbmm(SINGLE, x, x.mT @ x), "integers": lambda x: x.long() @ SINGLE.T,
+    "places": lambda x: SINGLE.index_put((I,), x[:, 0]), "lerp": lambda x: torch.lerp(x, SINGLE, 0.3),
+    "rows": lambda x: SINGLE.index_add(0, I, x[:, 0]), "distances": lambda x: torch.cdist(x, SINGLE),
+    "entropy": lambda x: F.binary_cross_entropy(x.sigmoid(), SINGLE.expand(2, 5, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_dtypes_that_pytorch_does_not_promote_are_refused(name: str) -> None:
+    with pytest.raises(RuntimeError):
+        MIXED[name](X)
+    with pytest.raises(DTypeError, match=r"which PyTorch does not promote\n.*-->(.|\n)*hint: module\.double\(\)"):
+        pliant.from_torch(MIXED[name])(X.numpy())
+
+
+def test_a_row_is_replaced_in_the_dtype_of_the_array() -> None:
+    agrees(lambda x: zeros(2, 5).float().select_scatter(x[0, :, 0], 0, 1), X, rtol=1e-6)
+
+
 def model() -> Any:
     torch.manual_seed(1)
     return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)).double()
@@ -307,6 +338,34 @@ def test_a_module_may_change_its_mode_and_its_tensors() -> None:
     assert_array_equal(f(x), [4.0, 4.0, 4.0])
 
 
+def test_compiled_functions_notice_that_a_module_changed() -> None:
+    layer, ones = nn.Linear(4, 1), np.ones(4, np.float32)
+    for f in (pliant.from_torch(layer), pliant.from_torch(lambda x: layer(x))):
+        inside, slope = pliant.jit(lambda x, f=f: f(x) + 0), pliant.jit(pliant.grad(lambda x, f=f: np.sum(f(x))))
+        back = pliant.to_torch(lambda x, f=f: f(x))
+        for value in (1.0, 2.0):
+            layer.weight = nn.Parameter(torch.full((1, 4), value))
+            layer.bias.data = torch.tensor([value])
+            for _ in range(3):
+                assert_array_equal(f(ones), [5 * value])
+                assert_array_equal(inside(ones), [5 * value])
+                assert_array_equal(slope(ones), [value] * 4)
+                assert_array_equal(back(torch.ones(4)), [5 * value])
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.BatchNorm1d(4)])
+def test_compiled_functions_notice_that_a_module_trains(layer: Any) -> None:
+    f, x = pliant.from_torch(layer.eval()), np.ones((2, 4), np.float32)
+    inside = pliant.jit(lambda x: f(x) + 0)
+    inside(x), inside(x)
+    wanted = inside(x)
+    layer.train()
+    with pytest.raises(UnsupportedError, match=r"eval\(\)"):
+        inside(x)
+    layer.eval()
+    assert_array_equal(inside(x), wanted)
+
+
 def test_parameters_may_be_an_argument() -> None:
     g, x = model(), random(4)
     f = pliant.from_torch(g, functional=True)
@@ -328,6 +387,24 @@ def test_there_and_back_is_the_same_function() -> None:
     back = pliant.to_torch(pliant.from_torch(model()))
     assert_allclose(back(x), model()(x).detach(), rtol=1e-12)
     assert_allclose(torch.func.jacrev(back)(x), torch.func.jacrev(model())(x).detach(), rtol=1e-10)
+
+
+def test_a_graph_may_be_made_inside_pytorchs_transforms() -> None:
+    x, g = random(4), model()
+    for f in (g, lambda x: g(x) * 2):
+        back, again = (pliant.to_torch(pliant.from_torch(f)) for _ in range(2))
+        wanted = torch.func.jacrev(f)(x).detach()
+        assert_allclose(torch.func.jacrev(back)(x), wanted, rtol=1e-10)
+        assert_allclose(torch.vmap(torch.func.jacfwd(again))(x[None])[0], wanted, rtol=1e-10)
+
+
+def test_a_copy_has_a_module_of_its_own() -> None:
+    f, x = pliant.from_torch(model()), np.ones(4)
+    before, other = f(x), copy.deepcopy(f)
+    with torch.no_grad():
+        f.g[2].bias.add_(1)
+    assert_allclose(f(x), before + 1, rtol=1e-12)
+    assert_array_equal(other(x), before)
 
 
 def test_containers_and_options_come_and_go() -> None:
@@ -371,10 +448,6 @@ def test_tensors_from_outside_are_read_again_at_each_call() -> None:
     assert_array_equal(f(np.ones(3)), 2 * np.ones(3))
 
 
-def looks(x: Any) -> Any:
-    return x if x.sum() > 0 else -x
-
-
 class Straight(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
@@ -386,9 +459,9 @@ class Straight(torch.autograd.Function):
 
 
 REFUSED = {
-    "data": (looks, TracedValueError, "looks at numbers"),
     "derivative": (lambda x: Straight.apply(x), UnsupportedError, "Straight has its own derivative"),
     "operator": (lambda x: F.adaptive_max_pool1d(x, 2), UnsupportedError, r"aten\.adaptive_max_pool\w* has no translation"),
+    "strides": (lambda x: x[0].T.as_strided((2, 2), (1, 2)), UnsupportedError, r"as_strided of a part of an array"),
     "dropout": (lambda x: F.dropout(x), UnsupportedError, r"from_torch: aten\.\w+ .*"),
     "random": (lambda x: x + torch.rand(8), UnsupportedError, r"aten\.rand\w* has no translation"),
     "write": (lambda x: x.add_(1), UnsupportedError, "writes to its arguments"),
@@ -411,6 +484,74 @@ def test_the_error_shows_the_users_line() -> None:
 
     with pytest.raises(PliantError, match=r"test_of_torch\.py:\d+, in g\n.*adaptive_max_pool1d\(x, 2\)"):
         pliant.from_torch(g)(X.numpy())
+
+
+def set_data(m: Any, x: Any) -> None:
+    m.weight.data = x
+
+
+def set_parameter(m: Any, x: Any) -> None:
+    m.weight = nn.Parameter(x)
+
+
+SETTINGS = {
+    "double": (lambda m, x: m.double(), "replaces what a tensor or parameter holds"),
+    "to": (lambda m, x: m.to(torch.float64), "replaces what a tensor or parameter holds"),
+    "data": (set_data, "replaces what a tensor or parameter holds"),
+    "parameter": (set_parameter, "replaces weight, a parameter or buffer of Linear"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_function_that_replaces_parameters_is_refused(name: str) -> None:
+    change, text = SETTINGS[name]
+    layer = nn.Linear(3, 3)
+    weight = layer.weight.detach().clone()
+
+    def g(x: Any) -> Any:
+        change(layer, x)
+        return layer(x)
+
+    with pytest.raises(UnsupportedError, match=rf"{text}\n.*test_of_torch\.py:\d+, in "):
+        pliant.from_torch(g)(np.ones((3, 3)))
+    assert layer.weight.dtype == torch.float32
+    assert_array_equal(layer.weight.detach(), weight)
+    assert pliant.from_torch(lambda x: layer.float()(x))(np.ones((3, 3), np.float32)).shape == (3, 3)
+
+
+def turns(x: Any) -> Any:
+    return x if x.sum() > 0 else -x
+
+
+def normal(x: Any) -> Any:
+    return torch.distributions.Normal(x, 1.0).log_prob(x)
+
+
+LINES = {
+    "branch": (turns, r"looks at numbers while it is recorded\n.*\d+, in turns\n +return x if x.sum"),
+    "item": (lambda x: x * x.sum().item(), r"looks at numbers while it is recorded\n.*, in <lambda>"),
+    "numpy": (lambda x: x.numpy(), r"looks at numbers(.|\n)*hint: PyTorch's functions inside"),
+    "function of numpy": (lambda x: np.sin(x), "looks at numbers"),
+    "list": (lambda x: x.tolist(), "looks at numbers"),
+    "distribution": (normal, r"looks at numbers(.|\n)*, in normal\n(.|\n)*validate_args=False"),
+    "mask": (lambda x: x[x > 0], r"the shape of what aten\.index makes depends on numbers\n.*test_of_torch"),
+    "name": (lambda x: x.foo(), r"AttributeError: 'Tensor' object has no attribute 'foo'\n.*test_of_torch"),
+    "shapes": (lambda x: x[0] @ x[0], r"RuntimeError: a and b must(.|\n)*test_of_torch"),
+    "dropout": (nn.Dropout(), r"no translation(.|\n)*test_of_torch(.|\n)*hint: call module\.eval\(\)"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_errors_say_where(name: str, capfd: Any) -> None:
+    g, text = LINES[name]
+    with pytest.raises(PliantError, match=text):
+        pliant.from_torch(g)(X.numpy())
+    assert not capfd.readouterr().err
+
+
+def test_numbers_that_the_function_makes_may_be_looked_at() -> None:
+    f = pliant.from_torch(lambda x: x * torch.tensor(3).item() if bool(torch.tensor(True)) else x)
+    assert_array_equal(f(np.ones(2)), [3.0, 3.0])
 
 
 def test_training_that_changes_a_module_is_refused() -> None:

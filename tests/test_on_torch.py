@@ -431,8 +431,10 @@ def test_what_a_call_cannot_do_is_refused() -> None:
 
 def test_random_numbers_of_numpy_are_refused() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(MissingRuleError, match="PyTorch has no"):
+    with pytest.raises(UnsupportedError, match=r"changes what is outside(.|\n)*draw outside, and pass the numbers"):
         pliant.to_torch(lambda x: x + rng.normal(size=4))(tensor(X))
+    with pytest.raises(MissingRuleError, match="PyTorch has no"):
+        pliant.to_torch(lambda x, n: x + np.random.default_rng(n).normal(size=4))(tensor(X), tensor(3))
 
 
 def test_on_another_device_nothing_is_made_elsewhere() -> None:
@@ -451,3 +453,33 @@ def test_threads_may_call_one_function() -> None:
     with ThreadPoolExecutor(4) as pool:
         made = [*pool.map(lambda n: float(g(tensor(X * n))), range(8))]
     assert_allclose(made, [smooth(X * n) for n in range(8)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, torch.tensor(2)])
+def test_a_part_of_an_argument_is_a_tensor_of_its_own(n: Any) -> None:
+    x = torch.arange(5.0)
+    y = pliant.to_torch(lambda x, n: x[:n])(x, n)
+    y += 1
+    assert_array_equal(y, [1.0, 2.0])
+    assert_array_equal(x, np.arange(5.0))
+
+
+def test_autocast_changes_no_dtypes() -> None:
+    x = torch.ones(3, 3, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = pliant.to_torch(lambda a: a @ a.T)(x)
+        (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert y.dtype == gradient.dtype == torch.float32
+    assert_array_equal(gradient, np.full((3, 3), 6.0))
+
+
+def test_lengths_that_differ_in_a_batch_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"may differ between the problems of a batch\nhint: .*np\.where"):
+        torch.vmap(pliant.to_torch(lambda x: x[x > 0]))(torch.ones(2, 3))
+
+
+def test_tensors_from_outside_are_refused() -> None:
+    outside = torch.ones(4)
+    for f in (lambda x: x * outside, lambda x: np.dot(x, outside)):
+        with pytest.raises(ArgumentError, match=r"got Tensor(.|\n)*hint: pass it as an argument"):
+            pliant.to_torch(f)(tensor(X))

@@ -12,6 +12,7 @@ from pliant.compiled import Compiled, function_of
 from pliant.core.ir import Function, Value, Values
 from pliant.core.scope import scope
 from pliant.errors import ArgumentError, UnsupportedError
+from pliant.frontend.bounded import Bounded
 from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import exception
 from pliant.frontend.instrumented import callee
@@ -19,6 +20,7 @@ from pliant.frontend.kinds import is_of, is_traced
 from pliant.frontend.outputs import Output
 from pliant.frontend.printing import PRINTED
 from pliant.frontend.program import Program, forms_of
+from pliant.frontend.random.memory import owner_of
 from pliant.frontend.shown import Cut, Window
 from pliant.frontend.signature import flatten, unflatten
 from pliant.frontend.tracing import current
@@ -41,6 +43,8 @@ def _own(x: Any) -> Any:
     """What is returned as an array of its own; known arrays, and numbers of NumPy's, are such too."""
     if is_of(x, np.ndarray | np.generic):
         return as_traced(np.asarray(x)).copy()
+    if is_of(x, Bounded):
+        return x.copy()
     return x.copy() if is_traced(x) and not (x.is_scalar or x.is_weak) else x
 
 
@@ -94,8 +98,19 @@ def _made(output: Output, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
     made = results[place]
     for cut in output.lenses:
         assert isinstance(cut, Cut)
-        made = made[tuple([slice(None if n is None else int(results[n])) for n in cut.counts])]
+        made = made[tuple([slice(None if n is None else _number(results[n])) for n in cut.counts])]
     return made
+
+
+def _number(x: Any) -> int:
+    """A length that is known after the call; in a batch it may differ between problems."""
+    try:
+        return int(x)
+    except RuntimeError:  # PyTorch's, of a tensor that stands for those of a batch
+        raise ArgumentError(
+            "the length of what is returned depends on the numbers, so it may differ between the problems of a batch",
+            hint="return an array of a fixed shape, as of np.where, or call it for each problem",
+        ) from None
 
 
 def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Emission:
@@ -107,6 +122,11 @@ def emission(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             hint="return what it changes",
         )
     results, outputs = list[Value](), list[Output]()
+    if any([owner_of(place) is not None for place, _ in program.written]):
+        raise UnsupportedError(
+            f"{program.fn.name} changes what is outside of it: a generator of random numbers",
+            hint="draw outside, and pass the numbers",
+        )
     with scope():
         for o in program.outputs:
             outputs.append(_plain(o, program, results))

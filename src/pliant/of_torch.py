@@ -11,9 +11,10 @@ from typing import Any, final
 from pliant.compiled import Compiled, function_of
 from pliant.errors import PliantError, UnavailableError
 from pliant.frontend.array import TracedArray
+from pliant.frontend.guards import Slot
 from pliant.frontend.kinds import is_traced
 from pliant.frontend.signature import as_arrays, flatten, hash_of
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 
 def from_torch(g: Callable[..., Any], *, functional: bool = False) -> Callable[..., Any]:
@@ -25,8 +26,8 @@ def from_torch(g: Callable[..., Any], *, functional: bool = False) -> Callable[.
 
     functional: g is a module, and its parameters and buffers are an argument, the first, a dict by their names, as
     `torch.func.functional_call` takes it; names that are not in it are read from the module. Otherwise the module's
-    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. (In functions that
-    Pliant has compiled this is so for tensors in the CPU's memory that are not replaced, as `module.double()` does.)
+    are captured arrays, read again at each call: what an optimizer of PyTorch writes to them counts. Where a module
+    changes its tensors or its mode, programs are made anew; its other attributes are as when g was recorded.
     A module in training that draws numbers, as dropout does, or changes its buffers, is refused.
 
     g is recorded once for each structure, dtypes and shapes of its arguments, with no numbers: it must not look at
@@ -54,7 +55,11 @@ class OnArrays:
         self.graphs: dict[Any, Any] = {}
         self.own: dict[str, Any] = {}
         self.modes: tuple[bool, ...] = ()
+        self.seen = object()
         self.lock = threading.RLock()
+
+    def __reduce__(self) -> Any:
+        return OnArrays, (self.g, self.functional)
 
     @functools.cached_property
     def compiled(self) -> Compiled:
@@ -64,8 +69,7 @@ class OnArrays:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if is_tracing():
             return self.traced(*args, **kwargs)
-        if self.is_module:
-            self._look_at_module()
+        self._look_at_modules()
         return self.compiled(*args, **kwargs)
 
     def traced(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,23 +96,37 @@ class OnArrays:
 
     def _held(self, args: Sequence[Any]) -> dict[str, Any]:
         """The arrays of the module that no argument stands for."""
+        if is_tracing():
+            current().outermost.roots.setdefault((id(self), "now"), (Slot(self), "now", self.now))
+        self._look_at_modules()
         if not self.is_module:
             return {}
-        self._look_at_module()
         given: Any = args[0] if self.functional and args else {}
         return {name: a for name, a in self.own.items() if name not in given}
 
-    def _look_at_module(self) -> None:
-        """Note where the module's arrays lie now, and its modes; what was compiled for others is not used any more."""
+    @property
+    def now(self) -> object:
+        """What is another object if the module's arrays lie elsewhere, or its modes are others: for guards of programs
+        that read them."""
+        self._look_at_modules()
+        return self.seen
+
+    def _look_at_modules(self) -> None:
+        """Note where the arrays of the modules lie now, and their modes; what was made for others is not used any more.
+
+        These are g, or those that it names itself."""
         with self.lock:
-            found, modes = self.torch.arrays_of(self.g, self.own), self.torch.modes_of(self.g)
+            modules = self.torch.modules_of(self.g)
+            found, modes = self.torch.arrays_of(modules, self.own), self.torch.modes_of(modules)
             if (
                 modes != self.modes
                 or found.keys() != self.own.keys()
                 or any([found[n] is not self.own[n] for n in found])
             ):
-                self.own, self.modes = found, modes
+                self.own, self.modes, self.seen = found, modes, object()
                 self.__dict__.pop("compiled", None)
+                if not self.is_module:  # arrays are constants of the graphs
+                    self.graphs.clear()
 
     def _called(self, held: dict[str, Any]) -> Callable[..., Any]:
         """g as a function of the arrays of its module, then of its arguments."""

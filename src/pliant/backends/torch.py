@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, final
 
 import numpy as np
@@ -50,7 +51,7 @@ def on_tensors(fn: Function) -> Any:
         if device not in steppers:
             steppers[device] = stepper(fn, namespace_on(device))
         made = steppers[device]
-        with torch.no_grad():
+        with torch.no_grad(), _exact(device):
             ys = [y if isinstance(y, torch.Tensor) else torch.asarray(y, device=device) for y in made(tuple(xs))]
         for y, r, (dtype, shape) in zip(ys, fn.results, types, strict=True):
             if (y.dtype, tuple(y.shape)) != (dtype, shape):
@@ -58,6 +59,13 @@ def on_tensors(fn: Function) -> Any:
         return ys
 
     return call
+
+
+def _exact(device: Any) -> Any:
+    """Where operations keep the dtypes of their operands, which those inside `torch.autocast` do not."""
+    kind = torch.device(device).type
+    is_on = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return torch.autocast(kind, enabled=False) if is_on else nullcontext()
 
 
 BACKEND = TorchBackend()

@@ -7,40 +7,34 @@ of its core. A graph writes to nothing. What is computed without gradients (`tor
 from __future__ import annotations
 
 import inspect
-import linecache
+import logging
 import operator
 import os
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from types import FrameType
 from typing import Any, cast, final
 
 import numpy as np
 
 from pliant.backends.torch_namespace import torch
+from pliant.backends.torch_operators import SAME_DTYPES, check_dtypes, decomposed, line_of, packet_of, users_line
 from pliant.core.frozen import frozen
 from pliant.core.types import DTYPES, SHORT
 from pliant.errors import ArgumentError, DTypeError, PliantError, TracedValueError, UnsupportedError
 from pliant.frontend.aten import OPERATORS, Call
 from pliant.frontend.convert import as_traced
 from pliant.frontend.signature import flatten, unflatten
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import back_in, current, is_tracing
 
 proxies: Any = import_module("torch.fx.experimental.proxy_tensor")
-decompositions: Any = import_module("torch._decomp")
 primitives: Any = import_module("torch._prims_common")
 functional: Any = import_module("torch.func")
 pytree: Any = import_module("torch.utils._pytree")
 attention: Any = import_module("torch.nn.attention")
 traceback: Any = import_module("torch.fx.traceback")
-
-MORE = (
-    "upsample_bilinear2d", "upsample_nearest2d", "native_dropout", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
-    "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "std", "std_mean", "norm", "aminmax", "index_fill", "index_copy",
-)  # fmt: skip
 
 
 @final
@@ -122,6 +116,19 @@ def _checked(call: Call, made: Any) -> Any:
 
 def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Graph:
     """The graph of f for arguments like these: leaves that are arrays become tensors, others are known."""
+    if torch._C._functorch.peek_interpreter_stack() is None:
+        return _recorded(f, leaves, structure)
+    trace = current() if is_tracing() else None
+
+    def recorded() -> Graph:
+        with nullcontext() if trace is None else back_in(trace):
+            return _recorded(f, leaves, structure)
+
+    with ThreadPoolExecutor(1) as apart:  # what is made inside `torch.func.grad` is a tensor of its own kind
+        return apart.submit(recorded).result()
+
+
+def _recorded(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Graph:
     places = [n for n, x in enumerate(leaves) if hasattr(x, "dtype") and hasattr(x, "shape")]
     returned = list[Any]()
 
@@ -146,7 +153,7 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
             raise
         except Exception as error:
             raise _explained(error) from error
-    return _read(graph, len(places), made, shape)
+        return _read(graph, len(places), made, shape)
 
 
 def _traced(f: Callable[..., Any], inputs: Sequence[Any], table: Any) -> Any:
@@ -155,14 +162,6 @@ def _traced(f: Callable[..., Any], inputs: Sequence[Any], table: Any) -> Any:
         functional.functionalize(f), decomposition_table=table, tracing_mode="fake",
         _allow_non_fake_inputs=True,
     )(*inputs)  # fmt: skip
-
-
-@cache
-def decomposed() -> Any:
-    """PyTorch's decompositions, of operators that there is no rule for."""
-    packets = [getattr(torch.ops.aten, name) for name in MORE if hasattr(torch.ops.aten, name)]
-    table = {**decompositions.core_aten_decompositions(), **decompositions.get_decompositions(packets)}
-    return {op: f for op, f in table.items() if op not in (torch.ops.aten.detach.default,)}
 
 
 def _empty(x: Any) -> Any:
@@ -177,11 +176,44 @@ class _Ungraded(torch.overrides.TorchFunctionMode):  # pyright: ignore[reportUnt
     """Notes the user's line with each operation, and detaches what is computed while gradients are off."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        traceback.set_stack_trace([_users_line(inspect.currentframe())])
+        traceback.set_stack_trace([users_line(inspect.currentframe())])
+        if func in _SETTING:  # PyTorch would put a tensor that holds no numbers into a parameter, and then crash
+            return None if args[0] is args[1] else _refuse_setting("what a tensor or parameter holds")
+        if func in _LOOKING:
+            return _looked(func, args, kwargs or {})
         made = _INSTEAD.get(func, func)(*args, **(kwargs or {}))
-        if torch.is_grad_enabled() or func in _LEFT:
+        if torch.is_grad_enabled() or func in _LEFT or (args and made is args[0]):
             return made
         return pytree.tree_map(_detached, made)
+
+
+def _refuse_setting(what: str) -> None:
+    raise UnsupportedError(
+        f"from_torch: the function replaces {what}\n{users_line(inspect.currentframe())}",
+        hint="do that before the call, as in module.double() or module.eval()",
+    )
+
+
+def _looked(func: Any, args: Any, kwargs: Any) -> Any:
+    """The numbers of a tensor, if it is one that the function has made of what is known."""
+    x, hint = args[0], "torch.where instead of if; sizes and numbers of steps as Python ints"
+    is_known = type(x) in (torch.Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+    hint = "PyTorch's functions inside, NumPy's and Pliant's around it" if func in _READING else hint
+    made = None
+    if is_known or func not in _READING:
+        try:
+            made = func(*args, **kwargs)
+        except Exception as error:
+            if "data-dependent" not in str(error).lower() and "DataDependent" not in type(error).__name__:
+                raise
+    if made is None or isinstance(made, torch.SymBool | torch.SymInt | torch.SymFloat):
+        line, frame = users_line(inspect.currentframe()), inspect.currentframe()
+        while frame is not None and users_line(frame) == line:
+            if f"torch{os.sep}distributions" in frame.f_code.co_filename:
+                hint = "give the distribution validate_args=False"
+            frame = frame.f_back
+        raise TracedValueError(f"from_torch: the function looks at numbers while it is recorded\n{line}", hint=hint)
+    return made
 
 
 def _detached(x: Any) -> Any:
@@ -195,6 +227,12 @@ def _one_hot(x: Any, num_classes: int = -1) -> Any:
     return (x[..., None] == torch.arange(num_classes, device=x.device)).to(torch.int64)
 
 
+_SETTING = frozenset({torch.Tensor.data.__set__, torch.Tensor.set_, torch.utils.swap_tensors})
+_READING = frozenset({torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.tolist})
+_LOOKING = _READING | {
+    torch.Tensor.item, torch.Tensor.__bool__, torch.Tensor.__int__, torch.Tensor.__float__, torch.Tensor.__index__,
+    torch.Tensor.__complex__, torch.Tensor.__contains__, torch.is_nonzero, torch.Tensor.is_nonzero, torch.equal,
+}  # fmt: skip
 _LEFT = frozenset({torch.Tensor.detach, torch._C._set_grad_enabled})
 _INSTEAD: dict[Any, Any] = {torch.nn.functional.one_hot: _one_hot}
 
@@ -204,7 +242,8 @@ _lock = threading.RLock()  # settings of PyTorch are for all
 
 @contextmanager
 def _plain() -> Generator[None]:
-    """PyTorch without kernels for whole layers, which have no graph; custom derivatives are refused."""
+    """PyTorch without kernels for whole layers, which have no graph. Custom derivatives, and others in the place of a
+    module's tensors, are refused."""
     function, own, here = torch.autograd.Function, torch.autograd.Function.__dict__["apply"], threading.get_ident()
 
     def refused(cls: Any, *args: Any, **options: Any) -> Any:
@@ -215,28 +254,40 @@ def _plain() -> Generator[None]:
             hint="write it with torch operations, or with pliant.custom_derivative",
         )
 
-    fast, layers = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
+    def set_of(module: Any, name: str, value: Any) -> None:
+        held = {**module.__dict__.get("_parameters", {}), **module.__dict__.get("_buffers", {})}
+        if threading.get_ident() == here and isinstance(held.get(name), torch.Tensor) and held[name] is not value:
+            _refuse_setting(f"{name}, a parameter or buffer of {type(module).__name__}")
+        setting(module, name, value)
+
+    modules, setting = torch.nn.Module, torch.nn.Module.__setattr__
+    logger = logging.getLogger("torch._subclasses.fake_tensor")  # which writes down what is raised
+    fast, layers, is_quiet = torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled(), logger.disabled
     with attention.sdpa_kernel(attention.SDPBackend.MATH):
-        function.apply = classmethod(refused)
+        function.apply, modules.__setattr__ = classmethod(refused), set_of
         torch.backends.mha.set_fastpath_enabled(False)
         torch._C._set_mkldnn_enabled(False)
+        logger.disabled = True
         try:
             yield
         finally:
+            logger.disabled = is_quiet
             torch._C._set_mkldnn_enabled(layers)
             torch.backends.mha.set_fastpath_enabled(fast)
-            function.apply = own
+            function.apply, modules.__setattr__ = own, setting
 
 
 def _explained(error: Exception) -> PliantError:
     """The error for what cannot be recorded."""
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if "data-dependent" in text.lower() or "DataDependent" in type(error).__name__ or "item" in text:
+    line = line_of(error)
+    where = f"\n{line}" if line else ""
+    if "data-dependent" in text.lower() or "DataDependent" in type(error).__name__:
         return TracedValueError(
-            f"from_torch: the function looks at numbers while it is recorded: {text}",
+            f"from_torch: the function looks at numbers while it is recorded{where}",
             hint="torch.where instead of if; sizes and numbers of steps as Python ints",
         )
-    return ArgumentError(f"from_torch: PyTorch cannot record the function: {type(error).__name__}: {text}")
+    return ArgumentError(f"from_torch: PyTorch cannot record the function: {type(error).__name__}: {text}{where}")
 
 
 def _read(graph: Any, count: int, made: Sequence[Any], structure: Any) -> Graph:
@@ -282,15 +333,34 @@ def _step(node: Any, refs: Callable[[Any], Any]) -> Step:
         return Step(operator.getitem, None, refs(node.args), {})
     name = getattr(node.target, "_schema", node.target)
     packet = str(getattr(node.target, "overloadpacket", node.target))
+    line = str(node.meta.get("stack_trace") or node.stack_trace or "")
     found = node.meta.get("val")
     tensors: list[Any] = [t for t in _several(found) or [found] if isinstance(t, torch.Tensor)]
-    line = str(node.meta.get("stack_trace") or node.stack_trace or "")
+    if any([not isinstance(n, int) for t in tensors for n in t.shape]):
+        raise TracedValueError(
+            f"from_torch: the shape of what {packet} makes depends on numbers" + (f"\n{line}" if line else ""),
+            hint="torch.where keeps the shape; indices may be an argument",
+        )
+    if packet_of(node.target) in SAME_DTYPES:
+        check_dtypes(packet_of(node.target), [_shown(x) for x in node.args], line)
     dtypes = tuple([_name(t, packet) for t in tensors])
     call = Call(packet, dtypes, tuple([tuple(t.shape) for t in tensors]), _common(node), line)
     rule = OPERATORS.get(packet.rpartition(".")[2])
     if rule is None or (packet.partition(".")[0] not in ("aten", "prims")):
-        raise call.refused(f"has no translation ({name})" if rule is None else "is no operator of PyTorch's own")
+        draws = packet.rpartition(".")[2].rstrip("_").removesuffix("_like") in _DRAWS
+        raise call.refused(
+            f"has no translation ({name})" if rule is None else "is no operator of PyTorch's own",
+            hint="call module.eval() if it is dropout; else draw outside, and pass the numbers" if draws else "",
+        )
+    if packet == "aten.as_strided" and not _is_whole(_shown(node.args[0])):
+        raise call.refused("of a part of an array, or of one in another order", "x.contiguous()")
     return Step(rule, call, refs(node.args), {k: refs(v) for k, v in node.kwargs.items()})
+
+
+_DRAWS = frozenset({
+    "bernoulli", "rand", "randn", "randint", "randperm", "normal", "uniform", "exponential", "multinomial", "poisson",
+    "native_dropout", "cauchy", "geometric", "log_normal", "random", "binomial", "normal_functional",
+})  # fmt: skip
 
 
 def _name(tensor: Any, packet: str) -> str:
@@ -300,27 +370,24 @@ def _name(tensor: Any, packet: str) -> str:
     return DTYPES[SHORT[found]]
 
 
+def _is_whole(x: Any) -> bool:
+    """Whether a tensor is all of its memory, in row-major order."""
+    return bool(x.is_contiguous()) and x.untyped_storage().nbytes() == x.numel() * x.element_size()
+
+
+def _shown(x: Any) -> Any:
+    """What stands for an operand."""
+    return x.meta["val"] if isinstance(x, torch.fx.Node) else x
+
+
 def _common(node: Any) -> str:
     """The dtype that the tensors and numbers among the operands are promoted to; none if there are no tensors."""
-    given = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in node.args]
+    given = [_shown(a) for a in node.args]
     given = [a for a in given if isinstance(a, torch.Tensor | bool | int | float | complex)]
     if not any([isinstance(a, torch.Tensor) for a in given]):
         return ""
     kind = primitives.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
     return str(primitives.elementwise_dtypes(*given, type_promotion_kind=kind)[1]).rpartition(".")[2]
 
-
-def _users_line(frame: FrameType | None) -> str:
-    """The line outside of PyTorch and Pliant that a frame was called from."""
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_USERS):
-        frame = frame.f_back
-    if frame is None:
-        return ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line).strip()
-    return f"  --> {os.path.basename(name)}:{line}, in {frame.f_code.co_name}\n      {text}"
-
-
-_NOT_USERS = (os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__)))
 
 __all__ = ["Graph", "graph_of"]

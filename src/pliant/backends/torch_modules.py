@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -21,13 +21,31 @@ def is_module(g: Any) -> bool:
     return isinstance(g, torch.nn.Module)
 
 
-def arrays_of(module: Any, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters and buffers of a module by name, as arrays that share their memory, or are copies of that
-    of another device; the same objects as before for those that lie where they lay."""
+def modules_of(g: Any) -> list[Any]:
+    """g, if it is a module, else the modules that it names: as global names, or in its closure, or whose method it
+    is."""
+    if is_module(g):
+        return [g]
+    code = getattr(g, "__code__", None)
+    named = getattr(g, "__globals__", {})
+    held = [getattr(g, "__self__", None), *[named.get(name) for name in getattr(code, "co_names", ())]]
+    for cell in getattr(g, "__closure__", None) or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # the name is bound later
+            continue
+    return [x for x in held if is_module(x)]
+
+
+def arrays_of(modules: Sequence[Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters and buffers of modules by name, as arrays that share their memory, or are copies of that
+    of another device; the same objects as before for those that lie where they lay. Names of the second module and
+    those after it begin with its number."""
     found = dict[str, Any]()
-    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        values, old = tensor.detach(), before.get(name)
-        array = values.cpu().numpy()
+    for name, tensor in _tensors(modules):
+        with torch._C._DisableFuncTorch():  # it may be `torch.func.grad` that calls
+            values, old = tensor.detach(), before.get(name)
+            array = values.cpu().numpy()
         is_same = old is not None and old.__array_interface__ == array.__array_interface__
         if values.device.type != "cpu" and old is not None and (old.dtype, old.shape) == (array.dtype, array.shape):
             np.copyto(old, array)
@@ -36,9 +54,15 @@ def arrays_of(module: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def modes_of(module: Any) -> tuple[bool, ...]:
-    """Which parts of a module are in training."""
-    return tuple([m.training for m in module.modules()])
+def _tensors(modules: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for n, module in enumerate(modules):
+        for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+            yield (f"{n} {name}" if n else name), tensor
+
+
+def modes_of(modules: Sequence[Any]) -> tuple[bool, ...]:
+    """Which parts of modules are in training."""
+    return tuple([m.training for module in modules for m in module.modules()])
 
 
 def called(g: Any, names: Sequence[str], is_module: bool, is_functional: bool, *args: Any, **kwargs: Any) -> Any:
@@ -60,4 +84,4 @@ def graph_of(f: Callable[..., Any], leaves: Sequence[Any], structure: Any) -> Gr
     return graph_of_all(f, leaves, whole)
 
 
-__all__ = ["arrays_of", "called", "graph_of", "is_module", "modes_of"]
+__all__ = ["arrays_of", "called", "graph_of", "is_module", "modes_of", "modules_of"]

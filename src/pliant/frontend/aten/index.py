@@ -128,6 +128,20 @@ def embedding(call: Call, weight: Array, at: Array, *_: Any) -> Array:
     return weight[at]
 
 
+def masked_scatter(call: Call, x: Array, mask: Array, new: Array) -> Array:
+    """x with others, one after the other, where a mask says so."""
+    chosen = xp.reshape(xp.broadcast_to(mask, call.shape), -1)
+    order = xp.maximum(xp.cumsum(chosen) - 1, 0)
+    given = xp.reshape(new, -1)[xp.minimum(order, new.size - 1)]
+    return xp.reshape(xp.where(chosen, given, xp.reshape(xp.broadcast_to(x, call.shape), -1)), call.shape)
+
+
+def put(call: Call, x: Array, at: Array, new: Array, accumulate: bool = False) -> Array:
+    """x with others at places in row-major order, or with them added there."""
+    flat, places = xp.reshape(x, -1), (xp.reshape(at, -1),)
+    return xp.reshape(index_put(call, flat, places, xp.reshape(new, -1), accumulate), call.shape)
+
+
 def take(call: Call, x: Array, at: Array) -> Array:
     """The elements at places in row-major order."""
     return xp.reshape(x, -1)[at]
@@ -151,7 +165,7 @@ INDEXED: Final[dict[str, Rule]] = {
     "index": index, "_unsafe_index": index, "index_put": index_put, "_unsafe_index_put": index_put,
     "index_select": index_select, "index_add": index_add, "index_copy": index_copy, "index_fill": index_fill,
     "gather": gather, "scatter": scatter, "scatter_add": scatter_add, "scatter_reduce": scatter_reduce,
-    "embedding": embedding, "take": take, "searchsorted": searchsorted,
+    "embedding": embedding, "take": take, "put": put, "masked_scatter": masked_scatter, "searchsorted": searchsorted,
     "bucketize": lambda call, v, edges, **options: searchsorted(call, edges, v, **options),
 }  # fmt: skip
 """Reads and writes at places, by the names that PyTorch's graphs have for them."""

@@ -72,6 +72,13 @@ def eigh(call: Call, a: Array, uplo: str = "L", compute_v: bool = True) -> tuple
     return tuple(xp.linalg.eigh(a, uplo))
 
 
+def pinv(call: Call, a: Array, *limits: Any, hermitian: bool = False, **options: Any) -> Array:
+    """The pseudo-inverse."""
+    if hermitian or any([x is not None for x in (*limits, *options.values())]):
+        raise call.refused("with options")
+    return xp.linalg.pinv(a)
+
+
 def triangular(call: Call, a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Array:
     """x with a·x = b, of one triangle of a."""
     a = xp.triu(a) if upper else xp.tril(a)
@@ -109,7 +116,8 @@ def fft_c2r(call: Call, x: Array, dims: Sequence[int], norm: int, last: int) -> 
 MATRICES: Final[dict[str, Rule]] = {
     "_linalg_solve_ex": solve, "linalg_inv_ex": inverse, "_linalg_det": determinant,
     "_linalg_slogdet": log_determinant, "linalg_cholesky_ex": cholesky, "linalg_qr": qr, "_linalg_svd": svd,
-    "_linalg_eigh": eigh, "linalg_solve_triangular": triangular, "_linalg_check_errors": lambda call, *_, **__: None,
+    "_linalg_eigh": eigh, "linalg_pinv": pinv,
+    "linalg_solve_triangular": triangular, "_linalg_check_errors": lambda call, *_, **__: None,
     "_fft_c2c": fft_c2c, "_fft_r2c": fft_r2c, "_fft_c2r": fft_c2r,
 }  # fmt: skip
 """Linear algebra and transforms, by the names that PyTorch's graphs have for them."""

@@ -129,6 +129,7 @@ _UNARY: Final = {
     "reciprocal": lambda x: 1 / x, "sigmoid": logistic, "erf": sp.erf, "erfc": sp.erfc, "erfinv": sp.erfinv,
     "lgamma": sp.gammaln, "digamma": sp.psi, "special_ndtr": sp.ndtr, "square": xp.square, "deg2rad": xp.deg2rad,
     "rad2deg": xp.rad2deg, "positive": lambda x: x,
+    "i0": xp.i0,
     "frac": lambda x: x - xp.trunc(x), "relu": lambda x: xp.where(x <= 0, xp.zeros_like(x), x),
     "silu": lambda x: x * logistic(x), "mish": lambda x: x * xp.tanh(xp.logaddexp(x, 0 * x)),
     "log_sigmoid_forward": lambda x: -xp.logaddexp(-x, 0 * x),
@@ -138,7 +139,8 @@ _UNARY: Final = {
 _BINARY: Final = {
     "mul": xp.multiply, "remainder": xp.remainder, "fmod": xp.fmod, "pow": xp.power, "maximum": xp.maximum,
     "minimum": xp.minimum, "fmax": xp.fmax, "fmin": xp.fmin, "atan2": xp.arctan2, "hypot": xp.hypot,
-    "copysign": xp.copysign, "logaddexp": xp.logaddexp, "logaddexp2": xp.logaddexp2, "xlogy": sp.xlogy,
+    "copysign": xp.copysign, "ldexp": lambda x, n: x * xp.power(2.0, n),
+    "logaddexp": xp.logaddexp, "logaddexp2": xp.logaddexp2, "xlogy": sp.xlogy,
     "special_xlog1py": sp.xlog1py, "heaviside": xp.heaviside, "nextafter": xp.nextafter,
     "floor_divide": xp.floor_divide,
     "bitwise_and": xp.bitwise_and, "bitwise_or": xp.bitwise_or, "bitwise_xor": xp.bitwise_xor,

@@ -173,7 +173,17 @@ def median(call: Call, x: Array, dim: int | None = None, keepdim: bool = False) 
     if raise_nan is not None:
         at = xp.where(raise_nan, xp.expand_dims(xp.argmax(xp.isnan(row), axis=axis), axis), at)
     found = xp.take_along_axis(row, at, axis)
+    if dim is None and raise_nan is not None:  # all elements that are equal to it share its derivative
+        return xp.max(xp.where((row == found) | xp.isnan(row), row, xp.full_like(row, -np.inf)))
     return xp.reshape(found, call.shape) if dim is None else tuple([xp.reshape(y, call.shape) for y in (found, at)])
+
+
+def kth(call: Call, x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    """The k-th smallest along an axis, and where it is."""
+    row, axis = at_least_1d(x), axis_of(dim, x)
+    at = xp.take(_order(row, axis, descending=False), np.array([k - 1]), axis=axis)
+    found = xp.take_along_axis(row, at, axis)
+    return xp.reshape(found, call.shape), xp.reshape(at, call.shapes[1])
 
 
 REDUCTIONS: Final[dict[str, Rule]] = {
@@ -185,7 +195,7 @@ REDUCTIONS: Final[dict[str, Rule]] = {
     "_log_softmax": log_softmax, "logsumexp": logsumexp, "cumsum": scan(xp.cumsum), "cumprod": scan(xp.cumprod),
     "logcumsumexp": scan(xp.logaddexp.accumulate), "cummax": running(xp.maximum), "cummin": running(xp.minimum),
     "sort": sort, "argsort": lambda call, x, *args, **options: sort(call, x, *args, **options)[1], "topk": topk,
-    "median": median, "aminmax": lambda call, x, dim=None, keepdim=False: (
+    "median": median, "kthvalue": kth, "aminmax": lambda call, x, dim=None, keepdim=False: (
         xp.min(x, axis=dim, keepdims=keepdim), xp.max(x, axis=dim, keepdims=keepdim)
     ), "count_nonzero": lambda call, x, dim=None: xp.count_nonzero(x, axis=dim),
 }  # fmt: skip

@@ -108,6 +108,22 @@ def diagonal(call: Call, x: Array, offset: int = 0, first: int = 0, second: int 
     return xp.diagonal(x, offset, axis_of(first, x), axis_of(second, x))
 
 
+def diagonal_scatter(call: Call, x: Array, new: Array, offset: int = 0, first: int = 0, second: int = 1) -> Array:
+    """x with a diagonal of two axes replaced."""
+    numbers = np.diagonal(np.arange(math.prod(x.shape)).reshape(x.shape), offset, axis_of(first, x), axis_of(second, x))
+    made = own(xp.reshape(x, -1))
+    made[numbers.reshape(-1)] = xp.reshape(cast(new, call.dtype), -1)
+    return xp.reshape(made, call.shape)
+
+
+def strided(call: Call, x: Array, size: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Array:
+    """The elements at regular distances in memory, where x lies in row-major order."""
+    places = np.full(tuple(size), offset or 0)
+    for axis, (n, step) in enumerate(zip(size, stride, strict=True)):
+        places = places + step * np.arange(n).reshape([-1 if a == axis else 1 for a in range(len(size))])
+    return xp.reshape(x, -1)[places]
+
+
 def squeeze(call: Call, x: Array, *_: Any) -> Array:
     """Without axes of one element."""
     return xp.reshape(x, call.shape)
@@ -184,6 +200,7 @@ SHAPES: Final[dict[str, Rule]] = {
     "split_with_sizes": parts, "split": split,
     "unbind": lambda call, x, dim=0: [selected(call, x, dim, n) for n in range(x.shape[dim])],
     "select": selected, "slice": taken, "select_scatter": select_scatter, "slice_scatter": slice_scatter,
+    "diagonal_scatter": diagonal_scatter, "as_strided": strided, "is_same_size": lambda call, x, y: None,
     "diagonal": diagonal, "flip": lambda call, x, dims: xp.flip(x, axes_of(dims, x.ndim)) if dims else x, "roll": roll,
     "unfold": unfold, "constant_pad_nd": pad, "arange": arange, "linspace": linspace,
     "eye": lambda call, *_, **__: np.eye(*call.shape, dtype=call.dtype), "tril": triangle(xp.tril),
