@@ -478,8 +478,16 @@ def test_lengths_that_differ_in_a_batch_are_refused() -> None:
         torch.vmap(pliant.to_torch(lambda x: x[x > 0]))(torch.ones(2, 3))
 
 
-def test_tensors_from_outside_are_refused() -> None:
-    outside = torch.ones(4)
-    for f in (lambda x: x * outside, lambda x: np.dot(x, outside)):
-        with pytest.raises(ArgumentError, match=r"got Tensor(.|\n)*hint: pass it as an argument"):
-            pliant.to_torch(f)(tensor(X))
+def test_tensors_from_outside_are_arrays_that_are_read_again() -> None:
+    outside = torch.full((4,), 2.0)
+    times, inner = pliant.to_torch(lambda x: x * outside), pliant.to_torch(lambda x: np.dot(x, outside))
+    for number in (2.0, 3.0):
+        outside[:] = number
+        np.testing.assert_allclose(times(tensor(X)), X * number)
+        np.testing.assert_allclose(inner(tensor(X)), np.sum(X) * number)
+
+
+def test_tensors_from_outside_that_have_a_gradient_have_to_be_arguments() -> None:
+    outside = torch.ones(4, requires_grad=True)
+    with pytest.raises(ArgumentError, match=r"got Tensor(.|\n)*hint: pass it as an argument"):
+        pliant.to_torch(lambda x: x * outside)(tensor(X))
