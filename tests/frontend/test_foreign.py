@@ -161,7 +161,7 @@ def test_jax_arrays_are_arguments_that_cannot_be_written() -> None:
     jax = pytest.importorskip("jax")
     read, write = pliant.jit(lambda x: x * 2), pliant.jit(add_one)
     for _ in range(4):
-        x = jax.numpy.arange(3.0)
+        x = jax.numpy.arange(3.0, dtype="float32")
         made = read(x)
         assert made.dtype == np.float32
         np.testing.assert_array_equal(made, [0, 2, 4])
