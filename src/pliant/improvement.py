@@ -90,7 +90,7 @@ def optimize(
     rules: all are applied at once, to every form that they find, so their order does not matter; by default
     `pliant.RULES`, to which `rules=pliant.RULES + (mine,)` adds one made by `pliant.rule`. They hold over the real
     numbers; floats may round otherwise. memory: bytes that temporary arrays may take. terms: of the e-graph, by default
-    10 for each operation and 1000 more, 30,000 at most: a limit on the time that the search takes.
+    10 for each operation and 400 more, 30,000 at most: a limit on the time that the search takes.
     Raises DomainError if no program keeps within `memory`. `explain` tells what was found.
 
     Without f it is a decorator: `@pliant.optimize(memory=1_000_000)`.
@@ -112,14 +112,15 @@ def optimize(
 
     def region(*args: Any, **kwargs: Any) -> Any:
         xs, closed = close(f, args, kwargs, may_raise=True, may_draw=True, may_write=True)
-        operands = (*[x.value for x in xs], *closed.free)
+        given = [x.value for x in xs]
+        operands = (*given, *closed.free)
         if closed.failing is not None:
             for number in closed.failing(*operands):
                 note(number)
         log = Log()
         made = improvement(closed.fn, log)(*operands)
         current().outermost.found.append(log)
-        closed.drawn_by([x.value for x in xs])
+        closed.drawn_by(given)
         return closed.rebuild(made)
 
     again = partial(optimize, f, chosen, memory=memory, terms=terms)

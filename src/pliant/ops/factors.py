@@ -28,6 +28,17 @@ def _is_plain(value: Value) -> bool:
     return isinstance(value.op, Dot) and not value.op.batch_axes[0] and value.dtype[0] in "iufc"
 
 
+def _product_of_product(value: Value, side: int) -> tuple[Dot, Dot, Value, Value] | None:
+    """A product, the product that is its operand on a side, and the operands of that; None if it is something else."""
+    inner = value.args[side]
+    if not (_is_plain(value) and _is_plain(inner)):
+        return None
+    outer, dot = value.op, inner.op
+    assert isinstance(outer, Dot) and isinstance(dot, Dot)
+    x, y = inner.args
+    return outer, dot, x, y
+
+
 def _renamed(axes: Axes, places: Axes) -> Axes:
     """Where axes are, among those at some places."""
     return tuple([places.index(a) for a in axes])
@@ -36,12 +47,10 @@ def _renamed(axes: Axes, places: Axes) -> Axes:
 @rewrite(Dot, level="algebraic", reads=(Dot,), grows=True)
 def product_of_product_first(value: Value) -> Value | None:
     """(x·y)·z = x·(y·z), where z is multiplied with y."""
-    inner, z = value.args
-    if not (_is_plain(value) and _is_plain(inner)):
+    found, z = _product_of_product(value, 0), value.args[1]
+    if found is None:
         return None
-    outer, dot = value.op, inner.op
-    assert isinstance(outer, Dot) and isinstance(dot, Dot)
-    x, y = inner.args
+    outer, dot, x, y = found
     _, free_y, begin = _parts(dot, x, y)
     if not outer.contract[0] or min(outer.contract[0]) < begin:
         return None
@@ -54,12 +63,10 @@ def product_of_product_first(value: Value) -> Value | None:
 @rewrite(Dot, level="algebraic", reads=(Dot,), grows=True)
 def product_of_product_last(value: Value) -> Value | None:
     """x·(y·z) = (x·y)·z, where x is multiplied with y."""
-    x, inner = value.args
-    if not (_is_plain(value) and _is_plain(inner)):
+    found, (x, inner) = _product_of_product(value, 1), value.args
+    if found is None:
         return None
-    outer, dot = value.op, inner.op
-    assert isinstance(outer, Dot) and isinstance(dot, Dot)
-    y, z = inner.args
+    outer, dot, y, z = found
     free_y, _, begin = _parts(dot, y, z)
     if not outer.contract[1] or max(outer.contract[1]) >= begin:
         return None

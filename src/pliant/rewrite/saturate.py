@@ -27,15 +27,6 @@ ALTERNATIVES: Final = 8
 
 @final
 @frozen
-class Saturated:
-    """What became of an e-graph."""
-
-    rounds: int
-    is_complete: bool  # nothing else is equal by these rules
-
-
-@final
-@frozen
 class Found:
     """A match: the rule, the value that it rewrites, and for an equation the values of its holes."""
 
@@ -45,8 +36,9 @@ class Found:
     holes: dict[str, Value] | None
 
 
-def saturate(graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log: Log) -> Saturated:
-    """Add to the e-graph what the rules find, as long as it has no more than so many terms. In the current trace."""
+def saturate(graph: EGraph, rules: Sequence[Rule], price: Price, terms: int, log: Log) -> bool:
+    """Add to the e-graph what the rules find, as long as it has no more than so many terms; whether that is all that is
+    equal by these rules. In the current trace."""
     return _Saturation(graph, rules, price, terms, log).run()
 
 
@@ -73,16 +65,16 @@ class _Saturation:
         self.by_op: dict[type[Op], list[Term]] = {}
         self.by_class: Makers = {}  # terms of one result, by its class and their primitive
 
-    def run(self) -> Saturated:
-        """Rounds of the rules that come to rest, and one of the others whenever they have."""
+    def run(self) -> bool:
+        """Rounds of the rules that come to rest, and one of the others whenever they have; whether all have."""
         self.graph.is_begun = True
         calm, wild = self.groups
-        for rounds in range(ROUNDS):
+        for _ in range(ROUNDS):
             if not self.round(calm) and not self.is_full and not self.round(wild):
-                return Saturated(rounds + 1, is_complete=not self.is_full)
+                return not self.is_full
             if self.is_full:
                 break
-        return Saturated(ROUNDS, is_complete=False)
+        return False
 
     def round(self, group: _Group) -> bool:
         """Apply rules wherever they match, in an order that does not depend on theirs, while there is room; whether

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from pliant.core.build import abstract
-from pliant.core.inner import functions_of, map_functions
-from pliant.core.ir import Const, Function, Node, Param, Value, Values, rebuild
-from pliant.core.origin import swap
+from pliant.core.ir import Const, Function, Node, Param, Value
 from pliant.core.scope import scope
 from pliant.rewrite.egraph import EGraph, Fold, Price, Term
 from pliant.rewrite.explain import Log
 from pliant.rewrite.extract import cheapest
 from pliant.rewrite.rule import Rule
 from pliant.rewrite.saturate import saturate
+from pliant.transforms.replace import changed_inside, replaced
 
 PER_NODE: Final = 10
 LEAST: Final = 400
@@ -60,7 +59,7 @@ class Search:
 
     def programs(self, fn: Function, *, bounds: bool) -> list[Function]:
         """The cheapest program; with bounds, also the cheapest ones that make no array larger than half of the last."""
-        fn = self.with_inner(fn)
+        fn = replaced(fn, lambda node, args: changed_inside(node, args, self.inner_best))
         count = len(operations(fn))
         if count > SEGMENT:
             return self.of_parts(fn, bounds=bounds)
@@ -68,9 +67,8 @@ class Search:
             graph = EGraph(fn.params, self.fold)
             roots = [graph.class_of(r) for r in fn.results]
             limit = self.terms or min(LEAST + PER_NODE * count, MOST)
-            done = saturate(graph, self.rules, self.price, limit, self.log)
+            self.report.complete += saturate(graph, self.rules, self.price, limit, self.log)
             self.report.graphs += 1
-            self.report.complete += done.is_complete
             self.report.terms += len(graph)
             self.report.classes += len({graph.find(c) for c in range(len(graph.above))})
             found = self.extracted(graph, roots, fn, bounds=bounds)
@@ -106,31 +104,8 @@ class Search:
             made.append(small.function(fn))
         return made
 
-    def with_inner(self, fn: Function) -> Function:
-        """`fn` with the best of each function that its primitives hold."""
-        if not any([functions_of(node.op) for node in fn.nodes]):
-            return fn
-        env = dict[Value, Value]()
-        with scope():
-            for node in fn.nodes:
-                env.update(zip(node.values, self.remade(node, env), strict=True))
-            return Function(fn.name, fn.params, tuple([env[r] for r in fn.results]))
-
-    def remade(self, node: Node, env: dict[Value, Value]) -> Values:
-        """A node on other operands, with the best of each function that it holds."""
-        if type(node.op) is Param:
-            return node.values
-        args = tuple([env[a] for a in node.args])
-        op = map_functions(node.op, self.inner_best)
-        if op is node.op:
-            return rebuild(node, args)
-        before = swap(node.origin)
-        try:
-            return op.apply(*args)
-        finally:
-            swap(before)
-
     def inner_best(self, fn: Function) -> Function:
+        """The same of a function that a primitive holds, found once."""
         found = self.inner.get(fn)
         if found is None:
             found = self.inner[fn] = self.best(fn)
