@@ -16,6 +16,7 @@ from pliant.backends import backend_named
 from pliant.backends.callable import callable_natively, connect
 from pliant.errors import ArgumentError, PliantError
 from pliant.frontend.control.outside import take_back
+from pliant.frontend.decided import Decided
 from pliant.frontend.donation import Donation
 from pliant.frontend.failures import Full
 from pliant.frontend.instrumented import callee
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 DEFAULT_BACKEND: Final = "llvm"
 WAYS: Final = 8  # native answers kept per function
+PROGRAMS: Final = 8  # of one form, kept: what they read outside, or how arrays overlap, differs
+NUMBERS: Final = 64  # the same if the numbers differ that they are made for
 FORMS: Final = 16  # of calls of one program that are told apart
 WIDER: Final = 32  # times as much room as before for lists that nothing bounds
 
@@ -268,21 +271,23 @@ class Compiled:
             names = self._leaf_names(tree)
             lies = backend == DEFAULT_BACKEND and not self.donate
             layouts = Layouts(orders, memories_of(leaves) if lies else (), firsts, lies)
-            program = self._traced(tree, leaves, structure, names, known, layouts)
-            if program.known:
+            program = self._traced(tree, leaves, structure, names, known, layouts, decides=True)
+            if program.known or program.decided is not None:
                 known = self.known.learn(structure, program, leaves, names)
                 key = (*form, *[leaves[i] for i in known])
             entry = self._made(program, backend, names if self.donate else [])
-            self.entries[key] = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]][:8]
+            kept = [entry, *[e for e in self.entries.get(key, ()) if e.program.guards.hold()]]
+            self.entries[key] = kept[: PROGRAMS if program.decided is None else NUMBERS]
         return entry
 
     def _traced(
-        self, tree: Any, leaves: list[Any], structure: Any, names: list[str], known: tuple[int, ...], layouts: Layouts
-    ) -> Program:
+        self, tree: Any, leaves: list[Any], structure: Any, names: list[str], known: tuple[int, ...], layouts: Layouts,
+        *, decides: bool = False,
+    ) -> Program:  # fmt: skip
         """The program of the function; Opened if objects among the arguments have to be taken otherwise."""
         try:
             f = self.objects.holding(self._thawed)
-            program = trace_program(f, leaves, structure, names, known, layouts, self.room)
+            program = trace_program(f, leaves, structure, names, known, layouts, self.room, decides=decides)
             self.objects.check_grown(program)
             if self.objects.are_read_outside(tree, program):
                 raise Opened
@@ -347,10 +352,11 @@ class Compiled:
         return self.program_and_arrays(args, kwargs, lies=False)[0]
 
     def program_and_arrays(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, lies: bool = True
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], *, lies: bool = True, decides: bool = False
     ) -> tuple[Program, list[Any]]:
         """The traced program for these arguments, not optimised, and the arrays for its parameters. lies: which are
-        the memory of arguments that are not row-major, as for native code."""
+        the memory of arguments that are not row-major, as for native code. decides: whether it may be for some data
+        alone."""
         tree = self._tree(args, kwargs)
         given, structure = self.objects.flatten(tree)
         leaves, orders = in_rows(as_arrays(given))
@@ -359,10 +365,21 @@ class Compiled:
         layouts = Layouts(orders, memories_of(leaves) if lies else (), sharing(tree, self.objects.closed), lies)
         try:
             with self.lock, uncollected():
-                program = self._traced(tree, leaves, structure, self._leaf_names(tree), (), layouts)
+                names = self._leaf_names(tree)
+                program = self._traced(tree, leaves, structure, names, (), layouts, decides=decides)
         except Opened:
-            return self.program_and_arrays(args, kwargs, lies=lies)
+            return self.program_and_arrays(args, kwargs, lies=lies, decides=decides)
         return program, program.arguments(leaves)
+
+
+def _code_for_numbers(fn: Function) -> Callable[[Any], Any]:
+    """Code for the numbers that programs are made for."""
+    from pliant.pipeline import for_backend
+
+    return backend_named(DEFAULT_BACKEND).compile(for_backend(fn, DEFAULT_BACKEND, Log()))
+
+
+Decided.compiled = staticmethod(_code_for_numbers)
 
 
 def raised_by(f: Callable[..., Any], program: Program, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

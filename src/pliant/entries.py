@@ -79,6 +79,7 @@ def call_like(sample: Sample, out: Any, outs: Sequence[Any], pairs: Pairs) -> Ca
         conditions=conditions(program),
         rebuild=rebuild,
         failed=program.failed,
+        decided=None if program.decided is None else (program.decided.run, program.decided.contents),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pliant.core.ir import Function
 from pliant.core.print import format_function
 from pliant.errors import ArgumentError
 from pliant.frontend.control.report import Report
+from pliant.frontend.decided import Decided
 from pliant.rewrite.explain import Log
 
 
@@ -28,6 +29,7 @@ class Explanation:
     memory: str
     picture: str
     loops: tuple[Report, ...] = ()
+    decided: Decided | None = None
 
     @property
     def search(self) -> str:
@@ -42,6 +44,7 @@ class Explanation:
             f"after the passes: {before} → {after} values; rules fired: {fired}",
             format_function(self.optimised, origins=True), *self.rules.notes,
             f"arrays captured from outside: {self.captured}",
+            *(["made for numbers that data decide", f"  {self.decided}"] if self.decided is not None else []),
             *(["loops of the source", *(f"  {report}" for report in self.loops)] if self.loops else []),
             self.code, self.memory,
         ))  # fmt: skip
@@ -70,7 +73,7 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     True
     """
     compiled = f if isinstance(f, Compiled) else Compiled(f)
-    program, arrays = compiled.program_and_arrays(args, kwargs)
+    program, arrays = compiled.program_and_arrays(args, kwargs, decides=True)
     log = Log()
     for each in program.found:
         log.join(each)
@@ -78,4 +81,5 @@ def explain(f: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: 
     backend: Any = backend_named(DEFAULT_BACKEND)
     code = backend.describe(best, pinned=program.pinned, arrays=arrays if measure else None)
     memory, picture = backend.memory(best, pinned=program.pinned)
-    return Explanation(program.fn, best, log, code, len(program.captured), memory, picture, program.loops)
+    captured = len(program.captured)
+    return Explanation(program.fn, best, log, code, captured, memory, picture, program.loops, program.decided)

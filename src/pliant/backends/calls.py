@@ -184,7 +184,8 @@ class Call:
     are. written: (parameter, result) that is to be left there. puts: what containers are given at the end.
     are_different: whether no list, dict or object may be there twice. apart: pairs of parameters that may have no byte
     in common. rebuild: makes what is returned of a tuple, if it is more than tuples, lists and dicts. failed: the
-    result that is not 0 if the function raises: then nothing is written, and the call is not taken.
+    result that is not 0 if the function raises: then nothing is written, and the call is not taken. decided: code for
+    numbers, of the same parameters, and what they are: a call of others is not taken.
     """
 
     positional: tuple[Part, ...]
@@ -199,6 +200,7 @@ class Call:
     conditions: Conditions = field(default_factory=Conditions)
     rebuild: Callable[[Any], Any] | None = None
     failed: int | None = None
+    decided: tuple[Any, tuple[Any, ...]] | None = None
 
 
 MISSED: Final = object()

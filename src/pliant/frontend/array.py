@@ -18,7 +18,7 @@ from pliant.frontend.needs import asked
 from pliant.frontend.operators import Dispatch, binary, inplace, power, reflected, times, unary
 from pliant.frontend.reading import read, write
 from pliant.frontend.text import Number, Shown, as_text, noted
-from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, type_of, unknown_dtype
+from pliant.frontend.tracing import Storage, current, is_tracing, short_of, strides_of, thread, type_of, unknown_dtype
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
@@ -61,7 +61,9 @@ class TracedArray(Shown):
     def concrete(self) -> Any:
         """The content as a NumPy array, if it is known while tracing; else None."""
         array = self.storage.concrete
-        if array is None or not self.lenses:
+        if array is None:
+            return thread.deciding.of(self.value) if thread.deciding is not None else None
+        if not self.lenses:
             return array
         return look(array, self.lenses) if is_static(self.lenses) else None
 

@@ -274,6 +274,9 @@ def refused(what: str, *xs: Any) -> UnsupportedError:
 
 def bounded(whole: Any, extents: Sequence[Extent]) -> Any:
     """An array with extents; a plain one where all are known."""
+    known = [n.known if isinstance(n, Size) else n for n in extents]
+    if None not in known:
+        return whole if whole.shape == tuple(known) else whole[tuple(map(slice, known))]
     return Bounded(whole, extents) if any(isinstance(n, Size) for n in extents) else whole
 
 

@@ -158,10 +158,14 @@ def of_shape(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A maker like np.hanning, whose extents must be known while tracing."""
+    """A maker like np.hanning or np.tril_indices, whose extents must be known while tracing."""
+
+    def known(x: Any) -> Any:
+        return x.__index__() if type(x) is TracedArray else x
 
     def made(*args: Any, **options: Any) -> Any:
-        return fresh_concrete(make(*[x.__index__() if type(x) is TracedArray else x for x in args], **options))
+        arrays = make(*map(known, args), **{name: known(x) for name, x in options.items()})
+        return tuple(map(fresh_concrete, arrays)) if isinstance(arrays, tuple) else fresh_concrete(arrays)
 
     return made
 
@@ -206,9 +210,10 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 OF_LISTS: Final = (np.array, np.asarray, np.asanyarray)
 """Those that make one array of a list of such."""
 
+KNOWN: Final[tuple[Any, ...]] = (np.hanning, np.hamming, np.tril_indices, np.triu_indices, np.diag_indices)
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
     **{make: of_shape(make) for make in (np.zeros, np.ones, np.empty)},
-    **{make: of_known_extents(make) for make in (np.hanning, np.hamming)},
+    **{make: of_known_extents(make) for make in KNOWN},
     np.eye: diagonals.eye,
     np.identity: diagonals.identity,
     np.tri: diagonals.tri,

@@ -1,5 +1,5 @@
 """Integer arguments for whose values a compiled function has programs: remembered, so that the next value is compiled
-at once, and counted."""
+at once, and counted, as numbers that data decide are."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ class Known:
             values = self.values.setdefault((structure, i), set())
             values.add(leaves[i])
             if len(values) == MANY:
-                _warn(_many(program, names[i], self.places.get(structure, "")))
+                _warn(_many(program, repr(names[i]), self.places.get(structure, ""), names[i]))
+        if program.decided is not None:
+            values = self.values.setdefault((structure, None), set())
+            values.add(tuple([x.tobytes() for x in program.decided.contents]))
+            if len(values) == MANY:
+                _warn(_many(program, "a number that depends on data", self.places.get(structure, "")))
         return self.of(structure, leaves)
 
 
@@ -50,9 +55,9 @@ def _warn(text: str) -> None:
     warnings.warn_explicit(text, RecompiledWarning, *place)
 
 
-def _many(program: Program, name: str, place: str) -> str:
-    """The text for an argument of many values."""
-    lines = [f"{program.fn.name}: {name!r} has to be known while tracing, so each of its {MANY} values was compiled"]
+def _many(program: Program, what: str, place: str, name: str = "") -> str:
+    """The text for a number of many values. name: of an argument that it is."""
+    lines = [f"{program.fn.name}: {what} has to be known while tracing, so each of its {MANY} values was compiled"]
     lines += [place] if place else []
     declared = f'static="{name}" says that this is meant; else ' if name.isidentifier() else ""
     lines += [f"hint: {declared}make the largest array and take a part of it, as in np.zeros(most)[:n]"]

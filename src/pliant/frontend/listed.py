@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.core.ir import Value
 from pliant.frontend.array import TracedArray, fresh
-from pliant.frontend.bounded import Bounded
+from pliant.frontend.bounded import Bounded, bounded
 from pliant.frontend.places import taken
 from pliant.frontend.ranks import count, places
 from pliant.frontend.sizes import size_of
@@ -41,6 +41,10 @@ def listed(x: TracedArray, mask: TracedArray, axis: int = 0) -> Any:
     if axis:
         front = np.moveaxis(front, tuple(range(axis, axis + rank)), tuple(range(rank)))
     rows = fresh(reshape(front.value, (mask.size, *front.shape[rank:])), is_array=True)
-    made: Any = taken(rows, found) if isinstance(found, Bounded) else rows
+    if isinstance(found, Bounded):
+        at = bounded(found.whole, found.extents)  # how many there are may be known, if data decide it
+        made: Any = taken(rows, found) if isinstance(at, Bounded) else rows[at]
+    else:
+        made = rows
     order = (*range(1, axis + 1), 0, *range(axis + 1, rows.ndim))
     return np.transpose(made, order) if axis else made

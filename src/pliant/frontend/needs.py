@@ -1,7 +1,7 @@
 """Arguments that a trace has to know: the Python integers and truth values from which is computed what it asked for.
 
 n = 5; f(x, n):  np.zeros(n // 2)      asks for a number that is computed from n alone: f is traced again, n known
-                 np.zeros(int(x[0]))   asks for one that depends on data: an error
+                 np.zeros(int(x[0]))   asks for one that depends on data: see `decided`
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def needing(value: Value) -> Generator[None]:
 
 def leaves_needed(error: Exception, needs: Needs) -> tuple[frozenset[int], bool]:
     """The arguments without which a trace failed, and whether that is sure: else it is all that it asked for."""
-    for value in _values_of(error):
+    for value in values_of(error):
         found = _behind(value, needs)
         if found:
             return found, True
     return frozenset[int]().union(*[_behind(value, needs) for value in needs.asked]), False
 
 
-def _values_of(error: BaseException) -> Iterator[Value]:
+def values_of(error: BaseException) -> Iterator[Value]:
     """What would have to be known, the innermost first: errors are replaced by others on their way."""
     chain: list[BaseException] = []
     link: BaseException | None = error

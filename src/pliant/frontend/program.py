@@ -22,6 +22,7 @@ from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
+from pliant.frontend.decided import Decided, Deciding, asking
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.growing import Before, Ends, Growing, check_unseen
 from pliant.frontend.guards import Guards, guards_of, reached
@@ -65,6 +66,7 @@ class Program:
     known: tuple[int, ...] = ()  # leaves that are integers for whose values the program is made
     values: tuple[Any, ...] = ()  # these
     asked: Origin | None = field(default=None, repr=False)  # where the first of them had to be known
+    decided: Decided | None = field(default=None, repr=False)  # numbers, computed from data, that it is made for
     layouts: Layouts = ROW_MAJOR
     outside: Memories = ()  # of captured arrays whose parameter is their memory
     forms: tuple[Any, ...] = ()  # of captured arrays
@@ -102,10 +104,13 @@ class Program:
         return np.asarray(leaf, DTYPES[name])
 
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether names outside are bound as they were, and arrays lie and overlap as they did."""
+        """Whether names outside are bound as they were, arrays lie and overlap as they did, and numbers that data
+        decide are the same."""
         if not self.guards.hold() or forms_of(self.captured) != self.forms:
             return False
-        return not self.watched or groups_of([*leaves, *self.met], self.watched) == self.groups
+        if self.watched and groups_of([*leaves, *self.met], self.watched) != self.groups:
+            return False
+        return self.decided is None or self.decided.holds(self.arguments(leaves))
 
     def is_for(self, leaves: Sequence[Any]) -> bool:
         """Whether the arguments that are known are these."""
@@ -223,15 +228,17 @@ class Program:
 
 def trace_program(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str], known: Sequence[int] = (),
-    layouts: Layouts = ROW_MAJOR, room: int = ROOM,
+    layouts: Layouts = ROW_MAJOR, room: int = ROOM, *, decides: bool = False,
 ) -> Program:  # fmt: skip
     """Trace `f(*args, **kwargs)` for arguments like `leaves`. What is written is known only then:
     if it overlaps other arrays, the function is traced again with those as one storage.
     known: leaves that are integers, for whose values the program is made; others are found to be.
-    layouts: of leaves that are not row-major. room: how many elements a list may have that nothing bounds."""
+    layouts: of leaves that are not row-major. room: how many elements a list may have that nothing bounds.
+    decides: whether the program may be for some data alone: callers see whether it `fits` others."""
     groups: tuple[Group, ...] = ()
     met: tuple[Any, ...] = ()
-    program = _trace(f, leaves, structure, names, groups, met, known, layouts, room)
+    needs = Needs(frozenset(known), decides=decides)
+    program = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
     watched = program.watched
     for _ in range(RETRACES):
         # Of arrays known to be one, a write of one to the other is none: it is watched still.
@@ -240,7 +247,8 @@ def trace_program(
         if needed == groups:
             return replace(program, watched=watched)
         groups, met = needed, program.met
-        program = _trace(f, leaves, structure, names, groups, met, program.known, layouts, room)
+        needs = Needs(frozenset(program.known), decides=decides)
+        program = _trace(f, leaves, structure, names, groups, met, needs, layouts, room)
     raise UnsupportedError(f"{program.fn.name}: what overlaps the arrays it writes changes from trace to trace")
 
 
@@ -251,22 +259,24 @@ RETRACES: Final = 8  # each adds an array to a group
 
 def _trace(
     f: Callable[..., Any], leaves: Sequence[Any], structure: Any, names: Sequence[str],
-    groups: tuple[Group, ...], met: tuple[Any, ...], known: Sequence[int], layouts: Layouts, room: int,
+    groups: tuple[Group, ...], met: tuple[Any, ...], needs: Needs, layouts: Layouts, room: int,
 ) -> Program:  # fmt: skip
     """Trace `f`: if that fails for want of numbers that are computed from integers among the arguments alone, with
-    these known. An error of what was only guessed to need them is the first one."""
-    given = frozenset(known)
+    these known; else, of numbers that data decide, for what these are. An error of what was only guessed to need them
+    is the first one."""
     first: Exception | None = None
     place: Origin | None = None
     while True:
-        needs = Needs(given)
         try:
             program = _trace_lengths(f, leaves, structure, names, groups, met, Lengths(room=room), needs, layouts)
-            numbers = tuple(sorted(given))
+            numbers = tuple(sorted(needs.known))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
             more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
-            if not more:
+            decided = needs.deciding.wanted_of(error) if needs.decides and not is_marked(error) else None
+            if decided is not None and not (more and is_sure):
+                more, is_sure = frozenset[int](), True
+            if not more and decided is None:
                 last = error if first is None or is_marked(error) else first
                 last.__dict__[ENDED] = needs
                 if first is None or is_marked(error):  # a `raise` of the user
@@ -274,8 +284,9 @@ def _trace(
                 raise first from None
             first = first or (None if is_sure else error)
             place = place or next((origin for _, origin in getattr(error, "places", ())), None)
-            given |= more
             take_back(needs.left)
+            wanted = needs.wanted | ({decided} if not more and decided is not None else set())
+            needs = Needs(needs.known | more, decides=needs.decides, wanted=wanted)
 
 
 def _trace_lengths(
@@ -305,12 +316,14 @@ def _trace_once(
         needs.lines = trace.lines
         shared = _enter_groups(trace, groups, leaves, met, names)
         given, entered_at = _enter(trace, f, leaves, names, shared, layouts)
+        needs.deciding = Deciding(trace, lambda: _arrays(entered_at, shared, leaves, met, layouts))
         trace.ends = ends = Ends(given, leaves)
         args, kwargs = whole = as_one(unflatten(structure, given), layouts.firsts, ends.closed)
         given = flatten(whole, ends.closed)[0] if layouts.firsts else given
         held = Before(containers(whole, ends.closed), ends)
         objects = [x for x in given if id(x) not in ends.closed]
-        with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function():
+        deciding = needs.deciding if needs.wanted else None
+        with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function(), asking(deciding):
             made = as_deques(returned(callee(f, trace)(*args, **kwargs)))
         after = after_of(whole, structure, given, held)
         known = _known_containers(made, held, after, trace)
@@ -335,7 +348,7 @@ def _trace_once(
         watched, changed, tuple(sorted(trace.narrowed)), guards_of(trace, [(args, kwargs), *trace.passed]),
         loops=reports_of(trace), found=tuple(trace.found), packs=outputs.packs, failed=failed,
         failures=tuple(trace.failures), layouts=layouts, outside=memories_of(captured) if layouts.lies else (),
-        forms=forms_of(captured),
+        forms=forms_of(captured), decided=needs.deciding.made(fn),
     )  # fmt: skip
 
 
@@ -379,6 +392,20 @@ def _enter(
         if may_be_known(leaf):
             trace.needs.leaves[value] = i
     return given, params
+
+
+def _arrays(
+    entered: dict[int, Value], shared: dict[int, tuple[Storage, tuple[Lens, ...]]], leaves: Sequence[Any],
+    met: tuple[Any, ...], layouts: Layouts,
+) -> dict[Value, Any]:  # fmt: skip
+    """What the parameters for arguments, and for groups, hold."""
+    memories = layouts.memories or (None,) * len(leaves)
+    found = {
+        value: memory.of(leaves[i]) if (memory := memories[i]) else np.asarray(leaves[i], DTYPES[value.dtype])
+        for i, value in entered.items()
+    }
+    sources = {s.entered: s.source.group for s, _ in shared.values() if s.entered is not None}
+    return found | {value: group.flat([*leaves, *met]) for value, group in sources.items()}
 
 
 def _known(leaf: Any, turn: tuple[Lens, ...]) -> Any:

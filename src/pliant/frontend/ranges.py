@@ -15,7 +15,7 @@ from pliant.errors import DomainError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import bounded
-from pliant.frontend.convert import as_traced, cast_value, integer_of, result_dtype, short
+from pliant.frontend.convert import as_traced, cast_value, integer_of, result_dtype, short, value_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import Size, divided, larger, size_of, traced
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
-    """The integers from start to stop; None where they are no integers."""
+    """The numbers from start to stop; None where they are complex, or arrays."""
     parts = [as_traced(a) for a in args]
     if not are_integers(args):
-        return None
+        return _arange_of_floats(parts, dtype)
     start, stop, stride = bounds_of([size_of(p) for p in parts], Size(0), Size(1))
     step = stride.known
     if not step:
@@ -42,6 +42,19 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None) 
     numbers = fresh(iota(most), is_array=True) * step + traced(start)
     to = short(dtype) if dtype is not None else result_dtype(*parts)
     return bounded(fresh(cast_value(numbers.value, to), is_array=True), (count,))
+
+
+def _arange_of_floats(parts: list[TracedArray], dtype: Any) -> Any:
+    """np.arange of real numbers that are not all integers, as NumPy computes it: by the first two elements."""
+    to = short(dtype) if dtype is not None else result_dtype(*parts)
+    if not 1 <= len(parts) <= 3 or any([p.shape or p.type.kind not in "iuf" for p in parts]) or to[0] != "f":
+        return None
+    start, stop, step = bounds_of(parts, as_traced(0), as_traced(1))
+    xp: Any = np
+    (most,), (count,) = extents_of(xp.maximum(xp.ceil((stop - start) / step), 0).astype(int), "np.arange")
+    first, second = (fresh(cast_value(value_of(x), to)) for x in (start, start + step))
+    numbers = fresh(cast_value(iota(most), to), is_array=True)
+    return bounded(first + numbers * (second - first), (count,))
 
 
 def extents_of(shape: Any, name: str) -> tuple[tuple[int, ...], tuple[Extent, ...]]:

@@ -14,6 +14,7 @@ from pliant.frontend.closed import Closed, trace_closed
 from pliant.frontend.control.region import born
 from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.convert import as_traced
+from pliant.frontend.decided import asking
 from pliant.frontend.signature import flatten
 from pliant.frontend.tracing import current, is_tracing
 
@@ -74,7 +75,7 @@ class Sampled:
             made = top.see(self.fn)(bits, *[next(rest) if type(p) is TracedArray else p for p in parameters])
             return made, *[getattr(bits, name) for name in kind.PARTS]
 
-        with at(NOWHERE):
+        with at(NOWHERE), asking(None):
             closed = trace_closed(run, given, flatten((tuple(given), {}))[1], [True] * len(given), may_raise=True)
         entered: dict[Value | None, Any] = {s.entered: s.source for s in top.captured.values()}
         return Sample(closed, tuple([entered[value] for value in closed.free]))

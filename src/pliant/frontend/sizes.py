@@ -21,7 +21,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.convert import as_traced, cast_value
 from pliant.frontend.counts import counted
 from pliant.frontend.limits import most_of, ordered
-from pliant.frontend.tracing import current
+from pliant.frontend.tracing import current, thread
 from pliant.ops import compare
 from pliant.ops.block import Agree
 from pliant.ops.compare import Maximum, Minimum
@@ -200,6 +200,8 @@ def taken_apart(value: Value, depth: int = DEPTH) -> Size:
     op, args = value.op, value.args
     if isinstance(op, Const):
         return Size(int(op.value.real))
+    if (number := _decided(value)) is not None:
+        return Size(number)
     if not depth or value.shape or value in current().outermost.facts:
         return Size(0, ((value, 1),))
     match op:
@@ -333,8 +335,17 @@ def larger(a: Size, b: Size) -> Size:
 
 
 def _atom(value: Value) -> Size:
+    number = _decided(value)
+    if number is not None:
+        return Size(number)
     _fact(value)
     return Size(0, ((value, 1),))
+
+
+def _decided(value: Value) -> int | None:
+    """The number that a value is, if the program is made for it; see `decided`."""
+    found = thread.deciding.of(value) if thread.deciding is not None else None
+    return None if found is None else int(found)
 
 
 def wrapped(i: Size, n: Size) -> Size:

@@ -66,12 +66,25 @@ def _refusing(name: str) -> Callable[..., Any]:
     def refusing(self: Text, *args: Any, **options: Any) -> Any:
         if plain is not None and not is_tracing():
             return plain(self, *args, **options)
-        raise TracedValueError(
-            "Python needs the text of a number that is known only at run time",
-            hint="ask the number itself, or make the text of it after the call",
-        ).at(("needed here", here()))
+        raise (
+            TracedValueError(
+                "Python needs the text of a number that is known only at run time",
+                hint="ask the number itself, or make the text of it after the call",
+            )
+            .at(("needed here", here()))
+            .needing(*_behind(self))
+        )
 
     return refusing
+
+
+def _behind(made: str) -> list[Value]:
+    """The numbers, and conditions, on which text depends."""
+    texts = current().outermost.texts
+    found = [texts.get(int(number)) for number in _NUMBER.findall(str.__str__(made))]
+    more = [v for x in found if type(x) is Whole for v in _behind(x.text)]
+    numbers = [x.value for x in found if type(x) is Number] + [x.condition for x in found if type(x) is Either]
+    return [*more, *numbers]
 
 
 for _name in (*dir(str), "__int__", "__float__"):

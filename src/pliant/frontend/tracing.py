@@ -103,6 +103,9 @@ class Needs:
     left: dict[Any, tuple[Any, Any]] = field(default_factory=dict[Any, tuple[Any, Any]])  # of the last trace
     lines: list[str] = field(default_factory=list[str])  # what was printed until it ended
     asked: list[Value] = field(default_factory=list[Value])  # conditions, numbers of steps, extents
+    decides: bool = False  # whether the program may be for some data alone
+    wanted: frozenset[int] = frozenset()  # names of numbers that data decide; see `decided`
+    deciding: Any = None  # what the last trace found of them
 
 
 @final
@@ -280,6 +283,7 @@ class Current(threading.local):
     trace: Trace | None = None
     is_jit_disabled: bool = False
     is_special: bool = False
+    deciding: Any = None  # tells what is known of numbers that data decide, if some are wanted
 
     def update(self, trace: Trace | None, is_jit_disabled: bool) -> None:
         """Set both, and what calls of compiled functions look at."""

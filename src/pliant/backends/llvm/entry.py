@@ -39,6 +39,8 @@ def make_entry(executable: Executable, call: Call) -> Callable[..., Any] | None:
     """
     if not layout.is_known() or not is_ready(executable):
         return None
+    if call.decided is not None and not all([isinstance(step, Segment) for step in call.decided[0].order]):
+        return None
     return _Holder(executable, call).builtin()
 
 
@@ -105,8 +107,10 @@ class _EntryWriter:
         if self.room:
             self.take_arena(address_of(arena))
         params = [self.param(n) for n in range(len(self.params))]
+        if self.call.decided is not None:
+            self.ask(*self.call.decided, params)
         results = [self.result(n, params) for n in range(len(self.results))]
-        self.run(w.table([w.load("ptr", self.work), *params, *results]))
+        self.run(self.executable, w.table([w.load("ptr", self.work), *params, *results]))
         if self.call.failed is not None:
             w.require_equal("i64", w.load("i64", results[self.call.failed]), "0")
         self.leave_results(results)
@@ -120,6 +124,23 @@ class _EntryWriter:
         for kind, n in strided + loose:
             self.shelves[kind, n] = self.room
             self.room += -(-(self.params if kind == "param" else self.results)[n].bytes // 64) * 64
+        if self.call.decided is not None:
+            code = self.call.decided[0]
+            for n, number in enumerate(code.frame.results):
+                self.shelves["number", n] = self.room
+                self.room += -(-number.bytes // 64) * 64
+            self.shelves["work", 0] = self.room
+            self.room += code.frame.arena
+
+    def ask(self, code: Executable, contents: Sequence[Any], params: Sequence[str]) -> None:
+        """Go on only if the numbers that code computes are these."""
+        w = self.w
+        places = [self.shelf("number", n) for n in range(len(contents))]
+        self.run(code, w.table([self.shelf("work", 0), *params, *places]))
+        for place, content in zip(places, contents, strict=True):
+            size = f"i64 {content.nbytes}"
+            found = w.op(f"call i32 @memcmp(ptr {place}, ptr {address_of(content.ctypes.data)}, {size})")
+            w.require_equal("i32", found, "0")
 
     @property
     def copied(self) -> int:
@@ -190,19 +211,19 @@ class _EntryWriter:
         w.line(f"store ptr {mine}, ptr {slot}")
         w.begin(none)
 
-    def run(self, table: str) -> None:
-        """Run the program: native code, and Python for what NumPy computes."""
-        error = self.room_for_errors()
-        for is_native, steps in itertools.groupby(self.executable.order, lambda step: isinstance(step, Segment)):
+    def run(self, executable: Executable, table: str) -> None:
+        """Run a program: native code, and Python for what NumPy computes."""
+        error = self.room_for_errors(executable)
+        for is_native, steps in itertools.groupby(executable.order, lambda step: isinstance(step, Segment)):
             if is_native:
-                self.run_segments([s for s in steps if isinstance(s, Segment)], table, error)
+                self.run_segments(executable, [s for s in steps if isinstance(s, Segment)], table, error)
             else:
                 for step in steps:
                     self.hosted.call(cast("Host", step), table)
 
-    def room_for_errors(self) -> str:
+    def room_for_errors(self, executable: Executable) -> str:
         """Where native code says what is wrong, and where its tapes lie."""
-        w, has_tapes = self.w, makes_tapes(self.executable.frame.sites)
+        w, has_tapes = self.w, makes_tapes(executable.frame.sites)
         error = w.local(f"[{words() if has_tapes else 2} x i64]")
         w.line(f"store i64 0, ptr {error}")
         if has_tapes:
@@ -211,27 +232,27 @@ class _EntryWriter:
                 w.line(f"store ptr {value}, ptr {w.op(f'getelementptr i64, ptr {error}, i64 {2 + n}')}")
         return error
 
-    def run_segments(self, segments: Sequence[Segment], table: str, error: str) -> None:
+    def run_segments(self, executable: Executable, segments: Sequence[Segment], table: str, error: str) -> None:
         """Native code, without the GIL if it takes long."""
-        w, code = self.w, self.executable.code
+        w, code = self.w, executable.code
         assert code
         is_long = sum([s.work for s in segments]) > LONG
         state = w.call("ptr", "PyEval_SaveThread", "") if is_long else ""
         for segment in segments:
             w.line(f"call void {address_of(code.address(segment.name))}(ptr {table}, ptr {error})")
-        if makes_tapes(self.executable.frame.sites):  # in programs that call no Python: all of it has run
+        if makes_tapes(executable.frame.sites):  # in programs that call no Python: all of it has run
             back = address_of(tapes().code.address("pliant_tape_back"))
             w.line(f"call void {back}(ptr {w.op(f'getelementptr i64, ptr {error}, i64 2')}, ptr null)")
         if is_long:
             w.call("void", "PyEval_RestoreThread", f"ptr {state}")
-        if self.executable.frame.sites:
-            self.look_at(error)
+        if executable.frame.sites:
+            self.look_at(executable, error)
 
-    def look_at(self, error: str) -> None:
+    def look_at(self, executable: Executable, error: str) -> None:
         """Go on only if no index was out of range. What was written is not written again: then it raises."""
         w = self.w
         code = w.load("i64", error)
-        if not self.executable.pinned:
+        if not executable.pinned:
             w.require_equal("i64", code, "0")
             return
         bad, good = w.label("bad"), w.label("good")

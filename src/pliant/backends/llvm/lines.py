@@ -174,6 +174,7 @@ class Lines:
         return "\n".join(
             [
                 f'target triple = "{host_target().triple}"',
+                "declare i32 @memcmp(ptr, ptr, i64)",
                 "declare void @free(ptr)",
                 "declare i32 @posix_memalign(ptr, i64, i64)",
                 "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",

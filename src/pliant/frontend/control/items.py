@@ -163,7 +163,8 @@ def steps_of(elements: Any) -> Steps | None:
         return _dynamic(elements)
     if type(elements) is TracedArray and elements.shape:
         return Steps(elements.shape[0], lambda k: elements[k])
-    elements = all_listed(elements) if type(elements) is Selection else elements
+    if type(elements) is Selection:
+        return steps_of(all_listed(elements))
     if type(elements) is Bounded and elements.extents:
         count = elements.extents[0]
         row, rest = elements.whole, elements.extents[1:]  # a step is of one that exists

@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from pliant.core.frozen import frozen
 from pliant.core.ir import Value
 from pliant.core.origin import here
+from pliant.frontend.array import TracedArray
 from pliant.frontend.control.branch import Block, is_open, joined
 from pliant.frontend.control.emit import counted, repeated
 from pliant.frontend.control.items import Mapped, Steps, offset, steps_of
@@ -120,6 +121,8 @@ def _counted(site: Site, elements: Any) -> Signal | None:
         return _plain(site, iter(elements), name_of(elements))
     if steps.ended is not None:
         return site.finished(_chained(site, (replace(steps, ended=None), Ending(steps.ended))))
+    if type(steps.count) is TracedArray and steps.count.concrete is not None:
+        steps = replace(steps, count=max(int(steps.count), 0))
     if not steps.is_static:
         return _dynamic(site, steps)
     return _endless(site, steps, 0) if steps.is_endless else _static(site, steps, 0, 0)
@@ -239,7 +242,7 @@ def _dynamic(site: Site, steps: Steps, done: int = 0) -> Signal | None:
     holds = steps.count > done
     plan = _plan(site, steps, done)
     plan.finish = lambda _: plan.is_held()
-    found = site.required(plan, holds, done)
+    found = site.required(plan, holds, done, steps.count)
     if found is None:
         first = partial(site.step, steps.at(done))
         return site.after_one(holds, first, lambda: _dynamic(site, steps, done + 1))

@@ -119,17 +119,19 @@ class Site:
 
         return joined(holds, run, lambda: self.finished(None), self.all_cells)
 
-    def required(self, plan: Plan, holds: Any, peeled: int) -> Captured | None:
-        """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it."""
+    def required(self, plan: Plan, holds: Any, peeled: int, count: Any = None) -> Captured | None:
+        """The step of a loop that cannot be unrolled; None if one more than `peeled` steps have to come before it.
+        holds: whether there is one. count: how many there are, if that is known before them."""
+        needed = holds.value if count is None else count.value
         try:
-            with needing(holds.value):
+            with needing(needed):
                 return captured(plan)
         except NotInductive as error:
             if not self.reason:
                 self.reason, self.changed = error.reason, error.where
             if error.is_of_types and peeled < PEELED and not can_be_known(holds.value):
                 return None
-            raise self.unending(self.reason).needing(holds.value) from None
+            raise self.unending(self.reason).needing(needed) from None
 
     def unending(self, reason: str) -> UnsupportedError:
         """The error of a loop that is none of the program and cannot be unrolled."""

@@ -151,7 +151,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     """np.bincount, with as many bins as `minlength` says."""
     if whole_of(x).type.kind == "i":
         fail_if(as_traced(xp.any(xp.less(x, 0))).value, ValueError("'list' argument must have no negative elements"))
-    total = bins(minlength, np.int64 if weights is None else np.float64)
+    total = bins(x, minlength, np.int64 if weights is None else np.float64)
     xp.add.at(total, x, 1 if weights is None else weights)
     return total
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.bounded import Bounded, bounded, extents_of, filled, inside, whole_of
-from pliant.frontend.convert import as_traced
+from pliant.frontend.convert import as_traced, integer_of
 from pliant.frontend.functions.bounded_order import in_order
 from pliant.frontend.functions.common import only, solid, unsupported, xp
 from pliant.frontend.functions.shape import ravel
@@ -24,7 +24,7 @@ def unique(
     """np.unique of all elements."""
     wanted = [bool(w) for w in (return_index, return_inverse, return_counts)]
     if axis is not None and np.ndim(ar) > 1:
-        raise unsupported("np.unique along an axis", "np.lexsort orders rows; compare neighbours")
+        return _unique_rows(ar, wanted, axis)
     x, shape = _line(ar), np.shape(ar)
     if not isinstance(x, Bounded) and (x.concrete is not None or not x.size):
         plain = np.zeros(shape, x.dtype) if x.concrete is None else x.concrete.reshape(shape)
@@ -48,6 +48,25 @@ def unique(
         ranks[order] = xp.cumsum(first) - 1
         more.append(bounded(ranks, x.extents) if isinstance(x, Bounded) else xp.reshape(ranks, shape))
     return (made, *more, *([_counts(first, x)] if wanted[2] else []))
+
+
+def _unique_rows(ar: Any, wanted: list[bool], axis: Any) -> Any:
+    """The parts of an array along an axis that differ, in the order of their elements."""
+    parts = xp.moveaxis(as_traced(ar), integer_of(axis), 0)
+    rows = parts.reshape(parts.shape[0], -1)
+    if rows.type.kind == "c" or not rows.size:
+        raise unsupported("np.unique of complex numbers, or of no elements, along an axis", "take it of each part")
+    order = xp.lexsort(rows.T[::-1])
+    values = rows[order]
+    first = xp.concatenate((xp.ones(1, bool), (values[1:] != values[:-1]).any(1)))
+    made = xp.moveaxis(listed(parts[order], first), 0, integer_of(axis))
+    more = [listed(order, first)] if wanted[0] else []
+    if wanted[1]:
+        ranks = fresh_concrete(np.zeros(order.shape, np.int64))
+        ranks[order] = xp.cumsum(first) - 1
+        more.append(ranks)
+    more += [_counts(first, rows)] if wanted[2] else []
+    return (made, *more) if more else made
 
 
 def _line(a: Any) -> Any:
@@ -82,7 +101,7 @@ def _counts(first: TracedArray, x: Any) -> Any:
     total = as_traced(x.shape[0])
     ends = xp.concatenate((starts.whole[1:], xp.zeros(1, np.int64)))
     last = xp.arange(ends.shape[0]) == starts.shape[0] - 1
-    return Bounded(xp.where(last, total, ends) - starts.whole, starts.extents)
+    return bounded(xp.where(last, total, ends) - starts.whole, starts.extents)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:

@@ -258,26 +258,29 @@ def _found_in_table(a: Value, b: Value) -> Value:
     return Cond(trace(by_table, *types), trace(by_search, *types)).apply(is_short, a, b, low, high)[0]
 
 
-def bins(minlength: Any, dtype: Any) -> TracedArray:
-    """Zeros, as many as `minlength` says."""
+def bins(x: Any, minlength: Any, dtype: Any) -> TracedArray:
+    """Zeros, as many as `minlength` says, else as many as the greatest of some numbers."""
     n = integer_of(known(minlength, "minlength="))
     if n < 0:
         raise DomainError("'minlength' must not be negative").at(("here", here()))
-    if not n:
-        raise unsupported(
-            "np.bincount of traced numbers has a size that is not known while tracing",
-            "give minlength=, above all elements: the result then has just that many bins; or take "
-            "np.unique(x, return_counts=True)",
-        )
+    if not n and not (type(x) is TracedArray and not x.size):
+        greatest = as_traced(np.max(x))
+        if greatest.concrete is None:
+            raise unsupported(
+                "np.bincount of traced numbers has a size that is not known while tracing",
+                "give minlength=, above all elements: the result then has just that many bins; or take "
+                "np.unique(x, return_counts=True)",
+            ).needing(greatest.value)
+        n = max(int(greatest) + 1, 0)
     return fresh_concrete(np.zeros(n, dtype))
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> TracedArray:
-    """np.bincount with `minlength` as the number of bins: what lies beyond raises IndexError."""
-    n = bins(minlength, np.int64).size
+    """np.bincount with `minlength` as the number of bins, if it is given: what lies beyond raises IndexError."""
     i = index_value(x, np.bincount)
     if len(i.shape) != 1:
         raise ShapeError(f"np.bincount takes one row of integers, got {i.type}").at(("here", here()))
+    n = bins(as_traced(x) if i.type.size else fresh(i), minlength, np.int64).size
     is_count = weights is None or not i.type.size  # NumPy does not look at the weights of nothing
     if not is_count and as_traced(weights).shape != i.shape:
         message = f"The weights and list don't have the same length: {as_traced(weights).type} and {i.type}"

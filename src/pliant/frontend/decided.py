@@ -1,0 +1,208 @@
+"""Numbers that are computed from data, which a trace has to know: the program is made for what they are in the call at
+hand, and each call is asked whether they still are.
+
+n = int(T / dt); np.zeros(n)          a program for n = 100, for all T and dt of which that is true
+np.zeros(labels.max() + 1)            one for each number of labels
+
+Integers and truth values alone: their derivatives are zero. Only what arguments and arrays from outside say by
+themselves can be decided, not what a step of a loop computes, or one of many calls of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, ClassVar, Final, cast, final
+
+import numpy as np
+
+from pliant.core.inner import functions_of
+from pliant.core.ir import Function, Node, Param, Value, nodes, substitute
+from pliant.core.scope import scope
+from pliant.frontend.memory import memory_of
+from pliant.frontend.needs import values_of
+from pliant.frontend.tracing import Trace, thread
+from pliant.transforms.evaluate import run
+
+MOST: Final = 64  # numbers of one program
+KINDS: Final = "biu"  # of dtypes that can be decided
+
+
+@final
+class Decided:
+    """The numbers that a program is made for, as a function of its parameters, and what they are."""
+
+    compiled: ClassVar[Callable[[Function], Callable[[Sequence[Any]], Sequence[Any]]]]
+    """Makes code; installed by `pliant.compiled`."""
+
+    def __init__(self, fn: Function, contents: Sequence[Any]) -> None:
+        self.fn, self.contents = fn, tuple([np.array(x, order="C") for x in contents])
+
+    @cached_property
+    def run(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """Code for the numbers, from the program's arguments."""
+        return Decided.compiled(self.fn)
+
+    def __str__(self) -> str:
+        return "\n  ".join([_told(v, x) for v, x in zip(self.fn.results, self.contents, strict=True)])
+
+    def holds(self, arrays: Sequence[Any]) -> bool:
+        """Whether they are the same for other arguments."""
+        try:
+            found = self.run(arrays)
+        except (IndexError, ValueError, ArithmeticError):  # what leads to a number in this program may fail in others
+            return False
+        return all([np.array_equal(x, y) for x, y in zip(found, self.contents, strict=True)])
+
+
+@contextmanager
+def asking(deciding: Deciding | None) -> Generator[None]:
+    """Arrays ask inside what data decide; None: nothing, as what is traced is kept for other data."""
+    before = thread.deciding
+    thread.deciding = deciding
+    try:
+        yield
+    finally:
+        thread.deciding = before
+
+
+@final
+class Deciding:
+    """What a trace finds of such numbers. given: finds what its parameters hold; those of arrays from outside are added
+    as they are met.
+
+    Numbers have names, which are the same in the next trace of the function: hashes of how they are computed.
+    """
+
+    def __init__(self, trace: Trace, given: Callable[[], dict[Value, Any]]) -> None:
+        self.trace, self.given, self.needs = trace, given, trace.needs
+        self.used: dict[Value, Any] = {}  # those that the trace was made for, in order
+        self.known: dict[Value, Any] = {}  # what was asked for, and what it is
+        self.contents: dict[Value, Any] = {}
+        self.names: dict[Value, int | None] = {}  # None: nothing that data decide
+        self.free: dict[Value, bool] = {}  # whether it depends on what is not known
+        self.follows: dict[Value, bool] = {}  # whether on a wanted number
+
+    @cached_property
+    def arrays(self) -> dict[Value, Any]:
+        """What parameters hold."""
+        return self.given()
+
+    def wanted_of(self, error: BaseException) -> int | None:
+        """The number without which the trace failed, if data decide it."""
+        for value in values_of(error) if len(self.needs.wanted) < MOST else ():
+            if value.type.kind in KINDS:
+                root = self._at_root(value)
+                self._look_at(root)
+                name = self.names[root]
+                if name is not None and name not in self.needs.wanted and self._content(root) is not None:
+                    return name
+        return None
+
+    def of(self, value: Value) -> Any:
+        """A value as an array, if it is one of those that are wanted, or a number that follows from them; else None."""
+        if value not in self.known:
+            self.known[value] = self._found(value) if value.type.kind in KINDS else None
+        return self.known[value]
+
+    def _found(self, value: Value) -> Any:
+        root = self._at_root(value)
+        self._look_at(root)
+        if root in self.used:
+            return self.used[root]
+        follows = self.follows[root] and not self.free[root]
+        return self._content(root) if follows and not root.shape else None
+
+    def _at_root(self, value: Value) -> Value:
+        """The value as one of the outermost trace, if it belongs to a function that is traced inside for arguments that
+        it has there."""
+        same, number = self.needs.same, self.trace.scope.number
+        while value.node.scope != number and (inner := {p: same[p] for p in _parameters(value) if p in same}):
+            with scope(self.trace.scope):
+                (value,) = substitute((value,), inner)
+        return value
+
+    def _look_at(self, root: Value) -> None:
+        """Find names, and what follows from wanted numbers, for a value and all that it is computed from."""
+        for node in _new(root, self.names):
+            if isinstance(node.op, Param):
+                name = self._name_of_parameter(node.values[0])
+                free, follows = node.values[0] not in self.needs.made, False
+            else:
+                of = [self.names[a] for a in node.args]
+                name = None if None in of else hash((type(node.op), node.op, *of))
+                free = any([self.free[a] for a in node.args])
+                follows = any([self.follows[a] for a in node.args])
+            for n, value in enumerate(node.values):
+                own = None if name is None else hash((name, n))
+                is_wanted = own in self.needs.wanted and self._content(value) is not None
+                if is_wanted:
+                    self.used[value] = self.contents[value]
+                self.names[value] = own
+                self.free[value], self.follows[value] = free and not is_wanted, follows or is_wanted
+
+    def _name_of_parameter(self, value: Value) -> int | None:
+        if self._array(value) is None:
+            return None
+        return hash((self.needs.leaves.get(value), cast("Param", value.op).hint, value.type))
+
+    def _array(self, value: Value) -> Any:
+        """What a parameter holds; None if it is none of the program."""
+        if value not in self.arrays:
+            for storage in self.trace.captured.values():
+                if storage.entered is not None and storage.entered not in self.arrays:
+                    memory = memory_of(storage.source) if self.trace.lies else None
+                    self.arrays[storage.entered] = memory.of(storage.source) if memory else storage.source
+        return self.arrays.get(value)
+
+    def _content(self, root: Value) -> Any:
+        """What it is for the arguments at hand; None if computing it raises something."""
+        contents, order = self.contents, _new(root, self.contents)
+        try:
+            with np.errstate(all="ignore"):
+                if any([functions_of(n.op) for n in order]):  # loops take native code
+                    params = _parameters(root)
+                    code = Decided.compiled(Function("decided", tuple(params), (root,)))
+                    contents[root] = np.asarray(*code([self._array(p) for p in params]))
+                    return contents[root]
+                for node in order:
+                    if isinstance(node.op, Param):
+                        made: tuple[Any, ...] = (self._array(node.values[0]),)
+                    else:
+                        made = run(node.op, np, [contents[a] for a in node.args])
+                    contents.update(zip(node.values, map(np.asarray, made), strict=True))
+        except (IndexError, ValueError, ArithmeticError):
+            return None
+        return contents[root]
+
+    def made(self, fn: Function) -> Decided | None:
+        """What the program's calls are asked; None if nothing was decided."""
+        if not self.used:
+            return None
+        return Decided(Function("decided", fn.params, tuple(self.used)), [*self.used.values()])
+
+
+def _told(value: Value, content: Any) -> str:
+    shown = str(content) if not content.shape else f"{content.dtype} array of {content.size} elements"
+    return f"{'/'.join(value.origin.names) or 'a number'} = {shown}, of {value.origin.short}"
+
+
+def _parameters(value: Value) -> list[Value]:
+    return [node.values[0] for node in nodes((value,)) if isinstance(node.op, Param)]
+
+
+def _new(root: Value, done: Collection[Value]) -> list[Node]:
+    """The nodes that a value needs and that are not done, operands first."""
+    order: dict[Node, None] = {}
+    stack = [root.node]
+    while stack:
+        node = stack[-1]
+        missing = [a.node for a in node.args if a not in done and a.node not in order]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if node.values[0] not in done:
+            order[node] = None
+    return [*order]
