@@ -71,7 +71,7 @@ class TracedArray(Shown):
         """Write a value of the same type through the view."""
         if self.is_scalar or self.is_weak:
             raise TracedValueError("a NumPy scalar does not support item assignment").at(("here", here()))
-        if not self.storage.writeable:
+        if not self.storage.may_be_written:
             raise _read_only(self.storage).at(("written here", here()))
         self.storage.write(write(self.storage.value, self.lenses, value) if self.lenses else value)
 
@@ -394,7 +394,7 @@ def _read_only(storage: Storage) -> ReadOnlyError:
     return ReadOnlyError(
         f"{message}: a loop or a branch has copied this array, which Python would have under two names",
         hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
-    )
+    ).needing(*storage.causes)
 
 
 def weak_kind(x: TracedArray) -> type:

@@ -48,6 +48,9 @@ class Storage:
     is_touched: bool = False
     is_effect: bool = False  # state that a derivative leaves as its function does: of generators, of printing
     twins: tuple[Any, ...] = ()  # weak: what NumPy might show as a view of this
+    originals: tuple[Any, ...] = ()  # weak: of what this has copies; if they have other names, writes would be missed
+    causes: tuple[Value, ...] = ()  # numbers that it depends on of what it is a copy
+    is_stack: bool = False  # the rows of a list of arrays
 
     @classmethod
     def holding(cls, trace: Trace, value: Value) -> Storage:
@@ -55,6 +58,11 @@ class Storage:
         made = object.__new__(cls)
         made.trace, made.content = trace, value
         return made
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether it may be, and nobody would miss it."""
+        return self.writeable and not (self.originals and any([original() is not None for original in self.originals]))
 
     @property
     def value(self) -> Value:
@@ -172,6 +180,7 @@ class Trace:
     lengths: Lengths = field(default_factory=Lengths)
     needs: Needs = field(default_factory=Needs)
     counts: dict[Value, Value] = field(default_factory=dict[Value, Value])  # of what masks select; see `listed`
+    copied: list[tuple[Storage, bool]] = field(default_factory=list[tuple[Storage, bool]])  # see `control.tables.share`
     lies: bool = False  # arrays from outside are read where they lie
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 

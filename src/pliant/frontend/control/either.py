@@ -60,6 +60,16 @@ class Either:
         """Whether all may be written."""
         return all([x.storage.writeable for x in self.arrays])
 
+    @property
+    def may_be_written(self) -> bool:
+        """Whether they may be, and nobody would miss it."""
+        return all([x.storage.may_be_written for x in self.arrays])
+
+    @property
+    def causes(self) -> tuple[Value, ...]:
+        """The numbers that they depend on if they are copies."""
+        return tuple([v for x in self.arrays for v in x.storage.causes])
+
     @cached_property
     def strides(self) -> Any:
         """Its order of axes, if both have the same."""

@@ -191,7 +191,11 @@ class Form:
         known = self.high.known
         if known is None or known != self.low.known or known != self.room:
             return [self.front(values)]
-        return rows(values[:-1], self.element)
+        made = rows(values[:-1], self.element)
+        if self.element.has_arrays:  # copies of what may be seen elsewhere: who writes to them is traced again
+            share(made)
+            current().outermost.lengths.are_unknown = True
+        return made
 
     def front(self, values: Sequence[Value]) -> Front:
         """The elements that these are the values of."""

@@ -190,6 +190,8 @@ def item(holder: Any, key: Any) -> Any:
         note(place_of("whole", holder))
     parts = zip(*[flatten(x, is_own if has_objects else None)[0] for x in holder], strict=True)
     read = [read_element(_read([*part], key, kind), kind) for part, kind in zip(parts, element.kinds, strict=True)]
+    for x in read:
+        x.storage.causes = (key.value,)
     made = unflatten(element.structure, read)
     if has_objects:
         keep([made, *holder])

@@ -27,7 +27,7 @@ from pliant.frontend.control.partly import unbound
 from pliant.frontend.control.plan import Captured, Counter, Heads, Longer, NotInductive, Plan, Tree, growth
 from pliant.frontend.control.region import Place, Region, region
 from pliant.frontend.control.signals import BREAK, MISSING, RETURN, Signal, possible_of
-from pliant.frontend.control.tables import arrays_in, share
+from pliant.frontend.control.tables import arrays_in, share, sharing
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.unsized import Unsized, as_array, is_array, is_shorter, is_unsized
 from pliant.frontend.control.windows import Window, window_of
@@ -78,9 +78,11 @@ def _tried(plan: Plan) -> Captured | None:
     before = {place: place.get() for place in dict.fromkeys((*plan.bound, *plan.plans))}
     entry = before | plan.flagged
     try:
-        with region(is_loop=True) as made:
+        with sharing() as take_back, region(is_loop=True) as made:
             tried = Round(plan, made, entry)
             found = tried.run()
+        if found is None or tried.opened:
+            take_back()
         for place, first in tried.opened.items():
             entry[place] = plan.flagged[place] = first()
             plan.plans[place] = _first_plan(entry[place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast, final
@@ -333,6 +334,8 @@ class Join:
                 return self.lone(contents[1 - n], 1 - n)
         if any(map(is_void, contents)) and place.kind == "name":
             return name_of_two(self, contents, place)
+        if place.kind == "whole" and len(contents[0]) == len(contents[1]) and all(map(operator.is_, *contents)):
+            return partial(_same, contents[0])  # they have only read it
         if place.is_whole and all([isinstance(c, list) for c in contents]):
             is_filled = len(contents[0]) != len(contents[1]) or any(map(has_front, contents))
             made = filled(self, contents) if is_filled else listed(self, contents, place)

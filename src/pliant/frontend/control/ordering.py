@@ -18,7 +18,7 @@ from pliant.frontend.control.lists import item
 from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.region import born
 from pliant.frontend.control.sections import places_of
-from pliant.frontend.control.tables import columns, rows, share
+from pliant.frontend.control.tables import columns, like, rows, share
 from pliant.frontend.convert import as_traced
 from pliant.frontend.number import with_kind
 from pliant.frontend.tracing import is_tracing
@@ -38,12 +38,12 @@ def ordered(elements: Any, *, key: Callable[[Any], Any] | None = None, reverse: 
     keys = items if key is None else every_one(Mapped(elements if isinstance(elements, range) else items, key))
     by = _columns(keys)
     common = element_of(items)
-    if by is None or common is None:
+    if by is None or common is None or like(items) is None:
         return sorted(items, key=key, reverse=reverse)
     order = _order(by, is_reversed=bool(reverse))
     share(items)
     stacks = [fresh(column, is_array=True) for column in columns(items, common)]
-    return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common))
+    return born(rows([FUNCTIONS.take(x, order, axis=0).value for x in stacks], common, copied=items))
 
 
 def _ordered_front(elements: Any, front: Front, key: Callable[[Any], Any] | None, *, is_reversed: bool) -> Front:

@@ -9,12 +9,16 @@ Arrays are copied then, while Python has one array under several names: from the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, final
 
 from pliant.core.ir import Value, param
+from pliant.core.origin import here
+from pliant.errors import UnsupportedError
 from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.bounded import Bounded
 from pliant.frontend.control.either import arrays as arrays_of
@@ -39,7 +43,9 @@ def number_kind(elements: list[Any]) -> Kind | None:
 def like(elements: list[Any]) -> Element | None:
     """What the elements of a list have in common, if arrays can hold them."""
     some = unlike(elements)
-    return element_of(some) if all(map(is_value, some)) else None
+    made = element_of(some) if all(map(is_value, some)) else None
+    is_needed = made is not None and made.has_arrays and current().outermost.lengths.are_needed
+    return None if is_needed else made
 
 
 FEW: Final = 3  # elements from before a loop, and what a loop left, up and down
@@ -107,13 +113,29 @@ def _column(parts: list[Any], kind: Kind) -> Value:
     return value_of(as_traced(parts) if whole is None else whole, kind.type.dtype)
 
 
-def rows(columns: Sequence[Value], element: Element) -> list[Any]:
-    """The elements of a list whose parts are the rows of values."""
+def rows(columns: Sequence[Value], element: Element, *, copied: Sequence[Any] = (), is_left: bool = True) -> list[Any]:
+    """The elements of a list whose parts are the rows of values. copied: what it, or some of it, holds copies of, so
+    that writes to them are errors if Python's would be seen elsewhere. is_left: whether the list had these before."""
     stores = [TracedArray(Storage.holding(current(), column)) for column in columns]
+    for x in stores:
+        x.storage.is_stack = True
+    if element.has_arrays and copied:
+        _note_originals([x.storage for x in stores], copied, is_left=is_left)
     if element.structure.is_leaf():
         return numbers(stores[0], element.kinds[0])
     parts = zip(*[numbers(x, kind) for x, kind in zip(stores, element.kinds, strict=True)], strict=True)
     return [unflatten(element.structure, row) for row in parts]
+
+
+def _note_originals(stores: Sequence[Storage], copied: Sequence[Any], *, is_left: bool) -> None:
+    """Note of what allocations are copies: of arrays of the caller, of views, and of what may have other names."""
+    arrays = [x for x in arrays_in(copied) if not x.storage.is_stack]
+    are_seen = any([x.lenses or x.storage.index is not None or x.storage.source is not None for x in arrays])
+    originals = tuple([weakref.ref(x.storage) for x in arrays]) if is_left else ()
+    if are_seen or originals:
+        current().outermost.lengths.are_unknown = True  # who writes to them is traced again, without such lists
+    for storage in stores:
+        storage.writeable, storage.originals = not are_seen, originals
 
 
 def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None:
@@ -126,8 +148,9 @@ def written(holder: list[Any], key: TracedArray, value: Any) -> list[Any] | None
         array = fresh(column, is_array=True)
         array[key] = with_kind(value_of(as_traced(x), kind.type.dtype), kind)
         made.append(array.value)
-    share([*holder, value])
-    return rows(made, element)
+    copied = [*holder, value]
+    share(copied)
+    return rows(made, element, copied=copied)
 
 
 def are_rows(elements: list[Any]) -> bool:
@@ -142,8 +165,35 @@ def are_mostly_rows(elements: list[Any]) -> bool:
 
 def share(elements: Sequence[Any]) -> None:
     """Note that arrays were copied which Python would have under two names from now on."""
-    for x in arrays_in(elements):
+    top = current().outermost
+    arrays, shared = arrays_in(elements), top.copied
+    if arrays and top.lengths.are_needed:
+        raise UnsupportedError(
+            "a loop or a branch would copy an array here, which Python would have under two names",
+            hint="bind a copy, v = M[i].copy(), or write by one name only, M[i] = ...",
+        ).at(("here", here()))
+    top.lengths.are_unknown |= bool(arrays)  # who writes to them is traced again, without copies
+    for x in arrays:
+        shared.append((x.storage, x.storage.writeable))
         x.storage.writeable = False
+
+
+@contextmanager
+def sharing() -> Generator[Callable[[], None]]:
+    """What takes back what is noted inside, as an error does."""
+    shared = current().outermost.copied
+    count = len(shared)
+
+    def take_back() -> None:
+        for storage, writeable in reversed(shared[count:]):
+            storage.writeable = writeable
+        del shared[count:]
+
+    try:
+        yield take_back
+    except BaseException:
+        take_back()
+        raise
 
 
 def arrays_in(elements: Sequence[Any]) -> list[TracedArray]:
@@ -175,7 +225,7 @@ class Table:
             types = [types[0].stacked(len(self.before[0]))]
         self.params = [param(type.stacked(len(self.before)), "elements") for type in types]
         note(self.place)
-        self.place.set(self.after(self.params))
+        self.place.set(self.after(self.params, is_left=False))
 
     def start(self, n: int) -> Value:
         """What the n-th part of its elements is before the loop."""
@@ -185,8 +235,8 @@ class Table:
         """What it holds, one value for each part of an element."""
         return [held(elements, self.element.kinds[0])] if self.is_grid else columns(elements, self.element)
 
-    def after(self, values: Sequence[Value]) -> list[Any]:
-        """What it holds, of these values."""
+    def after(self, values: Sequence[Value], *, is_left: bool = True) -> list[Any]:
+        """What it holds, of these values. is_left: whether what it held before is no more in it."""
         if not self.is_grid:
-            return rows(values, self.element)
+            return rows(values, self.element, copied=self.before, is_left=is_left)
         return numbers(TracedArray(Storage.holding(current(), values[0])), self.element.kinds[0])
