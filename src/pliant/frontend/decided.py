@@ -96,7 +96,8 @@ class Deciding:
                 root = self._at_root(value)
                 self._look_at(root)
                 name = self.names[root]
-                if name is not None and name not in self.needs.wanted and self._content(root) is not None:
+                if name is not None and name not in self.needs.wanted:
+                    self._content(root)
                     return name
         return None
 
@@ -136,9 +137,9 @@ class Deciding:
                 follows = any([self.follows[a] for a in node.args])
             for n, value in enumerate(node.values):
                 own = None if name is None else hash((name, n))
-                is_wanted = own in self.needs.wanted and self._content(value) is not None
+                is_wanted = own in self.needs.wanted
                 if is_wanted:
-                    self.used[value] = self.contents[value]
+                    self.used[value] = self._content(value)
                 self.names[value] = own
                 self.free[value], self.follows[value] = free and not is_wanted, follows or is_wanted
 
@@ -157,23 +158,23 @@ class Deciding:
         return self.arrays.get(value)
 
     def _content(self, root: Value) -> Any:
-        """What it is for the arguments at hand; None if computing it raises something."""
+        """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         contents, order = self.contents, _new(root, self.contents)
-        try:
-            with np.errstate(all="ignore"):
-                if any([functions_of(n.op) for n in order]):  # loops take native code
-                    params = _parameters(root)
-                    code = Decided.compiled(Function("decided", tuple(params), (root,)))
-                    contents[root] = np.asarray(*code([self._array(p) for p in params]))
-                    return contents[root]
-                for node in order:
-                    if isinstance(node.op, Param):
-                        made: tuple[Any, ...] = (self._array(node.values[0]),)
-                    else:
-                        made = run(node.op, np, [contents[a] for a in node.args])
-                    contents.update(zip(node.values, map(np.asarray, made), strict=True))
-        except (IndexError, ValueError, ArithmeticError):
-            return None
+        if not any([functions_of(n.op) for n in order]):  # loops take native code
+            try:
+                with np.errstate(all="ignore"):
+                    for node in order:
+                        if isinstance(node.op, Param):
+                            made: tuple[Any, ...] = (self._array(node.values[0]),)
+                        else:
+                            made = run(node.op, np, [contents[a] for a in node.args])
+                        contents.update(zip(node.values, map(np.asarray, made), strict=True))
+                return contents[root]
+            except (IndexError, ValueError, ArithmeticError):  # native code says where
+                pass
+        params = _parameters(root)
+        code = Decided.compiled(Function("decided", tuple(params), (root,)))
+        contents[root] = np.asarray(*code([self._array(p) for p in params]))
         return contents[root]
 
     def made(self, fn: Function) -> Decided | None:
