@@ -15,6 +15,7 @@ from pliant.frontend.control.copies import Together
 from pliant.frontend.control.either import Either, either
 from pliant.frontend.control.either import bases as bases_of
 from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.formers import Former
 from pliant.frontend.control.grown import Grown
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.items import INDEX
@@ -135,6 +136,9 @@ class Exit:
             if isinstance(kind, Counter):
                 parts.append(partial(self.total, first, kind))
                 continue
+            if isinstance(kind, Former):
+                parts.append(self.former(kind, as_traced(first), head, leaf))
+                continue
             if isinstance(kind, Window):
                 parts.append(self.window(kind, first, head, leaf))
                 continue
@@ -226,6 +230,14 @@ class Exit:
         self.carries += [Carry(p, start, end) for p, start, end in rows]
         m = len(self.carries)
         return lambda results: kind.at(results[n:m])
+
+    def former(self, kind: Former, first: TracedArray, head: TracedArray, leaf: TracedArray) -> Recipe:
+        """A name that is bound to the array that it was bound to before the loop, or to one that a step has made."""
+        n, params = len(self.carries), self.heads.parts[cast("Any", head.storage).one.storage]
+        moved, content = kind.ends(first, leaf)
+        self.carries += [Carry(params[0], False, moved), Carry(params[1], first, content)]
+        is_alone = all([self.users.get(id(s), 0) < 2 for s in bases(leaf) if self.region.owns(s)])
+        return lambda results: kind.at(first, results[n : n + 2], writeable=is_alone)
 
     def unsized(self, place: Place, kind: Unsized, first: Any, head: Bounded, leaf: Any) -> Recipe:
         """A name that is bound to an array of which it is known only at run time how many elements it has."""

@@ -20,6 +20,7 @@ from pliant.frontend.control.copies import any_same
 from pliant.frontend.control.either import Either, is_new_or, is_twin, may_be_one
 from pliant.frontend.control.exits import Exit, bases
 from pliant.frontend.control.flags import is_nothing, opened
+from pliant.frontend.control.formers import Former, former_of
 from pliant.frontend.control.growth import is_copied
 from pliant.frontend.control.join import PLAIN, is_mutable
 from pliant.frontend.control.objects import containers, flatten, flatten_like, in_region, is_own
@@ -259,8 +260,8 @@ class Round:
         return Tree(structure, tuple(made)) if any(made) or (tree and not any(tree.kinds)) else None
 
     def leaf(
-        self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Window | Unsized | None
-    ) -> Kind | Counter | Window | Unsized | None:
+        self, place: Place, first: Any, old: Any, new: Any, kind: Kind | Counter | Former | Window | Unsized | None
+    ) -> Kind | Counter | Former | Window | Unsized | None:
         """The kind of a leaf: `first` before the loop, `old` before the step and `new` after it."""
         text = place.text
         if isinstance(kind, Counter):
@@ -286,9 +287,25 @@ class Round:
             window = window_of(as_traced(first), x)
             if window is not None:
                 return window
+            former = self.former(as_traced(first), before, x)
+            if former is not None:
+                return former
             self.check_copy(text, before, x)
             self.check_identity(place, as_traced(first), before, x)
-        return self.settled(text, first, None if isinstance(kind, Window) else kind, kind_of(x))
+        return self.settled(text, first, kind if isinstance(kind, Kind) else None, kind_of(x))
+
+    def former(self, first: TracedArray, old: TracedArray, new: TracedArray) -> Former | None:
+        """The plan for a name that a condition binds to another array, if the one that it is bound to before the loop
+        is written in it, and nobody writes to one that a step has bound it to by another name."""
+        written = self.region.written
+        if not isinstance(cast("Any", new.storage), Either) or not is_mutable(first):
+            return None
+        others = [a for a, b in self.pairs if not (b is new and is_twin(a, old)) and may_be_one(b, new)]
+        if any([s in written or self.heads.written(s, written) for x in others for s in bases(x)]):
+            return None
+        if not any([self.heads.written(s, written) for s in bases(first)]):
+            return None
+        return former_of(first, old, new, self.region)
 
     def unsized(self, place: Place, first: Any, old: Any, new: Any, kind: Any) -> Unsized:
         """What a name is that is bound to an array of which it is known only at run time how many elements it has."""

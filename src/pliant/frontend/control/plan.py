@@ -18,6 +18,7 @@ from pliant.frontend.array import TracedArray, fresh
 from pliant.frontend.attributes import attributes
 from pliant.frontend.control.either import bases
 from pliant.frontend.control.filling import Filling
+from pliant.frontend.control.formers import Former
 from pliant.frontend.control.fronts import front_of
 from pliant.frontend.control.growth import Growth
 from pliant.frontend.control.items import INDEX
@@ -71,7 +72,7 @@ class Tree:
     """The plan for a name that a step binds anew: what its leaves are, None for those that stay."""
 
     structure: Any
-    kinds: tuple[Kind | Counter | Window | Unsized | None, ...]
+    kinds: tuple[Kind | Counter | Former | Window | Unsized | None, ...]
 
 
 @final
@@ -292,10 +293,15 @@ class Heads:
                     return as_traced(first)
         return None
 
-    def head(self, first: Any, kind: Kind | Counter | Window | Unsized | None, place: Place) -> Any:
+    def head(self, first: Any, kind: Kind | Counter | Former | Window | Unsized | None, place: Place) -> Any:
         """What a step is given for a leaf."""
         if isinstance(kind, Window):
             return kind.at([param(Type("i64"), str(place.key)) for n in kind.starts if n is None])
+        if isinstance(kind, Former):
+            params = kind.params(str(place.key))
+            x = kind.at(as_traced(first), params, writeable=place not in self.plan.copied)
+            self.parts[cast("Any", x.storage).one.storage] = params
+            return x
         if isinstance(kind, Counter):
             return with_kind(self.index, INDEX) * kind.step + first
         if kind is None:

@@ -26,6 +26,7 @@ from pliant.core.types import DTYPES
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control import induction
 from pliant.frontend.control.exits import bases
+from pliant.frontend.control.formers import Former
 from pliant.frontend.control.items import Made, Mapped, Steps
 from pliant.frontend.control.join import is_mutable
 from pliant.frontend.control.objects import flatten
@@ -195,7 +196,8 @@ def _known(plan: Plan, contents: dict[str, Any], read: tuple[Form, ...]) -> Know
     is_plain = not (plan.fills or plan.has_swaps or plan.growths or plan.tables or plan.copied) and plan.period == 1
     trees = {str(place.key): tree for place, tree in plan.plans.items() if tree is not None}
     kinds = [kind for tree in trees.values() for kind in tree.kinds]
-    if not is_plain or any([isinstance(kind, Window) for kind in kinds]) or any([p.kind != "name" for p in plan.plans]):
+    is_placed = any([isinstance(kind, Former | Window) for kind in kinds])
+    if not is_plain or is_placed or any([p.kind != "name" for p in plan.plans]):
         return None
     forms: dict[str, Forms] = {}
     places: dict[Storage, Leaf] = {}
