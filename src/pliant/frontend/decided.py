@@ -18,11 +18,14 @@ from typing import Any, ClassVar, Final, cast, final
 import numpy as np
 
 from pliant.core.inner import functions_of
-from pliant.core.ir import Function, Node, Param, Value, nodes, substitute
+from pliant.core.ir import Const, Function, Node, Param, Value, nodes, substitute
+from pliant.core.origin import CodeOrigin
 from pliant.core.scope import scope
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
 from pliant.frontend.tracing import Trace, thread
+from pliant.ops.loop import Loop
+from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import run
 
 MOST: Final = 64  # numbers of one program
@@ -72,7 +75,8 @@ class Deciding:
     """What a trace finds of such numbers. given: finds what its parameters hold; those of arrays from outside are added
     as they are met.
 
-    Numbers have names, which are the same in the next trace of the function: hashes of how they are computed.
+    Numbers have names, which are the same in the next trace of the function: hashes of how they are computed. With one
+    of them all are wanted that the same expression of the user's makes, as in the next steps of a loop.
     """
 
     def __init__(self, trace: Trace, given: Callable[[], dict[Value, Any]]) -> None:
@@ -89,17 +93,18 @@ class Deciding:
         """What parameters hold."""
         return self.given()
 
-    def wanted_of(self, error: BaseException) -> int | None:
-        """The number without which the trace failed, if data decide it."""
+    def wanted_of(self, error: BaseException) -> dict[int, Any]:
+        """The names and places of the numbers without which the trace failed, if data decide them: of those that a
+        number is computed from by numbers alone."""
         for value in values_of(error) if len(self.needs.wanted) < MOST else ():
             if value.type.kind in KINDS:
                 root = self._at_root(value)
                 self._look_at(root)
-                name = self.names[root]
-                if name is not None and name not in self.needs.wanted:
+                sources = [] if self.names[root] is None else [v for v in _sources(root) if v not in self.used]
+                if sources:
                     self._content(root)
-                    return name
-        return None
+                    return {cast("int", self.names[v]): _place_of(v) for v in sources}
+        return {}
 
     def of(self, value: Value) -> Any:
         """A value as an array, if it is one of those that are wanted, or a number that follows from them; else None."""
@@ -119,7 +124,7 @@ class Deciding:
         """The value as one of the outermost trace, if it belongs to a function that is traced inside for arguments that
         it has there."""
         same, number = self.needs.same, self.trace.scope.number
-        while value.node.scope != number and (inner := {p: same[p] for p in _parameters(value) if p in same}):
+        while inner := {p: same[p] for p in _inner_parameters(value, number) if p in same}:
             with scope(self.trace.scope):
                 (value,) = substitute((value,), inner)
         return value
@@ -137,7 +142,7 @@ class Deciding:
                 follows = any([self.follows[a] for a in node.args])
             for n, value in enumerate(node.values):
                 own = None if name is None else hash((name, n))
-                is_wanted = own in self.needs.wanted
+                is_wanted = own is not None and (own in self.needs.wanted or _place_of(value) in self.needs.places)
                 if is_wanted:
                     self.used[value] = self._content(value)
                 self.names[value] = own
@@ -160,7 +165,7 @@ class Deciding:
     def _content(self, root: Value) -> Any:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         contents, order = self.contents, _new(root, self.contents)
-        if not any([functions_of(n.op) for n in order]):  # loops take native code
+        if not any([_has_loops(n) for n in order]):  # they take native code
             try:
                 with np.errstate(all="ignore"):
                     for node in order:
@@ -172,7 +177,7 @@ class Deciding:
                 return contents[root]
             except (IndexError, ValueError, ArithmeticError):  # native code says where
                 pass
-        params = _parameters(root)
+        params = [n.values[0] for n in nodes((root,)) if isinstance(n.op, Param)]
         code = Decided.compiled(Function("decided", tuple(params), (root,)))
         contents[root] = np.asarray(*code([self._array(p) for p in params]))
         return contents[root]
@@ -189,8 +194,44 @@ def _told(value: Value, content: Any) -> str:
     return f"{'/'.join(value.origin.names) or 'a number'} = {shown}, of {value.origin.short}"
 
 
-def _parameters(value: Value) -> list[Value]:
-    return [node.values[0] for node in nodes((value,)) if isinstance(node.op, Param)]
+def _sources(root: Value) -> list[Value]:
+    """What a number is computed from by numbers, or chosen by them: results of comparisons, of reductions, elements."""
+    seen, stack, found = set[Value](), [root], list[Value]()
+    while stack:
+        value = stack.pop()
+        if value not in seen:
+            seen.add(value)
+            numbers = [a for a in value.args if not a.shape and a.type.kind in KINDS]
+            is_made_of_them = bool(numbers) and (len(numbers) == len(value.args) or bool(functions_of(value.op)))
+            stack += numbers if is_made_of_them else ()
+            found += () if is_made_of_them or isinstance(value.op, Const) else (value,)
+    return found
+
+
+def _place_of(value: Value) -> Any:
+    """The expression of the user's that makes a number; None of what is no number."""
+    origin = value.origin
+    is_number = isinstance(origin, CodeOrigin) and not value.shape and value.type.kind in KINDS
+    return (origin.code.co_filename, *origin.span, type(value.op)) if is_number else None
+
+
+def _inner_parameters(value: Value, number: int) -> list[Value]:
+    """The parameters that a value is computed from of functions inside of the trace of this number."""
+    seen, stack, found = set[Node](), [value.node], list[Value]()
+    while stack:
+        node = stack.pop()
+        if node.scope != number and node not in seen:
+            seen.add(node)
+            found += node.values if isinstance(node.op, Param) else ()
+            stack += [a.node for a in node.args]
+    return found
+
+
+def _has_loops(node: Node) -> bool:
+    """Whether a node has a loop, in itself or in its branches."""
+    inner = functions_of(node.op).values()
+    is_loop = isinstance(node.op, Loop | WhileLoop)
+    return is_loop or any([_has_loops(n) for fn in inner for n in fn.nodes])
 
 
 def _new(root: Value, done: Collection[Value]) -> list[Node]:

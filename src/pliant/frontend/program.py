@@ -273,10 +273,10 @@ def _trace(
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
             more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
-            decided = needs.deciding.wanted_of(error) if needs.decides and not is_marked(error) else None
-            if decided is not None and not (more and is_sure):
+            decided = needs.deciding.wanted_of(error) if needs.decides and not is_marked(error) else {}
+            if decided and not (more and is_sure):
                 more, is_sure = frozenset[int](), True
-            if not more and decided is None:
+            if not more and not decided:
                 last = error if first is None or is_marked(error) else first
                 last.__dict__[ENDED] = needs
                 if first is None or is_marked(error):  # a `raise` of the user
@@ -285,8 +285,10 @@ def _trace(
             first = first or (None if is_sure else error)
             place = place or next((origin for _, origin in getattr(error, "places", ())), None)
             take_back(needs.left)
-            wanted = needs.wanted | ({decided} if not more and decided is not None else set())
-            needs = Needs(needs.known | more, decides=needs.decides, wanted=wanted)
+            wanted, places = needs.wanted, needs.places
+            if not more:
+                wanted, places = wanted | decided.keys(), places | ({*decided.values()} - {None})
+            needs = Needs(needs.known | more, decides=needs.decides, wanted=wanted, places=places)
 
 
 def _trace_lengths(

@@ -113,6 +113,7 @@ class Needs:
     asked: list[Value] = field(default_factory=list[Value])  # conditions, numbers of steps, extents
     decides: bool = False  # whether the program may be for some data alone
     wanted: frozenset[int] = frozenset()  # names of numbers that data decide; see `decided`
+    places: frozenset[Any] = frozenset()  # expressions that make such
     deciding: Any = None  # what the last trace found of them
 
 
