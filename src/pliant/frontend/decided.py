@@ -94,13 +94,14 @@ class Deciding:
         return self.given()
 
     def wanted_of(self, error: BaseException) -> dict[int, Any]:
-        """The names and places of the numbers without which the trace failed, if data decide them: of those that a
-        number is computed from by numbers alone."""
+        """The names and places of the numbers without which the trace failed, if data decide them: of an integer, or of
+        those that a truth value is computed from."""
         for value in values_of(error) if len(self.needs.wanted) < MOST else ():
             if value.type.kind in KINDS:
                 root = self._at_root(value)
                 self._look_at(root)
-                sources = [] if self.names[root] is None else [v for v in _sources(root) if v not in self.used]
+                found = _sources(root) if value.type.kind == "b" else [root]
+                sources = [] if self.names[root] is None else [v for v in found if v not in self.used]
                 if sources:
                     self._content(root)
                     return {cast("int", self.names[v]): _place_of(v) for v in sources}
