@@ -164,6 +164,7 @@ class Trace:
     catchers: list[Any] = field(default_factory=list[Any])  # of `try` statements that this is in; see `failures`
     tests: list[Any] = field(default_factory=list[Any])  # whether what fails now is raised: see `failures`
     kept: dict[int, Any] = field(default_factory=dict[int, Any])  # objects that cannot be changed, by id
+    read_only: dict[int, Storage] = field(default_factory=dict[int, Storage])  # of which there are copies, by id
     copies: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict[int, tuple[Any, list[Any]]])
     deques: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])  # lists in place of them, by id
     choices: dict[int, tuple[Any, tuple[Value, Any, Any]]] = field(default_factory=dict[int, Any])  # see `chosen`

@@ -32,6 +32,7 @@ from pliant.frontend.control.objects import flatten
 from pliant.frontend.control.plan import Captured, Counter, Plan, Tree
 from pliant.frontend.control.region import Place, cells_of
 from pliant.frontend.control.signals import MISSING
+from pliant.frontend.control.tables import unless_failed
 from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.control.windows import Window
 from pliant.frontend.convert import as_traced
@@ -98,9 +99,10 @@ def captured(plan: Plan) -> Captured:
     around: Plan | None = searches[-1] if searches else None
     searches.append(plan)
     try:
-        if around is None or not isinstance(plan.body, FunctionType):  # of which nobody knows what it reads
-            return induction.captured(plan)
-        return _captured_inside(plan, around)
+        with unless_failed():
+            if around is None or not isinstance(plan.body, FunctionType):  # of which nobody knows what it reads
+                return induction.captured(plan)
+            return _captured_inside(plan, around)
     finally:
         searches.pop()
 
@@ -129,7 +131,8 @@ def _tried(plan: Plan, known: Known) -> Captured | None:
     leaves = [x for place in plan.bound for x in flatten(place.get())[0]]
     numbers = {id(x) for x in leaves if type(x) is TracedArray and not is_mutable(x)}
     try:
-        made = induction.captured(plan)
+        with unless_failed():
+            made = induction.captured(plan)
     except Exception:  # of whatever kind: a search from nothing has it too, or needs no more
         made = None
     idle = [c for c in made.carries if c.end is c.param and id(c.first) not in numbers] if made else []

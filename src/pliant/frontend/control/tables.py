@@ -9,7 +9,8 @@ Arrays are copied then, while Python has one array under several names: from the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, final
@@ -143,7 +144,24 @@ def are_mostly_rows(elements: list[Any]) -> bool:
 def share(elements: Sequence[Any]) -> None:
     """Note that arrays were copied which Python would have under two names from now on."""
     for x in arrays_in(elements):
+        if x.storage.writeable:
+            current().outermost.read_only[id(x.storage)] = x.storage
         x.storage.writeable = False
+
+
+@contextmanager
+def unless_failed() -> Generator[None]:
+    """Where a trial fails inside, nothing was copied by it."""
+    root = current().outermost
+    shared, kept = len(root.read_only), len(root.kept)
+    try:
+        yield
+    except Exception:
+        for key in [*root.read_only][shared:]:
+            root.read_only.pop(key).writeable = True
+        for key in [*root.kept][kept:]:
+            del root.kept[key]
+        raise
 
 
 def arrays_in(elements: Sequence[Any]) -> list[TracedArray]:
