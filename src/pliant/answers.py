@@ -158,6 +158,8 @@ class Puts:
 
 def _inside(numbered: Any, part: Container) -> list[tuple[Any, Any, Part]]:
     """The keys of a container, with the leaves' numbers and what is known of each part."""
+    if not part.parts:  # an object without attributes is not gone over
+        return []
     if not part.keys:
         return [(n, x, of) for n, (x, of) in enumerate(zip(numbered, part.parts, strict=True))]
     held = numbered if is_table(numbered) else attributes(numbered)

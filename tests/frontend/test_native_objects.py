@@ -88,6 +88,13 @@ def written_in_place(s: Any, x: Any) -> Any:
     return s.m
 
 
+def beside_objects_without_attributes(s: Any, x: Any) -> Any:
+    s.seen.append(x)
+    s.kept["x"].append(x * 2)
+    s.x = x
+    return s.x
+
+
 CASES: list[tuple[Callable[..., Any], Callable[[], Any]]] = [
     (one_object, lambda: Held(m=np.zeros(3), n=0)),
     (
@@ -100,6 +107,10 @@ CASES: list[tuple[Callable[..., Any], Callable[[], Any]]] = [
     (a_dataclass, lambda: Moments(X * 0, 0)),
     (what_is_returned, lambda: Held(m=X * 1, view=X[1:] * 1)),
     (written_in_place, lambda: Held(m=X * 1, old=X * 1)),
+    (
+        beside_objects_without_attributes,
+        lambda: Held(seen=[], plain=Held(), kept={"x": []}, none={}, some=[Held(), {}], x=X * 1),
+    ),
 ]
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 
+import pliant
 from pliant.core.types import Type
+from pliant.errors import PlanWarning
 from pliant.kernel.check.memory import Memory, Region
 from pliant.kernel.check.order import Access, Level, are_in_different_rows, comes_before
 from pliant.kernel.ir import Affine, Buffer, Load, Var
@@ -50,6 +55,16 @@ def found(seed: int, gap: int = 1) -> tuple[bool, bool]:
     same = gap == 1 and rng.random() < 0.5
     gaps = () if gap == 1 else (gap,)
     return comes_before(first, second, levels, same=same, gaps=gaps), meet(first, second, levels, same=same, gap=gap)
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("extents", [(), (1,), (1, 1), (2,), (1, 3)])
+def test_what_is_not_known_is_later_only_where_there_is_a_later_point(extents: tuple[int, ...], same: bool) -> None:
+    loops = [Var(n) for n in extents]
+    known, unknown = (Access(0, 8, dict.fromkeys(loops, 8), is_known=is_known) for is_known in (True, False))
+    for first, second in ((known, unknown), (unknown, known), (unknown, unknown)):
+        is_before = comes_before(first, second, [Level(v, v) for v in loops], same=same)
+        assert is_before == (same or max(extents, default=1) > 1)
 
 
 @pytest.mark.parametrize("gap", [1, 2, 3])
@@ -110,3 +125,16 @@ def test_rows_that_are_derived_to_be_different_are() -> None:
             seen += 1
             assert all([bytes_of(a, loops, n).isdisjoint(bytes_of(b, others, n)) for n in range(8)]), (a, b)
     assert seen > 100
+
+
+def test_a_plan_for_an_element_from_another_at_places_of_run_time_is_right() -> None:
+    def f(m: Any) -> Any:
+        x, y = m[0], m[1]
+        for k in range(8):
+            x[k % 4] += y[k % 3]
+        return m.sum()
+
+    m = np.arange(36.0).reshape(6, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlanWarning)
+        assert pliant.jit(f)(m.copy()) == f(m.copy())

@@ -221,7 +221,7 @@ def at(origin: Origin) -> Generator[None]:
 
 
 def here(skipped: int = 0) -> Origin:
-    """The innermost frame outside Pliant and NumPy, or the one set by `at`; looks beyond `skipped` callers."""
+    """The innermost frame outside Pliant, NumPy and SciPy, or the one set by `at`; looks beyond `skipped` callers."""
     override = _state.override
     if override is not None:
         return override
@@ -237,13 +237,23 @@ def here(skipped: int = 0) -> Origin:
     return NOWHERE
 
 
+def runs_in(library: str) -> bool:
+    """Whether the user's innermost frame has called a function of a library, in which this happens."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and _is_ours(name := frame.f_code.co_filename):
+        if any([f"{sep}{library}{sep}" in name for sep in "/\\"]):
+            return True
+        frame = frame.f_back
+    return False
+
+
 _ours: dict[str, bool] = {}  # by file name: this runs for every value
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file belongs to Pliant, NumPy, optree, JAX or Python itself."""
+    """Whether a file belongs to Pliant, NumPy, SciPy, optree, JAX or Python itself."""
     inside = name.startswith((_PLIANT, "<frozen", "<__array_function__"))
     if name.startswith(_PYTHON) and "-packages" not in name:
         return True
-    libraries = ("numpy", "optree", "site-packages/jax", "site-packages\\jax")
+    libraries = ("numpy", "scipy", "optree", "site-packages/jax", "site-packages\\jax")
     return inside or any([f"{sep}{library}{sep}" in name for sep in "/\\" for library in libraries])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, cast, final
 import numpy as np
 
 from pliant.core.ir import Value
-from pliant.core.origin import CodeOrigin, here
+from pliant.core.origin import CodeOrigin, here, runs_in
 from pliant.core.types import DTYPES, Type
 from pliant.errors import DTypeError, LayoutError, ReadOnlyError, ShapeError, TracedValueError, UnsupportedError
 from pliant.frontend.alias import Shared
@@ -22,6 +22,10 @@ from pliant.frontend.tracing import Storage, current, is_tracing, short_of, stri
 from pliant.frontend.view import ImagLens, Lens, RealLens, WholeLens, chained, is_static, look
 
 _GROW = ": arrays do not grow; np.append(x, y) makes a new one"
+_SCIPY: Final = (
+    "say it with NumPy, as np.linalg.inv for scipy.linalg.inv, or with ufuncs of scipy.special; or call it before or "
+    "after the compiled function"
+)
 INSTEAD: Final[dict[str, str]] = {"append": _GROW, "extend": _GROW}
 """Method of other sequences → what to do instead."""
 
@@ -189,8 +193,11 @@ class TracedArray(Shown):
 
     def _needs_value(self, wanted: str, hint: str) -> TracedValueError:
         what = "a traced number" if not self.shape else "a traced array"
+        who = "Python"
+        if runs_in("scipy"):
+            who, hint = "SciPy, whose functions are not traced,", _SCIPY
         error = TracedValueError(
-            f"Python needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint
+            f"{who} needs {wanted} here, but {what} {self.type} has no value while tracing", hint=hint
         )
         asked(self.value)  # what asks may raise another error
         return error.at(("needed here", here()), ("made here", self.value.origin)).needing(self.value)

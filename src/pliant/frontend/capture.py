@@ -52,6 +52,7 @@ from pliant.frontend.control.walked import Walked, going_on
 from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawing, drawn_once, of_numpy
 from pliant.frontend.elements import Elements
+from pliant.frontend.evaluated import evaluated
 from pliant.frontend.failures import is_trial
 from pliant.frontend.flat import Flat
 from pliant.frontend.functions.of_numbers import attribute as number_or_array
@@ -96,6 +97,7 @@ class Reader(Elements):
     instrumented. What is read becomes a guard."""
 
     slice = slice
+    evaluated = staticmethod(evaluated)
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace)

@@ -22,7 +22,7 @@ from pliant.frontend.control.rewrite import BLOCK, RUNTIME, controlled
 from pliant.frontend.control.syntax import COMPARISONS, THUNK, calling, is_pure, placed, runtime
 from pliant.frontend.definitions import codes_in, definition_of
 
-READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", *RUNTIME)
+READERS: Final = ("attribute", "item", "each", "callee", "inplace", "binary", "slice", "evaluated", *RUNTIME)
 """What the rewritten code calls; the caller of `rewritten` provides them."""
 
 _NAME: Final = "__pliant_function__"
@@ -182,6 +182,13 @@ class _Rewriter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name.startswith("__pliant_"):
             return node
+        if name in ("eval", "exec"):
+            around = [
+                placed(ast.Call(placed(ast.Name(n, ast.Load()), node), [], []), node) for n in ("globals", "locals")
+            ]
+            made = calling("evaluated", node, node.func, *around, *node.args)
+            made.keywords = node.keywords
+            return made
         one = name in ("max", "min") and len(node.args) == 1
         if name in _OVER_ELEMENTS or one:
             whole = [placed(ast.Constant(True), node)] * 2 if one or name in _WHOLE else []

@@ -59,4 +59,44 @@ def product_of_lists(x: Any, n: int) -> Any:
     return np.array(c)
 
 
-GRIDS = (knapsack, distance, counted_pairs, rows_read_and_written, product_of_lists)
+def turned_in_pairs(x: Any, n: int) -> Any:
+    a = [[x[3 * i + j] for j in range(3)] for i in range(3)]
+    for _ in range(6):
+        for p in range(3):
+            for q in range(3):
+                if a[p][q] > 0:
+                    for k in range(3):
+                        u, v = a[k][p], a[k][q]
+                        a[k][p], a[k][q] = 0.5 * u - 0.1 * v, 0.1 * u + 0.5 * v
+    return a
+
+
+def written_at_known_places_too(x: Any, n: int) -> Any:
+    a = [[1.0, 2.0, x[0]], [x[1], 4.0, 2.0]]
+    for i in range(9):
+        k = int(abs(x[i])) % 2
+        a[0][1] = a[0][1] * 0.5 + x[i]
+        if x[i] > 0:
+            a[k][1] = x[1]
+        else:
+            a[1][0] = a[k][1] * 0.5
+            a[0][k] = x[2]
+        a[1][2] += a[0][1]
+    return a
+
+
+def by_rows_and_by_elements(x: Any, n: int) -> Any:
+    a = [[x[0], 2.0], [3.0, 4.0]]
+    for i in range(9):
+        k = int(abs(x[i])) % 2
+        a[0][k] = a[0][1] + x[i]
+        a[k][0] = a[0][1] * 0.3
+        a[k][k] = a[0][1] - a[1][k]
+        a[1][k] = a[0][0] * x[i]
+    return a
+
+
+GRIDS = (
+    knapsack, distance, counted_pairs, rows_read_and_written, product_of_lists, turned_in_pairs,
+    written_at_known_places_too, by_rows_and_by_elements,
+)  # fmt: skip

@@ -359,6 +359,14 @@ def table_with_a_default(x: Any, n: int) -> Any:
     return sums["a"] + sums["b"]
 
 
+def neighbours_swapped_and_written(x: Any, n: int) -> Any:
+    rows = [x[k : k + 2].copy() for k in range(7)]
+    for i in range(len(rows) - 1):
+        rows[i], rows[i + 1] = rows[i + 1], rows[i]
+        rows[i][0] += x[i]
+    return np.array(rows)
+
+
 LISTS = (
     appended_and_read, two_before, appended_states, appended_in_place, written_after_it_was_appended,
     elements_written_later, two_at_a_step, pairs_appended, one_in_either_branch, rows_of_a_table, numbers_stay_known,
@@ -366,9 +374,10 @@ LISTS = (
     inner_function_that_binds, left_from_inside_a_with, tried, matched, members, pythons_numbers, iterators,
     accepted_or_not, rebound_until_close, bound_to_one_of_two,
     written_by_a_number, written_in_branches, text_of_the_index, row_after_row, queue_of_numbers,
-    objects_of_a_step, queue, heap_and_iterator, table_with_a_default,
+    objects_of_a_step, queue, heap_and_iterator, table_with_a_default, neighbours_swapped_and_written,
 )  # fmt: skip
 UNROLLED = (
     written_after_it_was_appended, text_of_the_index, objects_of_a_step, queue, heap_and_iterator,
+    neighbours_swapped_and_written,
 )  # fmt: skip
 """Of these, the ones whose loops have no form that a step keeps."""

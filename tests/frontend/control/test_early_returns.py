@@ -98,8 +98,45 @@ def nested(x: Any) -> Any:
     return c
 
 
+def a_list_that_becomes_an_array(x: Any) -> Any:
+    history = []
+    while True:
+        history.append(x)
+        x = x * 0.5
+        if x[0] < 1.0:
+            history = np.array(history)
+            return history.sum(axis=0) * history[0]
+
+
+def a_list_in_place_of_another(x: Any) -> Any:
+    seen, other = [x[0]], [x[1]]
+    for k in range(8):
+        x = x * 0.9
+        if x[0] > 10.0:
+            seen = [x[0], x[1], x[2]]
+            return seen[1] * x
+        seen.append(x[1] * k)
+        if x[0] > 4.0:
+            other = seen
+            return x + other[-1]
+        other.append(seen[-1])
+    return x * seen[2] + other[3]
+
+
+def a_dict_that_becomes_a_number(x: Any) -> Any:
+    found = {"a": x[0], "b": x}
+    for _ in range(6):
+        if x[0] > 5.0:
+            found = found["a"] * 2
+            return found * x
+        found["b"] = found["b"] * 0.5 + x
+        x = x + 1
+    return found["b"]
+
+
 PROGRAMS: list[Callable[[Any], Any]] = [
-    bound_after, bound_in_both, rebound, two_names, views, out_of_a_loop, out_of_a_long_loop, nested
+    bound_after, bound_in_both, rebound, two_names, views, out_of_a_loop, out_of_a_long_loop, nested,
+    a_list_that_becomes_an_array, a_list_in_place_of_another, a_dict_that_becomes_a_number,
 ]  # fmt: skip
 
 

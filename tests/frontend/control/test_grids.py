@@ -32,3 +32,16 @@ def test_lists_that_are_one_list_are_no_table() -> None:
 
     with pytest.raises(TracedValueError, match="Python needs an int here"):
         pliant.jit(f)(X)
+
+
+def test_rows_of_other_lengths_by_a_condition() -> None:
+    def f(x: Any) -> Any:
+        table = [[1.0, 2.0], [3.0, 4.0]]
+        if x[0] > 0:
+            table[0].append(5.0)
+        else:
+            table[int(x[1]) % 2][0] = 7.0
+        return table[0][1] + len(table[0])
+
+    for x in (X, -X):
+        assert pliant.jit(f)(x) == f(x)

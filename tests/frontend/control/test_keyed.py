@@ -334,3 +334,45 @@ def test_the_gradient_of_what_tuples_choose():
 def test_a_tuple_that_is_no_key_raises():
     with pytest.raises(KeyError):
         pliant.jit(lambda n: PRICES[n[0], 1])(np.array([5]))
+
+
+def filled_but_for_one(x: Any, y: Any) -> Any:
+    table = {(0, 0): 0.5}
+    for i in range(len(x) + 1):
+        for j in range(len(y) + 1):
+            if i == 0 and j == 0:
+                continue
+            table[i, j] = x[i - 1] * y[j - 1]
+    return table[len(x), len(y)] + table[0, 1] * len(table)
+
+
+def filled_under_a_condition(x: Any, y: Any) -> Any:
+    table = {(0, 0): 0.5}
+    for i in range(len(x)):
+        for j in range(0, len(y), 2):
+            if i + j > 0:
+                table[i, j] = x[i] * y[j] + table[0, 0]
+    return sum(table.values()) + table[len(x) - 1, 2]
+
+
+def filled_beside_a_name(x: Any, y: Any) -> Any:
+    table = {("a", 0): x[0], ("a", 1): x[1]}
+    for i in range(len(x)):
+        table["a", i] = x[i] * y[0]
+    return [*table.values()]
+
+
+def filled_from_neighbours(x: Any, y: Any) -> Any:
+    table = {(i, 0): x[0] * i for i in range(len(x))} | {(0, j): y[0] * j for j in range(len(y))}
+    for i in range(1, len(x)):
+        for j in range(1, len(y)):
+            table[i, j] = min(table[i - 1, j], table[i, j - 1]) + abs(x[i] - y[j])
+    return table[len(x) - 1, len(y) - 1]
+
+
+@pytest.mark.parametrize("f", [
+    filled_but_for_one, filled_under_a_condition, filled_beside_a_name, filled_from_neighbours,
+])  # fmt: skip
+def test_a_dict_filled_at_pairs_of_indices(f: Callable[[Any, Any], Any]):
+    x, y = np.linspace(-1.0, 2.0, 4), np.array([0.5, 2.0, -1.5])
+    np.testing.assert_allclose(pliant.jit(f)(x, y), f(x, y), rtol=1e-14)

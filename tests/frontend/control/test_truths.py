@@ -41,3 +41,45 @@ def test_a_list_by_answers_in_a_loop() -> None:
 
     assert pliant.jit(f)(X) == f(X)
     np.testing.assert_allclose(pliant.grad(f)(X), [sum(range(2, 12)), 0, 0])
+
+
+def refused(x: Any) -> Any:
+    """What no trace gets through."""
+    return np.nditer(x)
+
+
+def by_a_number(x: Any, bound: Any) -> Any:
+    found = np.flatnonzero(x > 0)
+    if found.size and bound is not None:
+        found = refused(found)
+    return found
+
+
+def by_an_element(x: Any, bound: Any) -> Any:
+    return refused(x) if x[0] and (x[1] > 0 or x.size) and bound else x * 2
+
+
+def by_one_of_two(x: Any, bound: Any) -> Any:
+    if not (int(x[0]) or bound is None):
+        return refused(x)
+    return x * 3
+
+
+def in_a_loop(x: Any, bound: Any) -> Any:
+    for v in x:
+        if len(x[x > v]) and bound is not None and bound > 1:
+            x = refused(x)
+        x = x + v
+    return x
+
+
+def while_it_holds(x: Any, bound: Any) -> Any:
+    while x[0] and bound:
+        x = refused(x)
+    return x
+
+
+@pytest.mark.parametrize("f", [by_a_number, by_an_element, by_one_of_two, in_a_loop, while_it_holds])
+def test_what_a_known_part_of_a_condition_rules_out_is_not_traced(f: Callable[..., Any]) -> None:
+    for x in (X, -X, X * 0):
+        np.testing.assert_array_equal(pliant.jit(f)(x, None), f(x, None))

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.linalg
 import scipy.special
+import scipy.stats
 from scipy.special import log_softmax, logsumexp, softmax
 
 import pliant
+from pliant.errors import TracedValueError
 from pliant.testing import check_gradient
 
 RNG = np.random.default_rng(0)
@@ -52,3 +56,35 @@ def test_special_values_and_dtypes(f: Callable[[Any], Any], dtype: str, x: Any) 
         made, wanted = pliant.jit(f)(given), f(given)
     np.testing.assert_allclose(made, wanted, rtol=1e-6)
     assert np.result_type(made) == np.result_type(wanted)
+
+
+LIBRARY: Any = scipy
+
+
+def inverted(x: Any) -> Any:
+    return LIBRARY.linalg.inv(np.outer(x, x))
+
+
+def density(x: Any) -> Any:
+    y = x * 2
+    return LIBRARY.stats.norm.logpdf(y).sum()
+
+
+def integral(x: Any) -> Any:
+    def slope(t: Any) -> Any:
+        return t * x[0]
+
+    return LIBRARY.integrate.quad(slope, 0, 1)[0]
+
+
+@pytest.mark.parametrize(("f", "line"), [
+    (inverted, "return LIBRARY.linalg.inv(np.outer(x, x))"), (density, "return LIBRARY.stats.norm.logpdf(y).sum()"),
+    (integral, "return LIBRARY.integrate.quad(slope, 0, 1)[0]"),
+])  # fmt: skip
+def test_another_function_is_refused_at_the_users_line(f: Callable[[Any], Any], line: str) -> None:
+    with pytest.raises(TracedValueError, match="SciPy, whose functions are not traced, needs a ") as caught:
+        pliant.jit(f)(np.arange(3.0))
+    place, text, *_ = str(caught.value).partition("  --> ")[2].splitlines()
+    assert place.endswith(f"in {f.__name__}: needed here")
+    assert text.strip() == line
+    assert "hint: say it with NumPy" in str(caught.value)

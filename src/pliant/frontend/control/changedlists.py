@@ -122,19 +122,27 @@ class Lists:
         return element is not None
 
     def before(self, place: Place, content: list[Any]) -> list[Any]:
-        """What a list holds before the loop whose `content` was noted when some of its items were written already, or
-        were given to the step."""
+        """What a list, or the lists in it, hold before the loop. Its `content` was noted when some of the items were
+        written already, or were given to the step."""
+        if place.kind == "rows":
+            rows = zip(place.holder, content, strict=True)
+            return [self.with_firsts(row, elements, place) for row, elements in rows]
+        return self.with_firsts(place.holder, content, place)
+
+    def with_firsts(self, holder: list[Any], content: list[Any], place: Place) -> list[Any]:
+        """The content of a list at a place, with those of its items that are written by themselves as they are before
+        the loop."""
+        effects = self.region.effects
+        noted = [*effects]
+        whole = place_of("whole", holder)
+        if whole in noted[: noted.index(place)]:
+            place, content = whole, effects[whole]
+        given = {p: self.entry[p] for p in self.plan.plans if p.number == whole.number and p.kind == "item"}
+        earlier = [p for p in noted[: noted.index(place)] if p.number == whole.number and p.kind == "item"]
         found = [*content]
-        for item, first in self.items_of(place).items():
+        for item, first in ({p: effects[p] for p in earlier} | given).items():
             found[item.key] = first
         return found
-
-    def items_of(self, place: Place) -> dict[Place, Any]:
-        """The items of a list that are written by themselves, with what they are before the loop."""
-        given = {p: self.entry[p] for p in self.plan.plans if p.number == place.number and p.kind == "item"}
-        noted = [*self.region.effects]
-        earlier = [p for p in noted[: noted.index(place)] if p.number == place.number and p.kind == "item"]
-        return {p: self.region.effects[p] for p in earlier} | given
 
     def is_better_unrolled(self, before: list[Any], now: list[Any]) -> bool:
         """Whether a list of arrays is only read, about once: to make them one array would copy them all."""

@@ -111,7 +111,7 @@ class Front:
             "a list cannot be a result where a condition decides how many elements it has that is known only at run "
             "time",
             hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
-        )
+        ).at(("made here", self.count.origin))
 
     def refused(self, what: str = "") -> UnsupportedError:
         """The error of a use that needs to know how many elements there are."""

@@ -153,8 +153,9 @@ class Round:
         plan.storages += [s for s in self.region.written if s not in self.heads.contents and s not in self.heads.probes]
         effects = self.region.effects
         lists = {p.number: n for n, p in enumerate(effects) if p.kind == "whole" and type(p.holder) is list}
+        rows = [number for p in effects for number in p.rows]
         for n, (place, content) in enumerate(effects.items()):
-            if place in plan.plans or place in plan.bound:
+            if place in plan.plans or place in plan.bound or place.number in rows:
                 continue
             if place.kind == "item" and lists.get(place.number, n) < n:  # of a list that the step has changed before
                 continue
@@ -168,8 +169,10 @@ class Round:
             self.heads.bound[place] = self.entry[place] = content
             plan.plans[place] = None
         whole = [p.number for p in plan.tables if p.kind == "whole"]
-        for place in [p for p in plan.plans if p.kind == "item" and p.number in whole]:
+        for place in [p for p in plan.plans if p.kind == "item" and p.number in (*whole, *rows)]:
             del plan.plans[place]
+        for place in [p for p in plan.tables if p.number in rows]:
+            del plan.tables[place]
         self.check_containers()
         self.moves = self.moved()
         self.pairs = self.ends()

@@ -332,6 +332,8 @@ class Join:
         for n, side in enumerate(self.sides):
             if is_void(contents[n]) and not is_void(contents[1 - n]) and is_over(side):
                 return self.lone(contents[1 - n], 1 - n)
+            if place.kind == "name" and is_over(side) and self.is_as_before(contents[1 - n], 1 - n):
+                return partial(_same, contents[1 - n])
         if any(map(is_void, contents)) and place.kind == "name":
             return name_of_two(self, contents, place)
         if place.kind == "whole" and len(contents[0]) == len(contents[1]) and all(map(operator.is_, *contents)):
@@ -342,6 +344,10 @@ class Join:
             if made is not None:
                 return made
         return name_by_ways(self, contents, place, self.joined(contents[0], contents[1], place.text))
+
+    def is_as_before(self, x: Any, side: int) -> bool:
+        """Whether it is a container or an object that was there before a block, which another place says all about."""
+        return next(containers(x), None) is x and id(x) not in self.sides[side].region.born
 
     def signal(self, one: Signal | None, two: Signal | None) -> Recipe:
         """How the blocks were left."""

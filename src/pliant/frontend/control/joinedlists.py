@@ -26,7 +26,10 @@ class Slots(Protocol):
 
 def listed(join: Slots, contents: Sequence[list[Any]], place: Place) -> Recipe | None:
     """A list as the elements of arrays, one for each of their parts; None if they are better chosen one by one."""
-    element = nested(*contents) if place.kind == "rows" else like([*contents[0], *contents[1]])
+    is_grid = place.kind == "rows"
+    if is_grid and len({len(row) for rows in contents for row in rows}) > 1:
+        return None
+    element = nested(*contents) if is_grid else like([*contents[0], *contents[1]])
     if element is None or (element.has_arrays and not any(map(are_rows, contents))):
         return None
     table, sides = Table(place, contents[0], element), list[list[Value]]()

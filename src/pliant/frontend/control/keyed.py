@@ -4,6 +4,7 @@ a place in a list."""
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
@@ -63,8 +64,12 @@ def place_among(keys: list[Any], key: Any, missing: Exception | None = None) -> 
     return place_in(keys, key)
 
 
-def taken_by_index(key: Any) -> range:
-    """The numbers that a key is at the steps of a loop, if it is the index of one; none if it is something else."""
+def taken_by_index(key: Any) -> Iterable[Any]:
+    """The keys that a key is at the steps of loops, if it is the index of one, or a tuple of such and of known ones;
+    none if it is something else."""
+    if type(key) is tuple:
+        parts = cast("tuple[Any, ...]", key)
+        return itertools.product(*[taken_by_index(part) if _is_open(part) else (part,) for part in parts])
     size = size_of(key) if type(key) is TracedArray and key.type.kind in "iu" else size_of(0)
     low, high = size.range
     if len(size.terms) != 1 or not isinstance(size.atoms[0].op, Param) or low is None or high is None:

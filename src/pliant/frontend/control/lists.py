@@ -38,11 +38,11 @@ ASKING: Final = frozenset((
 
 
 def asked(x: Any) -> Any:
-    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says, of an array
-    of one element, that one."""
+    """What is asked for its truth: of a list, whether it has elements, of an object, what its class says, of a number,
+    or an array of one, whether that is not zero."""
     if type(x) is OrNone:
         return truth(x, asked)
-    if type(x) is TracedArray and x.shape and x.size == 1:
+    if type(x) is TracedArray and x.size == 1 and (x.shape or x.type.dtype != "bool"):
         return with_kind(value_of(x.reshape(()), "bool"), TRUTH) if x.concrete is None else bool(x)
     whole(x)
     front = front_of(x)

@@ -48,7 +48,7 @@ def put(place: Place, made: Any) -> None:
     """Change a place for good, as far as a region around this allows."""
     if made is place.get():
         return
-    if type(made) is Unbound and place.kind == "whole":
+    if type(made) is Unbound and place.is_whole:
         raise UnsupportedError(
             f"{place.text} gets other elements under a condition that is known only at run time",
             hint=_QUEUE if isinstance(place.holder, deque) else _ARRAY,

@@ -79,6 +79,11 @@ class Place:
         return self.kind in ("whole", "rows")
 
     @property
+    def rows(self) -> list[int]:
+        """The ids of the lists of which it is all items."""
+        return [id(row) for row in self.holder] if self.kind == "rows" else []
+
+    @property
     def text(self) -> str:
         """The place as the user wrote it."""
         if self.kind == "item":
@@ -97,10 +102,12 @@ def place_of(kind: str, holder: Any, key: Any = None) -> Place:
 
 
 def distinct(places: Iterable[Place]) -> list[Place]:
-    """The places, each once, without the items of containers that are among them as a whole."""
+    """The places, each once, without the items of containers that are among them as a whole, and without lists whose
+    items are among them as rows."""
     found = dict.fromkeys(places)
-    whole = {p.number for p in found if p.is_whole}
-    return [p for p in found if p.kind != "item" or p.number not in whole]
+    rows = {number for p in found for number in p.rows}
+    whole = rows | {p.number for p in found if p.is_whole}
+    return [p for p in found if p.number not in (whole if p.kind == "item" else rows if p.kind == "whole" else ())]
 
 
 def cells_of(names: Iterable[str], *blocks: Callable[..., Any] | None) -> list[Place]:

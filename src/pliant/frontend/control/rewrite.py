@@ -52,6 +52,7 @@ RUNTIME: Final = (
 
 BLOCK: Final = "__pliant_block_"  # how the name of every block begins
 SIGNAL: Final = "__pliant_signal__"
+LEFT: Final = "__pliant_left__"  # the signal of the body of a `try` or `with`, while its other parts have theirs
 _BLIND: Final = frozenset(("locals", "eval", "exec", "vars", "dir"))
 _OF_OBJECTS: Final = ("vars", "dir")  # which look at the names of a function only if nothing is given to them
 
@@ -164,15 +165,15 @@ class _Statements:
     ) -> list[ast.stmt]:
         """A `with` or `try` that is left from inside: how its body is left is looked at after its end."""
         before, self.definitions = self.definitions, list[ast.stmt]()
-        signal = placed(ast.Name(SIGNAL, ast.Load()), node)
         bound = strings(names.bound(rest), node)
-        follow = calling("after", node, signal, self.made(rest, node, loop), bound)
-        block = self.made(node.body, node, loop)
-        run = placed(ast.Call(block, [], []), node)
-        node.body = [placed(ast.Assign([placed(ast.Name(SIGNAL, ast.Store()), node)], run), node)]
+        follow = calling("after", node, placed(ast.Name(LEFT, ast.Load()), node), self.made(rest, node, loop), bound)
+        run = placed(ast.Call(self.made(node.body, node, loop), [], []), node)
+        targets = [placed(ast.Name(LEFT, ast.Store()), node)]
+        start = placed(ast.Assign(targets, placed(ast.Constant(None), node)), node)  # if a handler runs to its end
+        node.body = [placed(ast.Assign(targets, run), node)]
         definitions, self.definitions = self.definitions, before
         kept = self.statement(node, in_block, loop)
-        return [*definitions, *kept, placed(ast.Return(self.outcome(follow, in_block)), node)]
+        return [*definitions, start, *kept, placed(ast.Return(self.outcome(follow, in_block)), node)]
 
     def is_taken(self, node: ast.stmt, loop: str | None) -> bool:
         """Whether a statement becomes a call: not if it binds global names, or leaves a loop that is none."""
@@ -261,7 +262,7 @@ class _Statements:
         """The name of a block's function, which is defined before the statement; None if it is empty."""
         if not body:
             return placed(ast.Constant(None), at)
-        bound = names.bound(body) - {SIGNAL}
+        bound = names.bound(body) - {SIGNAL, LEFT}
         self.declared |= bound
         inner = self.test_block(body) if is_test else self.block(body, in_block=True, loop=loop)
         shared = sorted(bound & (self.locals | self.nonlocals))

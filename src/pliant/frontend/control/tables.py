@@ -180,14 +180,16 @@ def share(elements: Sequence[Any]) -> None:
 
 @contextmanager
 def sharing() -> Generator[Callable[[], None]]:
-    """What takes back what is noted inside, as an error does."""
-    shared = current().outermost.copied
-    count = len(shared)
+    """What takes back what is noted inside, of arrays and of objects, as an error does."""
+    top = current().outermost
+    shared, count, kept = top.copied, len(top.copied), len(top.kept)
 
     def take_back() -> None:
         for storage, writeable in reversed(shared[count:]):
             storage.writeable = writeable
         del shared[count:]
+        for key in [*top.kept][kept:]:
+            del top.kept[key]
 
     try:
         yield take_back

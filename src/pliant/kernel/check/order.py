@@ -101,12 +101,12 @@ def comes_before(
         return False
     common = {*first.fixed} & {*second.fixed}
     first, second = _without(first, common), _without(second, common)
-    if not first.is_known or not second.is_known:
-        return True
-    distances = [_later(first, second, levels, n, gap) for n, gap in _counted(levels, gaps)]
+    distances = [d for n, gap in _counted(levels, gaps) if (d := _later(first, second, levels, n, gap))]
     if same:
         distances.append(_at_same_point(first, second, levels))
-    return any([d.reaches_zero(first.width, second.width) for d in distances if d])
+    if not first.is_known or not second.is_known:
+        return bool(distances)  # of one point none is later
+    return any([d.reaches_zero(first.width, second.width) for d in distances])
 
 
 def are_in_different_rows(first: Access, second: Access) -> bool:
