@@ -19,10 +19,12 @@ import numpy as np
 
 from pliant.core.inner import functions_of
 from pliant.core.ir import Function, Node, Param, Value, nodes, substitute
+from pliant.core.origin import here
 from pliant.core.scope import scope
+from pliant.errors import TracedValueError
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
-from pliant.frontend.tracing import Trace, thread
+from pliant.frontend.tracing import Trace, current, thread
 from pliant.transforms.evaluate import run
 
 MOST: Final = 64  # numbers of one program
@@ -91,14 +93,16 @@ class Deciding:
 
     def wanted_of(self, error: BaseException) -> int | None:
         """The number without which the trace failed, if data decide it."""
-        for value in values_of(error) if len(self.needs.wanted) < MOST else ():
-            if value.type.kind in KINDS:
-                root = self._at_root(value)
-                self._look_at(root)
-                name = self.names[root]
-                if name is not None and name not in self.needs.wanted and self._content(root) is not None:
-                    return name
-        return None
+        found = next((value for value in values_of(error) if self.can_be_known(value)), None)
+        return None if found is None else self.names[self._at_root(found)]
+
+    def can_be_known(self, value: Value) -> bool:
+        """Whether the next trace knows a value, if this one asks for it."""
+        root = self._at_root(value)
+        self._look_at(root)
+        name = self.names[root]
+        is_new = name is not None and name not in self.needs.wanted and len(self.needs.wanted) < MOST
+        return is_new and value.type.kind in KINDS and self._content(root) is not None
 
     def of(self, value: Value) -> Any:
         """A value as an array, if it is one of those that are wanted, or a number that follows from them; else None."""
@@ -181,6 +185,18 @@ class Deciding:
         if not self.used:
             return None
         return Decided(Function("decided", fn.params, tuple(self.used)), [*self.used.values()])
+
+
+def truth_of(value: Value, what: str) -> bool | None:
+    """A truth value that a program is made for; None if data cannot decide it. what: it says, for the error of the trace
+    that is done again with it known."""
+    needs = current().outermost.needs
+    found = thread.deciding.of(value) if thread.deciding is not None else None
+    if found is not None:
+        return bool(found)
+    if needs.decides and needs.deciding.can_be_known(value):
+        raise TracedValueError(f"{what} must be known while tracing").at(("here", here())).needing(value)
+    return None
 
 
 def _told(value: Value, content: Any) -> str:
