@@ -47,6 +47,8 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return x.__traced__()
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
+    if isinstance(x, np.poly1d):
+        return as_traced(x.coeffs, what)
     if hasattr(x, "__array__"):
         return as_traced(_captured(x, what))
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))

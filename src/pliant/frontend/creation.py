@@ -235,6 +235,9 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
 WALKED: Final[dict[Any, Callable[..., Any]]] = {np.fromiter: fromiter}
 """What to do where an argument is an iterator, of which nothing is known before it is gone over."""
 
+OF_POLYNOMIALS: Final = frozenset((np.polyadd, np.polysub, np.polymul, np.polydiv, np.polyder, np.polyint))
+"""What makes polynomials of polynomials."""
+
 _DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
 
@@ -258,6 +261,9 @@ class Maker:
         if function in WALKED:
             return WALKED[function](*args, **options)
         args = tuple([array_of_list(a) for a in args])
+        if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
+            made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
+            return tuple(map(np.poly1d, made)) if isinstance(made, tuple) else np.poly1d(made)
         if args and is_sequence(args[0]) and function in OF_LISTS and any(map(is_part, args[0])):
             args = (cast("Any", np.stack)(args[0]), *args[1:])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
