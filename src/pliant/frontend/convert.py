@@ -351,8 +351,15 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
-    extents = as_tuple(list(shape) if isinstance(shape, range) else shape)
-    return tuple(integer_of(n) for n in extents)
+    return tuple([integer_of(n) for n in along_axes(shape)])
+
+
+def along_axes(shape: Any) -> tuple[Any, ...]:
+    """What a shape argument has for each axis: the elements of a sequence, a range, or an array of one axis."""
+    is_line = isinstance(shape, TracedArray | np.ndarray) and len(shape.shape) == 1
+    if is_line and not isinstance(shape, np.ndarray):
+        shape = shape if shape.concrete is None else shape.concrete
+    return tuple(shape) if is_line or isinstance(shape, range) else as_tuple(shape)
 
 
 def extents_of(shape: Any) -> tuple[int, ...]:

@@ -110,7 +110,7 @@ def polyfit(
 
 
 def _begun(p: Any) -> TracedArray:
-    """Coefficients from the first one that is not 0, as far as data decide which one that is; the last one if all are."""
+    """Coefficients from the first one that is not 0, which data decide; the last one if all are."""
     made = xp.atleast_1d(as_traced(p))
     if made.ndim != 1:
         raise DomainError("Polynomial must be 1d only.").at(("here", here()))
