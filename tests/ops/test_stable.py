@@ -132,7 +132,9 @@ SQUARES: tuple[tuple[Callable[..., Any], float], ...] = (
 
 
 @pytest.mark.parametrize(("f", "slope"), SQUARES)
-def test_squares_of_roots_have_the_derivative_at_zero_that_differences_have(f: Callable[..., Any], slope: float) -> None:
+def test_squares_of_roots_have_the_derivative_at_zero_that_differences_have(
+    f: Callable[..., Any], slope: float
+) -> None:
     assert pliant.grad(f)(0.0) == pytest.approx(slope)
     assert pliant.grad(f)(2.0) == pytest.approx((f(2.0 + 1e-6) - f(2.0 - 1e-6)) / 2e-6)
     with np.errstate(invalid="ignore"):

@@ -207,8 +207,11 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """The same for arrays whose extents are known only at run time, as of lists of which that is so."""
 
-OF_LISTS: Final = (np.array, np.asarray, np.asanyarray)
-"""Those that make one array of a list of such."""
+OF_SEVERAL: Final = frozenset((
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose,
+    np.lexsort, np.ravel_multi_index, np.linalg.multi_dot, np.histogramdd,
+))  # fmt: skip
+"""Functions that take a list of arrays; others make one array of it."""
 
 KNOWN: Final[tuple[Any, ...]] = (np.hanning, np.hamming, np.tril_indices, np.triu_indices, np.diag_indices)
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
@@ -264,8 +267,8 @@ class Maker:
         if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
             made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
             return tuple(map(np.poly1d, made)) if isinstance(made, tuple) else np.poly1d(made)
-        if args and is_sequence(args[0]) and function in OF_LISTS and any(map(is_part, args[0])):
-            args = (cast("Any", np.stack)(args[0]), *args[1:])
+        if function not in OF_SEVERAL:
+            args = tuple([_stacked(a) if is_sequence(a) and any(map(is_part, a)) else a for a in args])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
@@ -293,6 +296,11 @@ class Maker:
 
     def __hash__(self) -> int:
         return hash(self.function)
+
+
+def _stacked(parts: Any) -> Any:
+    """A list of arrays, of which it is known only at run time how many elements they have, as one array."""
+    return cast("Any", np.stack)(parts)
 
 
 def is_part(x: Any) -> bool:

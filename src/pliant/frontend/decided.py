@@ -188,8 +188,8 @@ class Deciding:
 
 
 def truth_of(value: Value, what: str) -> bool | None:
-    """A truth value that a program is made for; None if data cannot decide it. what: it says, for the error that has the
-    function traced again."""
+    """A truth value that a program is made for; None if data cannot decide it. what: it says, for an error by which the
+    function is traced again."""
     needs = current().outermost.needs
     found = thread.deciding.of(value) if thread.deciding is not None else None
     if found is not None:

@@ -164,7 +164,7 @@ OF_OBJECTS: tuple[Callable[..., Any], ...] = (
     lambda c, x: np.poly1d(np.polyfit(x, x**3 + c[0], 2))(x),
     lambda c, x: np.poly1d(c)(x),
     lambda c, x: (np.poly1d(c) + np.poly1d([1, 2.0]) * np.poly1d(c) - 3)(x),
-    lambda c, x: (-np.poly1d(c) ** 2 / 2.0)(x),
+    lambda c, x: (-(np.poly1d(c) ** 2) / 2.0)(x),
     lambda c, x: np.poly1d(c).deriv(2)(x) + np.poly1d(c).integ(m=2, k=[1, 2])(x),
     lambda c, x: np.poly1d(c).c * np.poly1d(c)[1] + np.poly1d(c).order,
     lambda c, x: np.poly1d(c, True)(x) * len(np.poly1d(c)),
