@@ -32,6 +32,7 @@ from pliant.frontend.convert import (
     value_of,
 )
 from pliant.frontend.draws import RandomNamespace
+from pliant.frontend.functions import asserted
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import (
@@ -232,6 +233,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.linspace: ranges.linspace,
     np.isscalar: isscalar,
     np.lib.stride_tricks.as_strided: as_strided,
+    **asserted.TRACED,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
