@@ -356,9 +356,9 @@ def shape_of(shape: Any) -> tuple[int, ...]:
 
 def along_axes(shape: Any) -> tuple[Any, ...]:
     """What a shape argument has for each axis: the elements of a sequence, a range, or an array of one axis."""
-    is_line = isinstance(shape, TracedArray | np.ndarray) and len(shape.shape) == 1
-    if is_line and not isinstance(shape, np.ndarray):
-        shape = shape if shape.concrete is None else shape.concrete
+    if is_traced(shape) and shape.concrete is not None:
+        shape = shape.concrete
+    is_line = (is_traced(shape) or is_array(shape)) and len(shape.shape) == 1
     return tuple(shape) if is_line or isinstance(shape, range) else as_tuple(shape)
 
 

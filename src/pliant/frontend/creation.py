@@ -166,7 +166,7 @@ def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(*args: Any, **options: Any) -> Any:
         arrays = make(*map(known, args), **{name: known(x) for name, x in options.items()})
-        return tuple(map(fresh_concrete, arrays)) if isinstance(arrays, tuple) else fresh_concrete(arrays)
+        return tuple([fresh_concrete(a) for a in arrays]) if is_sequence(arrays) else fresh_concrete(arrays)
 
     return made
 
@@ -268,9 +268,9 @@ class Maker:
         args = tuple([array_of_list(a) for a in args])
         if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
             made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
-            return tuple(map(np.poly1d, made)) if isinstance(made, tuple) else np.poly1d(made)
+            return tuple([np.poly1d(m) for m in made]) if is_sequence(made) else np.poly1d(made)
         if function not in OF_SEVERAL:
-            args = tuple([_stacked(a) if is_sequence(a) and any(map(is_part, a)) else a for a in args])
+            args = tuple([_stacked(a) if is_sequence(a) else a for a in args])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
@@ -301,8 +301,8 @@ class Maker:
 
 
 def _stacked(parts: Any) -> Any:
-    """A list of arrays, of which it is known only at run time how many elements they have, as one array."""
-    return cast("Any", np.stack)(parts)
+    """A list of arrays, if it is known only at run time how many elements they have, as one array."""
+    return cast("Any", np.stack)(parts) if any(map(is_part, parts)) else parts
 
 
 def is_part(x: Any) -> bool:

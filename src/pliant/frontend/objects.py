@@ -11,6 +11,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray, fresh_concrete
+from pliant.frontend.kinds import is_array
 from pliant.frontend.tracing import unknown_dtype
 
 
@@ -64,7 +65,7 @@ class ObjectArray:
 
     def __getitem__(self, key: Any) -> Any:
         made = self.array[key]
-        return ObjectArray(made) if isinstance(made, np.ndarray) else made
+        return ObjectArray(made) if is_array(made) else made
 
     def __eq__(self, other: object) -> Any:
         return self._compared(np.equal, other)
