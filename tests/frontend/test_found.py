@@ -81,6 +81,17 @@ RESULTS: dict[str, Program] = {
     "shifted": lambda x: (np.flatnonzero(x > 0) << 2, 64 >> np.flatnonzero(x > 0)[:3]),
     "parts of complex numbers": lambda x: ((x + 1j)[x > 0].real, (x - 2j)[x > 0].imag),
     "either of none": lambda x: (np.setxor1d(x[x > 99], x[x > 99]), np.setxor1d(x[x > 0], x[x < 2])),
+    "a mask beside places": lambda x: np.outer(x, x)[x > 0, np.argsort(x)[x > 0]],
+    "places beside a mask": lambda x: np.outer(x, x)[np.arange(len(x))[x < 0], x < 0] * 2,
+    "a mask beside as many places": lambda x: np.multiply.outer(x, x - 1)[x > 0, np.flatnonzero(x > 0)],
+    "places as one array": lambda x: np.append(np.where(x > 0), len(x)),
+    "a number before places": lambda x: np.append(-1, np.nonzero(x > 0)),
+    "the size of places": lambda x: np.size(np.where(x > 0)) + np.sum(np.nonzero(x > 0)),
+    "without several": lambda x: (np.delete(x, np.where(x > 0)[0]), np.delete(np.where(x > 0)[0], np.where(x[x > 0] > 1)[0])),
+    "without several columns": lambda x: np.delete(np.outer(x, x + 1), np.flatnonzero(x > 0), axis=1),
+    "without a part": lambda x: (np.delete(x[x > 0], slice(0, 1)), np.delete(x[x > 0], slice(None, None, 2))),
+    "without none": lambda x: (np.delete(x[x > 0], []), np.delete(x, np.flatnonzero(x > 99))),
+    "without a mask": lambda x: np.delete(x[x > 0], x[x > 0] > 1),
     "in a dict": lambda x: {"y": x[x > 0], "k": [np.sum(x > 0)]},
 }  # fmt: skip
 VALUES: dict[str, Program] = {
@@ -108,6 +119,7 @@ LATER: dict[str, Program] = {
     "two of them": lambda x: x[x > 0][[0, -1]],
     "between": lambda x: x[np.where(x > 0)[0][0] : np.where(x > 0)[0][-1] + 1].sum(),
     "without the greatest": lambda x: np.delete(x, np.argmax(x)),
+    "without the first and the last": lambda x: np.delete(x[x > 0], [0, -1]),
 }
 """Those that need an element."""
 

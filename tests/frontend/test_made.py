@@ -52,6 +52,42 @@ def test_python_numbers_of_arrays_and_arrays_of_these(f: Callable[[Any], Any]) -
     np.testing.assert_array_equal(made, expected)
 
 
+SHAPES: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x.reshape(np.array([3, 1])),
+    lambda x: np.reshape(x, np.append(np.shape(x), 1), order="F"),
+    lambda x: x.reshape(np.array(x.shape)[::-1]),
+    lambda x: np.zeros(np.append(np.shape(x), 2)) + x[0],
+    lambda x: np.full(np.array([2, 3]), x),
+    lambda x: np.broadcast_to(x, np.append(2, x.shape)),
+    lambda x: np.tile(x, np.array([2, 1])),
+    lambda x: np.resize(x, np.array([2, 2])),
+    lambda x: np.transpose(np.outer(x, x), np.array([1, 0])),
+    lambda x: np.ones(np.array([(x > 0).sum(), 2])) * x[0],
+    lambda x: x.reshape(np.array([(x > 5).sum() + 1, -1])),
+)
+
+
+@pytest.mark.parametrize("f", SHAPES)
+def test_shapes_that_are_arrays(f: Callable[[Any], Any]) -> None:
+    np.testing.assert_array_equal(pliant.jit(f)(X), f(X), strict=True)
+
+
+UNBOUND: tuple[Callable[[Any], Any], ...] = (
+    lambda x: np.ndarray.copy(x),
+    lambda x: np.ndarray.sum(np.outer(x, x), axis=0) + list(map(np.ndarray.max, [x, x + 1, -x])),
+    lambda x: np.ndarray.reshape(x, (3, 1)).T,
+    lambda x: np.ndarray.__add__(x, 1) * np.float64.__mul__(x[0], 2.0),
+    lambda x: np.ndarray.astype(np.arange(3), float) + np.ndarray.dot(x, x),
+    lambda x: np.ndarray.sum(X) + x,
+)
+
+
+@pytest.mark.parametrize("f", UNBOUND)
+def test_methods_of_classes(f: Callable[[Any], Any]) -> None:
+    np.testing.assert_array_equal(pliant.jit(f)(X), f(X), strict=True)
+    assert np.isfinite(pliant.grad(lambda x: np.sum(f(x)))(X)).all()
+
+
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "item": (lambda x: x.item(), ValueError, r"x.item\(\) needs an array of one element"),
     "fromiter": (lambda x: np.fromiter(x, float, count=7), ValueError, "expected 7 elements, got 3"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import IndexRangeError, UnsupportedError
+from pliant.errors import IndexRangeError
 from pliant.testing import check_gradient
 
 X = np.cos(np.arange(60.0)).reshape(4, 5, 3)
@@ -75,11 +75,36 @@ def test_one_row_after_the_other_where_the_mask_comes_first():
 def test_what_a_mask_cannot_be_beside_is_said():
     mask = X[0, 0] > 0
     for key, error in (
-        ((MASK, [0, 1]), UnsupportedError),
+        ((MASK, [0, 1]), IndexRangeError),
+        ((MASK, [0, 1], MASK), IndexRangeError),
         ((MASK, 0), IndexRangeError),
     ):
-        with pytest.raises(error):
+        with pytest.raises(error, match="boolean index"):
             pliant.jit(lambda x, m, key=key: sets(x, keyed(key, m)))(X.copy(), mask)
+
+
+PAYOFFS, DUE = np.cos(np.arange(12.0)).reshape(4, 3), np.array([0, 2, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda p, t: p[p[:, 0] > 0, t[p[:, 0] > 0]],
+        lambda p, t: p.T[t[p[:, 0] > 0], p[:, 0] > 0].sum(),
+        lambda p, t: sets(p, (p[:, 0] > 0, t[p[:, 0] > 0])),
+        lambda p, t: changes(p, (p[:, 0] > 0, t[p[:, 0] > 0])),
+        lambda p, t: p[None][0, p[:, 0] > 0, t[p[:, 0] > 0]],
+        lambda p, t: p[p[:, 0] > 0, [1]],
+    ],
+)
+def test_masks_beside_places(f: Callable[..., Any]):
+    ours, theirs = PAYOFFS.copy(), PAYOFFS.copy()
+    np.testing.assert_allclose(np.array(pliant.jit(f)(ours, DUE), float), np.array(f(theirs, DUE), float))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-15)
+
+
+def test_what_masks_beside_places_select_is_differentiated():
+    check_gradient(lambda p: np.sum(np.exp(p[p[:, 0] > 0, DUE[p[:, 0] > 0]])), PAYOFFS)
 
 
 def test_selections_are_differentiated():

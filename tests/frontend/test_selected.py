@@ -256,7 +256,6 @@ def test_what_does_not_fit_together_is_an_error(f: Program, error: type[Exceptio
     ("f", "text"),
     [
         (lambda x: np.insert(some(x), [1, 2], 5.0), "np.insert at several places"),
-        (lambda x: np.delete(some(x), [1]), "np.delete of several elements"),
         (lambda x: np.tile(some(x), (2, 2)), "np.tile along more axes than there are"),
         (lambda x: np.repeat(some(x), [1, 2]), "np.repeat of elements different numbers of times"),
         (lambda x: np.pad(some(x), 1, mode="edge"), "np.pad with anything but one number"),

@@ -143,7 +143,6 @@ def test_a_corner_is_numpys(name: str) -> None:
     [
         (lambda x: np.linalg.norm(rows(x), 1, axis=(0, 1)), "np.linalg.norm with ord=1"),
         (lambda x: np.dot(rows(x), np.zeros((2, 3, 2))), "np.dot with more axes"),
-        (lambda x: np.delete(x, np.nonzero(x > 0)[0]), "np.delete of several elements"),
         (lambda x: np.insert(x, np.nonzero(x > 0)[0], 1), "np.insert at several places"),
         (lambda x: np.gradient(x[:4], some(x)), "np.gradient of several axes"),
         (lambda x: np.gradient(some(x), axis=1), "np.gradient of several axes"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pliant
 from pliant.core.build import trace
 from pliant.core.ir import Function, Value
 from pliant.core.types import Type
@@ -19,7 +20,7 @@ from pliant.ops.transcendental import exp, expm1, log, log1p
 from pliant.pipeline import before_derivatives, optimise
 from pliant.rewrite.explain import Log
 from pliant.rewrite.rule import Rule
-from pliant.testing import check_primitive
+from pliant.testing import check_gradient, check_primitive
 from pliant.transforms.evaluate import evaluate
 from tests.programs.programs import f64, gradient
 
@@ -117,3 +118,36 @@ def test_roots_of_squares_have_a_derivative_at_zero() -> None:
 def test_inverse_pairs_cancel() -> None:
     fn = trace(lambda x: add(log(exp(x)), log1p(expm1(x))), H)
     assert optimise(fn) == trace(lambda x: x + x, H)
+
+
+SQUARES: tuple[tuple[Callable[..., Any], float], ...] = (
+    (lambda x: np.sqrt(x) ** 2, 1.0),
+    (lambda x: np.square(np.sqrt(x)), 1.0),
+    (lambda x: np.exp(-((np.sqrt(x) / 0.5) ** 2)), -4.0),
+    (lambda x: np.exp(-((0.5 * np.sqrt(x)) ** 2)), -0.25),
+    (lambda x: np.sqrt(x) ** 3 + x, 1.0),
+    (lambda x: np.sqrt(x) ** 4 - x, -1.0),
+    (lambda x: (-np.sqrt(x)) ** 2, 1.0),
+)
+
+
+@pytest.mark.parametrize(("f", "slope"), SQUARES)
+def test_squares_of_roots_have_the_derivative_at_zero_that_differences_have(
+    f: Callable[..., Any], slope: float
+) -> None:
+    assert pliant.grad(f)(0.0) == pytest.approx(slope)
+    assert pliant.grad(f)(2.0) == pytest.approx((f(2.0 + 1e-6) - f(2.0 - 1e-6)) / 2e-6)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(pliant.jit(f)(-1.0)) and np.isnan(pliant.grad(f)(-1.0))
+    xs = np.array([0.0, 5e-324, 1e-300, 0.3, 2.0, 7.0, 1e300, np.inf])
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.testing.assert_allclose(pliant.jit(f)(xs), f(xs), rtol=1e-13)
+    assert pliant.jit(lambda x: np.sqrt(x) ** 2)(xs).tolist() == xs.tolist()
+
+
+def test_the_gradient_of_a_kernel_of_distances() -> None:
+    def kernel(p: Any) -> Any:
+        d = p[:, None] - p[None, :]
+        return np.sum(np.exp(-(np.sqrt(d[..., 0] ** 2 + d[..., 1] ** 2) ** 2) / 0.81))
+
+    check_gradient(kernel, np.array([[0.0, 1.0], [2.5, 0.3], [1.0, 1.0]]))

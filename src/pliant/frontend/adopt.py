@@ -7,13 +7,14 @@ from typing import Any, cast
 import numpy as np
 
 from pliant.frontend.array import TracedArray, fresh_concrete
-from pliant.frontend.kinds import is_sequence
+from pliant.frontend.kinds import is_array, is_sequence
+from pliant.frontend.objects import ObjectArray
 
 
 def adopt(made: Any) -> Any:
     """What NumPy made inside a traced function: arrays become traced ones that know their content."""
-    if isinstance(made, np.ndarray):
-        return fresh_concrete(made)
+    if is_array(made):
+        return ObjectArray(made) if made.dtype == object else fresh_concrete(made)
     if is_sequence(made) and any(isinstance(m, np.ndarray) for m in made):
         parts = [adopt(m) for m in made]
         return cast("Any", type(made))(*parts) if hasattr(made, "_fields") else type(made)(parts)

@@ -47,6 +47,8 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return x.__traced__()
     if hasattr(x, "refused"):  # an array of which not everything is known while tracing
         raise x.refused(f"a use as {what}")
+    if isinstance(x, np.poly1d):
+        return as_traced(x.coeffs, what)
     if hasattr(x, "__array__"):
         return as_traced(_captured(x, what))
     raise ArgumentError(f"expected {what}, got {type(x).__name__}").at(("here", here()))
@@ -349,8 +351,15 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape argument as a tuple of ints."""
-    extents = as_tuple(list(shape) if isinstance(shape, range) else shape)
-    return tuple(integer_of(n) for n in extents)
+    return tuple([integer_of(n) for n in along_axes(shape)])
+
+
+def along_axes(shape: Any) -> tuple[Any, ...]:
+    """What a shape argument has for each axis: the elements of a sequence, a range, or an array of one axis."""
+    if is_traced(shape) and shape.concrete is not None:
+        shape = shape.concrete
+    is_line = (is_traced(shape) or is_array(shape)) and len(shape.shape) == 1
+    return tuple(shape) if is_line or isinstance(shape, range) else as_tuple(shape)
 
 
 def extents_of(shape: Any) -> tuple[int, ...]:

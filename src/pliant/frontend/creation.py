@@ -32,6 +32,7 @@ from pliant.frontend.convert import (
     value_of,
 )
 from pliant.frontend.draws import RandomNamespace
+from pliant.frontend.functions import asserted
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import (
@@ -165,7 +166,7 @@ def of_known_extents(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(*args: Any, **options: Any) -> Any:
         arrays = make(*map(known, args), **{name: known(x) for name, x in options.items()})
-        return tuple(map(fresh_concrete, arrays)) if isinstance(arrays, tuple) else fresh_concrete(arrays)
+        return tuple([fresh_concrete(a) for a in arrays]) if is_sequence(arrays) else fresh_concrete(arrays)
 
     return made
 
@@ -207,8 +208,11 @@ BOUNDED: Final[dict[Any, Callable[..., Any]]] = {
 }
 """The same for arrays whose extents are known only at run time, as of lists of which that is so."""
 
-OF_LISTS: Final = (np.array, np.asarray, np.asanyarray)
-"""Those that make one array of a list of such."""
+OF_SEVERAL: Final = frozenset((
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose,
+    np.lexsort, np.ravel_multi_index, np.linalg.multi_dot, np.histogramdd,
+))  # fmt: skip
+"""Functions that take a list of arrays; others make one array of it."""
 
 KNOWN: Final[tuple[Any, ...]] = (np.hanning, np.hamming, np.tril_indices, np.triu_indices, np.diag_indices)
 TRACED: Final[dict[Any, Callable[..., Any]]] = {
@@ -229,11 +233,15 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.linspace: ranges.linspace,
     np.isscalar: isscalar,
     np.lib.stride_tricks.as_strided: as_strided,
+    **asserted.TRACED,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""
 
 WALKED: Final[dict[Any, Callable[..., Any]]] = {np.fromiter: fromiter}
 """What to do where an argument is an iterator, of which nothing is known before it is gone over."""
+
+OF_POLYNOMIALS: Final = frozenset((np.polyadd, np.polysub, np.polymul, np.polydiv, np.polyder, np.polyint))
+"""What makes polynomials of polynomials."""
 
 _DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
@@ -258,8 +266,11 @@ class Maker:
         if function in WALKED:
             return WALKED[function](*args, **options)
         args = tuple([array_of_list(a) for a in args])
-        if args and is_sequence(args[0]) and function in OF_LISTS and any(map(is_part, args[0])):
-            args = (cast("Any", np.stack)(args[0]), *args[1:])
+        if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
+            made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
+            return tuple([np.poly1d(m) for m in made]) if is_sequence(made) else np.poly1d(made)
+        if function not in OF_SEVERAL:
+            args = tuple([_stacked(a) if is_sequence(a) else a for a in args])
         if type(args[0] if args else None) is Bounded and function in BOUNDED:
             return BOUNDED[function](*args, **options)
         if has_traced(args) or has_traced(tuple(options.values())):
@@ -287,6 +298,11 @@ class Maker:
 
     def __hash__(self) -> int:
         return hash(self.function)
+
+
+def _stacked(parts: Any) -> Any:
+    """A list of arrays, if it is known only at run time how many elements they have, as one array."""
+    return cast("Any", np.stack)(parts) if any(map(is_part, parts)) else parts
 
 
 def is_part(x: Any) -> bool:

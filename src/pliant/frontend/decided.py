@@ -19,11 +19,12 @@ import numpy as np
 
 from pliant.core.inner import functions_of
 from pliant.core.ir import Const, Function, Node, Param, Value, nodes, substitute
-from pliant.core.origin import CodeOrigin
+from pliant.core.origin import CodeOrigin, here
 from pliant.core.scope import scope
+from pliant.errors import TracedValueError
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
-from pliant.frontend.tracing import Trace, thread
+from pliant.frontend.tracing import Trace, current, thread
 from pliant.ops.loop import Loop
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import run
@@ -94,18 +95,23 @@ class Deciding:
         return self.given()
 
     def wanted_of(self, error: BaseException) -> dict[int, Any]:
-        """The names and places of the numbers without which the trace failed, if data decide them: of an integer, or of
-        those that a truth value is computed from."""
-        for value in values_of(error) if len(self.needs.wanted) < MOST else ():
-            if value.type.kind in KINDS:
-                root = self._at_root(value)
-                self._look_at(root)
-                found = _sources(root) if value.type.kind == "b" else [root]
-                sources = [] if self.names[root] is None else [v for v in found if v not in self.used]
-                if sources:
-                    self._content(root)
-                    return {cast("int", self.names[v]): _place_of(v) for v in sources}
-        return {}
+        """The names and places of the numbers without which the trace failed, if data decide them."""
+        found = next((sources for value in values_of(error) if (sources := self.sources(value))), [])
+        return {cast("int", self.names[v]): _place_of(v) for v in found}
+
+    def sources(self, value: Value) -> list[Value]:
+        """The numbers with which the next trace knows a value, if this one asks for it: an integer itself, or those that
+        a truth value is computed from; none if data do not decide it."""
+        if value.type.kind not in KINDS or len(self.needs.wanted) >= MOST:
+            return []
+        root = self._at_root(value)
+        self._look_at(root)
+        if self.names[root] is None:
+            return []
+        found = _sources(root) if value.type.kind == "b" else [root]
+        if found := [v for v in found if v not in self.used]:
+            self._content(root)
+        return found
 
     def of(self, value: Value) -> Any:
         """A value as an array, if it is one of those that are wanted, or a number that follows from them; else None."""
@@ -188,6 +194,18 @@ class Deciding:
         if not self.used:
             return None
         return Decided(Function("decided", fn.params, tuple(self.used)), [*self.used.values()])
+
+
+def truth_of(value: Value, what: str) -> bool | None:
+    """A truth value that a program is made for; None if data cannot decide it. what: it says, for an error by which the
+    function is traced again."""
+    needs = current().outermost.needs
+    found = thread.deciding.of(value) if thread.deciding is not None else None
+    if found is not None:
+        return bool(found)
+    if needs.decides and needs.deciding.sources(value):
+        raise TracedValueError(f"{what} must be known while tracing").at(("here", here())).needing(value)
+    return None
 
 
 def _told(value: Value, content: Any) -> str:

@@ -220,7 +220,7 @@ def known(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         )
 
     new_args, new_kwargs = [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}
-    if any(a is None for a in arrays) or "out" in kwargs:
+    if not arrays or any(a is None for a in arrays) or "out" in kwargs:
         return None
     made: Any = func(*new_args, **new_kwargs)
     parts = as_tuple(made)

@@ -120,18 +120,23 @@ def default_rng(seed: Any = None) -> Any:
     """`np.random.default_rng`, of a seed or a generator."""
     if type(seed) is TracedGenerator:
         return seed
-    seeds, see = import_module("pliant.frontend.random.seeds"), current().outermost.see
+    made, see = import_module("pliant.frontend.random.seeds"), current().outermost.see
     if seed is None:
-        return see(seeds.fresh)(entered(seeds.SEEDS, current()))
+        return see(made.fresh)(seeds())
     seed = seed.concrete if is_traced(seed) and seed.concrete is not None else seed
     if is_traced(seed) and seed.ndim == 0:
-        return see(seeds.seeded)(seed)
+        return see(made.seeded)(seed)
     if has_traced((seed,)):
         raise UnsupportedError(
             "a generator is made of several numbers that are known only at run time",
             hint="np.random.default_rng(seed) of one whole number can be made at run time",
         ).at(("here", here()))
     return generator(seed if isinstance(seed, np.random.BitGenerator) else np.random.PCG64(seed))
+
+
+def seeds() -> TracedGenerator:
+    """What seeds are drawn from where none is given."""
+    return entered(import_module("pliant.frontend.random.seeds").SEEDS, current())
 
 
 def generator(bits: np.random.BitGenerator) -> TracedGenerator:

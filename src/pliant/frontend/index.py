@@ -30,7 +30,7 @@ from pliant.frontend.keys import (
     wrapped,
 )
 from pliant.frontend.kinds import is_array, is_sequence, is_traced
-from pliant.frontend.masks import masked, selected, without_several_masks
+from pliant.frontend.masks import by_places, masked, selected
 from pliant.frontend.selection import Selection, all_listed
 from pliant.ops.index import gather, scatter_set
 from pliant.ops.shape import Slice, permute, reshape
@@ -40,7 +40,7 @@ from pliant.ops.update import update_slice
 def getitem(x: TracedArray, key: Any) -> Any:
     """`x[key]`: a view for basic keys, else a copy."""
     known = static_key(key)
-    key = key if known is not None else without_several_masks(all_listed(key))
+    key = key if known is not None else by_places(x, all_listed(key))
     if known is not None:
         window = static_window(known, x.type)
     elif has_traced_bound(key):
@@ -75,7 +75,7 @@ def setitem(x: TracedArray, key: Any, y: Any) -> None:
         else:
             _set_window(x, window, rows)
         return
-    key = without_several_masks(all_listed(key))
+    key = by_places(x, all_listed(key))
     if has_traced_bound(key):
         bounded.setitem(x, key, all_listed(y))
         return

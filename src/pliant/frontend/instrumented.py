@@ -39,6 +39,7 @@ from pliant.frontend.tracing import Trace
 from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
+_DESCRIPTORS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType)
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 
 
@@ -113,6 +114,8 @@ def callee(fn: Any, trace: Trace) -> Any:
         return own
     if is_dispatched(fn):
         return functools.partial(dispatched, fn, trace)
+    if type(fn) in _DESCRIPTORS and issubclass(fn.__objclass__, np.ndarray | np.generic):
+        return functools.partial(unbound, fn, trace)
     if isinstance(fn, np.vectorize) and callable(fn.pyfunc):
         return functools.partial(vectorized, fn, callee(fn.pyfunc, trace))
     method = next((c.__dict__["__call__"] for c in type(fn).__mro__ if "__call__" in c.__dict__), None)
@@ -132,6 +135,13 @@ def remembered(fn: Any, trace: Trace, *args: Any, **options: Any) -> Any:
     is_open = any([not can_be_known(x.value) for x in given])
     is_key = all([x.is_scalar or x.is_weak for x in given])
     return (callee(fn.__wrapped__, trace) if is_open and is_key else fn)(*args, **options)
+
+
+def unbound(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:
+    """A call of a method that is read from a class of NumPy's: `np.ndarray.sum(x)`."""
+    x = of_element(x, trace)
+    is_traced = not is_of(x, fn.__objclass__) and issubclass(class_of(x), fn.__objclass__)
+    return (getattr(x, fn.__name__) if is_traced else functools.partial(fn, x))(*args, **options)
 
 
 def dispatched(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:

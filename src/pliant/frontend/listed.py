@@ -20,7 +20,7 @@ def positions(mask: TracedArray) -> Any:
     """Where a mask holds, counted in row-major order: `i64[k ≤ size]`."""
     if not mask.size:
         return fresh(places(mask.value), is_array=True)
-    return Bounded(fresh(places(mask.value), is_array=True), (size_of(fresh(_count(mask.value))),))
+    return bounded(fresh(places(mask.value), is_array=True), (size_of(fresh(_count(mask.value))),))
 
 
 def _count(mask: Value) -> Value:
@@ -42,9 +42,8 @@ def listed(x: TracedArray, mask: TracedArray, axis: int = 0) -> Any:
         front = np.moveaxis(front, tuple(range(axis, axis + rank)), tuple(range(rank)))
     rows = fresh(reshape(front.value, (mask.size, *front.shape[rank:])), is_array=True)
     if isinstance(found, Bounded):
-        at = bounded(found.whole, found.extents)  # how many there are may be known, if data decide it
-        made: Any = taken(rows, found) if isinstance(at, Bounded) else rows[at]
-    else:
-        made = rows
+        made: Any = taken(rows, found)
+    else:  # data decide how many there are
+        made = rows[found] if mask.size else rows
     order = (*range(1, axis + 1), 0, *range(axis + 1, rows.ndim))
     return np.transpose(made, order) if axis else made

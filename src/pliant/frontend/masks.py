@@ -14,6 +14,7 @@ from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, filled
 from pliant.frontend.convert import as_traced, broadcast_value, stored, with_type
 from pliant.frontend.keys import index_error, is_mask, is_scalar_index, items_of, plain_index
+from pliant.frontend.kinds import is_of
 from pliant.frontend.listed import positions
 from pliant.frontend.ranks import count, dealt, ranks
 from pliant.frontend.selection import Selection, spread
@@ -67,13 +68,31 @@ def _beside(
     return np.moveaxis(part, axes, tuple(range(mask.ndim))), 0
 
 
-def without_several_masks(key: Any) -> Any:
-    """A key with the places that they select instead of several traced masks of one axis."""
+def by_places(x: TracedArray, key: Any) -> Any:
+    """A key with the places that they select instead of traced masks of one axis, where there are several or arrays of
+    places beside one. Raises IndexRangeError where a mask does not fit."""
     items = items_of(key)
     masks = [type(k) is TracedArray and k.concrete is None and k.type.kind == "b" and k.ndim == 1 for k in items]
-    if sum(masks) < 2:
+    others = [k for k, is_one in zip(items, masks, strict=True) if not is_one]
+    if sum(masks) < 2 and not (any(masks) and any([_is_places(k) for k in others])):
         return key
-    return tuple([positions(k) if is_mask else k for k, is_mask in zip(items, masks, strict=True)])
+    for n, is_one in enumerate(masks):
+        if is_one and items[n].shape[0] != x.shape[axis := _axis_of_item(x, items, n)]:
+            raise index_error(f"boolean index of shape {items[n].shape} does not match axis {axis} of {x.type}")
+    arrays = [as_traced(k) if isinstance(k, list) else k for k in items]
+    return tuple([positions(k) if is_one else k for k, is_one in zip(arrays, masks, strict=True)])
+
+
+def _is_places(k: Any) -> bool:
+    """Whether an item of a key is an array of places."""
+    return not is_mask(k) and (isinstance(k, Bounded | list) or (is_of(k, TracedArray | np.ndarray) and k.ndim > 0))
+
+
+def _axis_of_item(x: TracedArray, items: tuple[Any, ...], n: int) -> int:
+    """The first axis that an item of a key is for."""
+    is_behind = any([k is Ellipsis for k in items[:n]])
+    axes = sum([k.ndim if is_mask(k) else 1 for k in (items[n:] if is_behind else items[:n]) if k is not None])
+    return min(x.ndim - axes if is_behind else axes, x.ndim - 1)
 
 
 def masked(x: Value, mask: Value, y: Any, axis: int = 0) -> Value:

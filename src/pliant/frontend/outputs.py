@@ -25,6 +25,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.growing import Before, Growing, Grown
+from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
 from pliant.frontend.sharing import Firsts, as_one, containers, origins, replace_items, sharing
@@ -226,6 +227,8 @@ class _Returned:
             kind = type(cast("object", m)).__name__
             message = f"returning the iterator {kind}, which would read traced arrays after the call"
             raise UnsupportedError(message, hint="return a list of its items")
+        if type(m) is ObjectArray:
+            raise m.refused("returning it")
         if type(m) is not TracedArray:
             return Output("static", known_text(_without_arrays(m), "returned"))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
@@ -314,6 +317,8 @@ class _Returned:
 def _without_arrays(m: Any) -> Any:
     """A returned object that is no number, if it holds no traced array: these end with the call."""
     for name, held in getattr(m, "__dict__", {}).items():
+        if type(held) is ObjectArray and not isinstance(m, type):
+            raise held.refused(f"returning an object of class {type(m).__name__}, with .{name}")
         if type(held) is TracedArray and not isinstance(m, type):
             kind = type(m).__name__
             error = UnsupportedError(

@@ -82,11 +82,6 @@ def bounds_of(name: str, low: Any, last: Any, dtype: Any) -> tuple[Any, ...]:
     return (*held, least, min(most, 2**63 - 1) if kind != np.uint64 else np.uint64(most))
 
 
-def unseeded() -> UnsupportedError:
-    """The error of a state that is to begin anew anywhere."""
-    return UnsupportedError("np.random.seed() is not called at run time", hint="give it a number").at(("here", here()))
-
-
 def is_short(dtype: Any) -> bool:
     """Whether numbers of 32 bits are asked for. TypeError for other than those and 64."""
     kind = np.dtype(dtype)

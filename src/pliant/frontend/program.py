@@ -273,7 +273,8 @@ def _trace(
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
             more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
-            decided = needs.deciding.wanted_of(error) if needs.decides and not is_marked(error) else {}
+            decides = needs.decides and needs.deciding is not None and not is_marked(error)
+            decided = needs.deciding.wanted_of(error) if decides else {}
             if decided and not (more and is_sure):
                 more, is_sure = frozenset[int](), True
             if not more and not decided:

@@ -15,9 +15,8 @@ from pliant.errors import DomainError, TracedValueError, UnsupportedError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete
 from pliant.frontend.blocks import Extent
 from pliant.frontend.bounded import bounded
-from pliant.frontend.convert import as_traced, cast_value, integer_of, result_dtype, short, value_of
+from pliant.frontend.convert import along_axes, as_traced, cast_value, integer_of, result_dtype, short, value_of
 from pliant.frontend.failures import fail_if
-from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import Size, divided, larger, size_of, traced
 from pliant.ops.compare import less
 from pliant.ops.shape import iota
@@ -61,7 +60,7 @@ def extents_of(shape: Any, name: str) -> tuple[tuple[int, ...], tuple[Extent, ..
     """The shape that an array needs at most, and its extents; an error if nothing bounds one of them. name: of the
     function."""
     most, extents = list[int](), list[Extent]()
-    for n in as_tuple(list(shape) if isinstance(shape, range) else shape):
+    for n in along_axes(shape):
         if not is_open(n):
             most.append(integer_of(n))
             extents.append(most[-1])

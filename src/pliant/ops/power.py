@@ -8,7 +8,7 @@ from typing import Any, Final, final
 from pliant.core.ir import Const, Namespace, Tangents, Value, Values, const
 from pliant.ops.base import Elementwise, Unary, can_be_read, fit, sum_of
 from pliant.ops.bits import bitwise_or
-from pliant.ops.compare import equal, less_equal
+from pliant.ops.compare import equal, less, less_equal
 from pliant.ops.complex import complex as as_complex
 from pliant.ops.complex import imag, real
 from pliant.ops.elementwise import is_float
@@ -165,6 +165,22 @@ def power_of_integer(value: Value) -> Value | None:
     return whole_power(x, int(n.op.value.real)) if 2 < n.op.value.real < MOST else None
 
 
+def if_root(x: Any) -> Any:
+    """√x·√x: x, and NaN for negative x. The derivative at 0 is 1, where that of the root is infinite."""
+    if not isinstance(x, Value):  # a hole of a rule, of which the left side alone is looked at
+        return x
+    return x * select(less(x, 0), const(math.nan, x.dtype), 1)
+
+
+@rewrite(Pow, level="stable", reads=(Sqrt,))
+def power_of_sqrt(value: Value) -> Value | None:
+    """(√x)ⁿ → x^(n/2), for x ≥ 0, else NaN, and n > 2: rounded once, and a derivative at 0 that is not 0·∞."""
+    root, n = value.args
+    if value.dtype[0] != "f" or not isinstance(n.op, Const) or root.shape != value.shape or n.op.value.real <= 2:
+        return None
+    return power(if_root(root.args[0]), n.op.value.real / 2)
+
+
 def whole_power(x: Value, n: int) -> Value:
     """xⁿ as products of those of x, x², x⁴ and so on that it takes; of complex numbers 1 times these."""
     if n == 3:
@@ -185,4 +201,6 @@ def once(x: Value) -> Value:
     return as_complex(a - 0.0 * b, b + 0.0 * a)
 
 
-RULES = (power_one, power_two, power_minus_one, power_zero, power_three, power_of_complex, power_of_integer)
+RULES = (
+    power_one, power_two, power_minus_one, power_zero, power_three, power_of_complex, power_of_integer, power_of_sqrt,
+)  # fmt: skip

@@ -12,7 +12,7 @@ from pliant.core.ir import Namespace, Value
 from pliant.ops.base import Unary
 from pliant.ops.compare import Less, Maximum
 from pliant.ops.elementwise import Abs, Add, Div, Neg
-from pliant.ops.power import sqrt
+from pliant.ops.power import if_root, sqrt
 from pliant.ops.select import Select
 from pliant.ops.transcendental import Exp, Log1p, exp, expm1, log, log1p, logaddexp
 from pliant.rewrite.rule import rule
@@ -158,6 +158,24 @@ def sqrt_of_square(x: Any) -> tuple[Any, Any]:
     return sqrt(x * x), Abs()(x)
 
 
+@rule(level="stable", where=are_real)
+def square_of_sqrt(x: Any) -> tuple[Any, Any]:
+    """√x·√x → x, for x ≥ 0, else NaN: without rounding, and a derivative at 0 that is not 0·∞."""
+    return sqrt(x) * sqrt(x), if_root(x)
+
+
+@rule(level="stable", where=are_real)
+def square_of_divided_sqrt(x: Any, y: Any) -> tuple[Any, Any]:
+    """(√x/y)·(√x/y) → x/y/y, likewise: x/y lies between x and the result, so nothing overflows before it does."""
+    return (sqrt(x) / y) * (sqrt(x) / y), if_root(x) / y / y
+
+
+@rule(level="stable", where=are_real)
+def square_of_multiple_of_sqrt(x: Any, y: Any) -> tuple[Any, Any]:
+    """(√x·y)·(√x·y) → x·y·y, likewise."""
+    return (sqrt(x) * y) * (sqrt(x) * y), if_root(x) * y * y
+
+
 RULES = (
     log_of_one_plus,
     log_of_one_minus,
@@ -174,4 +192,7 @@ RULES = (
     log1p_of_minus_logistic,
     x_minus_softplus,
     sqrt_of_square,
+    square_of_sqrt,
+    square_of_divided_sqrt,
+    square_of_multiple_of_sqrt,
 )

@@ -74,13 +74,56 @@ def test_powers_of_matrices(kind, n):
     assert_as_numpy(lambda x: linalg.matrix_power(x, n), regular(kind, 2, 3, 3))
 
 
+TURN = np.array([[1.0, -2.0, 0.0], [2.0, 1.0, 0.5], [0.0, 0.0, 3.0]])
+SYMMETRIC = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 1.0]])
+SEVERAL = np.stack([SYMMETRIC, SYMMETRIC @ np.diag([1.0, 2.0, 3.0])])
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("a", [TURN, SYMMETRIC, SEVERAL, np.stack([SYMMETRIC, TURN]), np.zeros((0, 0))])
+def test_eigenvalues_are_real_if_all_of_them_are(a, kind):
+    a = a.astype(kind)
+    assert_as_numpy(linalg.eig, a)
+    assert_as_numpy(linalg.eigvals, a)
+
+
+def test_eigenvalues_that_become_complex_in_a_later_call():
+    f = pliant.jit(lambda a: linalg.eigvals(a) * 2)
+    for a in (SYMMETRIC, TURN, SYMMETRIC + 1, TURN.T):
+        got, expected = f(a), linalg.eigvals(a) * 2
+        assert got.dtype == expected.dtype
+        assert_allclose(got, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["f8", "c16"])
-def test_eigenvalues_are_always_complex(kind):
-    (a,) = drawn(kind, (3, 3))
-    w, v = pliant.jit(linalg.eig)(a)
+def test_eigenvalues_are_complex_where_data_cannot_decide(kind):
+    def swept(a):
+        for _ in range(200):
+            a = a + 0.01 * linalg.eigvals(a).real
+        return a
+
+    several = SEVERAL.astype(kind)
+    w, v = pliant.vmap(linalg.eig)(several)
     assert (w.dtype, v.dtype) == (np.complex128, np.complex128)
-    assert_allclose(a @ v, v * w, atol=1e-12)
-    assert_allclose(pliant.jit(linalg.eigvals)(a), w)
+    assert_allclose(several @ v, v * w[:, None], atol=1e-12)
+    assert pliant.trace(linalg.eigvals, several[0]).results[0].dtype == "c128"
+    assert_allclose(pliant.jit(swept)(SYMMETRIC), swept(SYMMETRIC))
+
+
+def _share_of_first(a):
+    w, v = linalg.eig(a)
+    order = np.argsort(w)[::-1]
+    return w[order[0]] / w.sum() + float(w.max()) + np.sum(v[:, order[0]] ** 4)
+
+
+def test_gradients_of_real_eigenvalues():
+    for a in (SYMMETRIC, SEVERAL[1]):
+        value, gradient = pliant.value_and_grad(_share_of_first)(a)
+        assert_allclose(value, _share_of_first(a))
+        steps = 1e-6 * np.eye(9).reshape(9, 3, 3)
+        slopes = [(_share_of_first(a + d) - _share_of_first(a - d)) / 2e-6 for d in steps]
+        assert_allclose(gradient, np.reshape(slopes, (3, 3)), atol=1e-7)
+        assert_allclose(pliant.grad(_share_of_first)(a), gradient)
 
 
 @pytest.mark.parametrize(

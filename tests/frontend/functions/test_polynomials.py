@@ -11,6 +11,7 @@ import pytest
 import pliant
 from pliant.errors import UnsupportedError
 from pliant.testing import check_gradient
+from tests.frontend.functions.numpys import assert_as_numpy
 from tests.frontend.numpy_harness import compare
 
 RANDOM = np.random.default_rng(3)
@@ -123,3 +124,81 @@ def test_functions_of_series() -> None:
         lambda x: x * series.legendre.leggauss(6)[0],
     ):
         np.testing.assert_allclose(pliant.jit(f)(X), f(X), rtol=1e-12)
+
+
+SEVERAL: tuple[Callable[..., Any], ...] = (
+    lambda p: np.polymul(p, [1.5, 2.0]),
+    lambda p: np.polymul([0.0, 0.0, 3.0], p),
+    lambda p: np.polymul(np.append(np.zeros(2), p), p),
+    lambda p: np.polymul(0 * p, p),
+    lambda p: np.polydiv(p, [1.0, 2.0]),
+    lambda p: np.polydiv(p, p[:3]),
+    lambda p: np.polydiv(p[:2], p),
+    lambda p: np.polydiv(p * 0, p),
+    lambda p: np.polydiv(np.convolve(p, [1.0, 2.0]), p),
+)
+ROOTS: tuple[Callable[..., Any], ...] = (
+    lambda p: np.roots(p),
+    lambda p: np.roots(np.append(np.append(np.zeros(2), p), [0, 0, 0])),
+    lambda p: np.roots(np.poly(p.real)),
+    lambda p: np.roots(p[:1]),
+    lambda p: np.roots(p * 0),
+    lambda p: np.roots(p[:0]),
+    lambda p: np.roots(np.append(p[:1], [0, 0])),
+)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
+@pytest.mark.parametrize("number", range(len(SEVERAL)))
+def test_products_and_quotients_without_leading_zeros(number: int, dtype: str):
+    assert_as_numpy(SEVERAL[number], (Y * 2).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16", "i8"])
+@pytest.mark.parametrize("number", range(len(ROOTS)))
+def test_roots(number: int, dtype: str):
+    assert_as_numpy(ROOTS[number], (Y * 20).astype(dtype))
+
+
+OF_OBJECTS: tuple[Callable[..., Any], ...] = (
+    lambda c, x: np.poly1d(np.polyfit(x, x**3 + c[0], 2))(x),
+    lambda c, x: np.poly1d(c)(x),
+    lambda c, x: (np.poly1d(c) + np.poly1d([1, 2.0]) * np.poly1d(c) - 3)(x),
+    lambda c, x: (-(np.poly1d(c) ** 2) / 2.0)(x),
+    lambda c, x: np.poly1d(c).deriv(2)(x) + np.poly1d(c).integ(m=2, k=[1, 2])(x),
+    lambda c, x: np.poly1d(c).c * np.poly1d(c)[1] + np.poly1d(c).order,
+    lambda c, x: np.poly1d(c, True)(x) * len(np.poly1d(c)),
+    lambda c, x: np.polyval(np.polymul(np.polyder(np.poly1d(c)), np.poly1d([1.0, 2])), x),
+    lambda c, x: np.poly1d([1.0, 2, 3])(np.poly1d(c))(x),
+)
+
+
+@pytest.mark.parametrize("number", range(len(OF_OBJECTS)))
+def test_objects_of_traced_coefficients(number: int):
+    f = OF_OBJECTS[number]
+    np.testing.assert_allclose(pliant.jit(f)(Y, X), f(Y, X), rtol=1e-8)
+    check_gradient(lambda c, x: np.sum(f(c, x)), Y, X)
+
+
+def test_objects_are_arguments_and_results():
+    p = np.poly1d([1.0, 2, 3], variable="t")
+    made = pliant.jit(lambda p, c: (p * np.poly1d(c), p(c), p))(p, X)
+    assert made[0] == p * np.poly1d(X) and (made[2], made[2].variable) == (p, "t")
+    np.testing.assert_allclose(made[1], p(X))
+    assert pliant.grad(lambda p, x: p(x))(p, 2.0) == np.poly1d([4.0, 2.0, 1.0])
+
+
+def test_roots_are_differentiable_in_the_coefficients():
+    check_gradient(lambda r: np.sum(np.sin(np.sort(np.roots(np.poly(r))))), X[:4])
+    check_gradient(lambda p: np.sum(np.abs(np.roots(p)) ** 3), Y)
+
+
+@pytest.mark.parametrize("f", [np.roots, lambda p: np.polymul(p, p), lambda p: np.polydiv(p, p)])
+def test_coefficients_have_one_axis(f: Callable[..., Any]):
+    with pytest.raises(ValueError, match=r"1d|rank-1|vectors"):
+        pliant.jit(f)(TWO)
+
+
+def test_leading_zeros_that_data_cannot_decide():
+    with pytest.raises(pliant.PliantError, match="how many elements"):
+        pliant.vmap(lambda p: np.polymul(p, [1.0, 2.0]))(TWO.T)

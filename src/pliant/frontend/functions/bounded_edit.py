@@ -11,8 +11,8 @@ import numpy as np
 from pliant.core.ir import const
 from pliant.core.origin import here
 from pliant.errors import ShapeError
-from pliant.frontend.array import TracedArray
-from pliant.frontend.bounded import Bounded, extents_of, operand, refused
+from pliant.frontend.array import TracedArray, fresh, fresh_concrete
+from pliant.frontend.bounded import Bounded, extents_of, operand, refused, whole_of
 from pliant.frontend.convert import as_traced, axis_of
 from pliant.frontend.failures import fail_if
 from pliant.frontend.functions.bounded import concatenate
@@ -70,13 +70,28 @@ def _place(a: Any, at: int, obj: Any, *, may_be_end: bool) -> Any:
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """np.delete of one element, or of one along an axis."""
-    if not _is_place(obj):
-        raise refused("np.delete of several elements", arr, obj)
+    """np.delete."""
     line, at = line_of(operand(arr), axis)
+    if isinstance(obj, slice) or not _is_place(obj):
+        return take(line, xp.nonzero(_kept(line, at, obj))[0], at)
     place = _place(line, at, obj, may_be_end=False)
     places = arange(line.shape[at] - 1)
     return take(line, places + xp.greater_equal(places, place), at)
+
+
+def _kept(line: Any, at: int, obj: Any) -> Any:
+    """Which elements along an axis are left when np.delete takes several away."""
+    count, most = traced(size_of(extents_of(line)[at])), whole_of(line).shape[at]
+    given = operand(arange(count)[obj] if isinstance(obj, slice) else obj)
+    if given.dtype == bool:
+        return np.logical_not(given)
+    places = given.astype(int) if whole_of(given).size == 0 else given
+    places = xp.where(xp.less(places, 0), places + count, places)
+    outside = xp.any(xp.less(places, 0) | xp.greater_equal(places, count))
+    fail_if(as_traced(outside).value, IndexError(f"an index is out of bounds for axis {at}"))
+    kept = fresh(xp.less(fresh_concrete(np.arange(most)), count).value, is_array=True)
+    kept[places] = False
+    return kept
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:

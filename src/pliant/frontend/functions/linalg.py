@@ -20,15 +20,16 @@ from pliant.frontend.convert import (
     result_dtype,
     value_of,
 )
+from pliant.frontend.decided import truth_of
 from pliant.frontend.functions import caught
 from pliant.frontend.functions.common import NO_VALUE, known, one_of, solid, unsupported
 from pliant.ops import least_squares, solve, spectral, triangular
-from pliant.ops.compare import greater, not_equal
-from pliant.ops.complex import conj
+from pliant.ops.compare import equal, greater, not_equal
+from pliant.ops.complex import conj, imag
 from pliant.ops.einsum import matmul
 from pliant.ops.elementwise import convert, mul
 from pliant.ops.matrix import adjoint, columns, eye, real_part
-from pliant.ops.reduce import reduce_max, reduce_or, reduce_sum
+from pliant.ops.reduce import reduce_and, reduce_max, reduce_or, reduce_sum
 from pliant.ops.shape import permute, reshape
 
 EPSILON: Final = {"f32": float(np.finfo("f4").eps), "f64": float(np.finfo("f8").eps)}
@@ -167,14 +168,26 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 def _eig(a: Any) -> Any:
-    """np.linalg.eig, but always complex: NumPy's dtype depends on the values."""
-    w, v = spectral.Eig().apply(caught.finite(matrices("eig", a, square=True), "Array must not contain infs or NaNs"))
-    return EigResult(fresh(w), fresh(v))
+    """np.linalg.eig; complex, too, of real eigenvalues where data cannot decide that they are real."""
+    a = matrices("eig", a, square=True)
+    are_real = _are_real(a)
+    w, v = spectral.Eig().apply(caught.finite(a, "Array must not contain infs or NaNs"))
+    return EigResult(fresh(real_part(w)), fresh(real_part(v))) if are_real else EigResult(fresh(w), fresh(v))
 
 
 def _eigvals(a: Any) -> Any:
-    """np.linalg.eigvals, but always complex: NumPy's dtype depends on the values."""
+    """np.linalg.eigvals."""
     return _eig(a).eigenvalues
+
+
+def _are_real(a: Value) -> bool:
+    """Whether the matrices are real and have real eigenvalues alone, as far as data decide it: then NumPy's results are
+    real."""
+    if a.dtype[0] == "c":
+        return False
+    parts = imag(spectral.Eigvals()(a))
+    is_zero = equal(parts, const(0, parts.dtype))
+    return bool(truth_of(reduce_and(is_zero, tuple(range(parts.type.rank))), "whether eigenvalues are real"))
 
 
 def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, cast
 
 import numpy as np
+import optree
 
 from pliant.core.origin import here
 from pliant.errors import DomainError, DTypeError, ShapeError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.common import array_of, known, unsupported, xp
+from pliant.frontend.reference import NAMESPACE
+
+_NEARLY: Final = 1e-8
+"""Of what is no more, np.polydiv makes no coefficient of the remainder."""
 
 
 def _sum(combine: Callable[[Any, Any], Any]) -> Callable[..., TracedArray]:
@@ -104,7 +109,56 @@ def polyfit(
     return c, base * factor if rhs.ndim == 1 else base[:, :, None] * factor
 
 
+def _begun(p: Any) -> TracedArray:
+    """Coefficients from the first one that is not 0, which data decide; the last one if all are."""
+    made = xp.atleast_1d(as_traced(p))
+    if made.ndim != 1:
+        raise DomainError("Polynomial must be 1d only.").at(("here", here()))
+    if made.concrete is not None:
+        return as_traced(np.trim_zeros(made.concrete, "f") if made.concrete.any() else made.concrete[-1:])
+    found = xp.trim_zeros(made, "f")
+    return found if len(found) else made[-1:]
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    """np.polymul: the product of polynomials, without leading zeros."""
+    return xp.convolve(_begun(a1), _begun(a2))
+
+
+def polydiv(u: Any, v: Any) -> Any:
+    """np.polydiv: quotient and remainder."""
+    rest, by = (xp.atleast_1d(as_traced(p)) + 0.0 for p in (u, v))
+    if rest.ndim != 1 or by.ndim != 1:
+        raise DomainError(f"np.polydiv: expected vectors, got {rest.type} and {by.type}").at(("here", here()))
+    dtype, n = (rest[0] + by[0]).dtype, len(by)
+    rest, count, scale = rest.astype(dtype), len(rest) - len(by) + 1, 1.0 / by[0]
+    factors: list[Any] = [] if count > 0 else [xp.zeros((), dtype)]
+    for k in range(count):
+        factors.append(scale * rest[k])
+        rest[k : k + n] -= factors[k] * by
+    is_first = xp.append(~(xp.abs(rest[:-1]) <= _NEARLY), True)
+    return xp.stack(factors), rest[int(xp.argmax(is_first)) :]
+
+
+def roots(p: Any) -> Any:
+    """np.roots: eigenvalues of the companion matrix; 0 for each trailing coefficient that is 0."""
+    made = xp.atleast_1d(as_traced(p))
+    if made.ndim != 1:
+        raise DomainError("Input must be a rank-1 array.").at(("here", here()))
+    kept = _begun(made) if made.size else made
+    part = _begun(kept[::-1])[::-1] if made.size else made
+    found = xp.zeros(0)
+    if len(part) > 1:
+        part = part if part.type.kind in "fc" else part.astype(np.float64)
+        below = xp.eye(len(part) - 2, len(part) - 1, dtype=part.dtype)
+        found = xp.linalg.eigvals(xp.concatenate(((-part[1:] / part[0])[None], below)))
+    return xp.concatenate((found, xp.zeros(len(kept) - len(part), found.dtype)))
+
+
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.polymul: polymul,
+    np.polydiv: polydiv,
+    np.roots: roots,
     np.polyadd: _sum(lambda a, b: a + b),
     np.polysub: _sum(lambda a, b: a - b),
     np.polyder: polyder,
@@ -113,3 +167,16 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.polyfit: polyfit,
 }
 """NumPy's functions of polynomials."""
+
+
+def _parts(p: Any) -> tuple[Any, ...]:
+    return (p.coeffs,), p.variable, None
+
+
+def _rebuilt(variable: str, parts: tuple[Any, ...]) -> np.poly1d:
+    made = object.__new__(np.poly1d)  # without looking at the coefficients, for zeros
+    made.__dict__.update(coeffs=parts[0], _variable=variable)
+    return made
+
+
+cast("Any", optree).register_pytree_node(np.poly1d, _parts, _rebuilt, namespace=NAMESPACE)

@@ -9,7 +9,6 @@ import numpy as np
 
 from pliant.frontend.functions.common import refuse
 
-_SIZE = "the size of the result would depend on the numbers"
 _UNIQUE = "np.unique(x, return_counts=True, …) gives the same"
 _FILES = "write the result to a file after the call"
 
@@ -18,9 +17,6 @@ HINTS: dict[Callable[..., Any], str] = {
     np.unique_counts: _UNIQUE,
     np.unique_inverse: _UNIQUE,
     np.unique_values: _UNIQUE,
-    np.polymul: "NumPy leaves out leading zeros, so the size would depend on the numbers: np.convolve keeps them",
-    np.polydiv: f"{_SIZE}: leading zeros of the remainder are left out",
-    np.roots: "use np.linalg.eigvals of the companion matrix",
     np.array2string: "print the result after the call",
     np.array_repr: "print the result after the call",
     np.array_str: "print the result after the call",

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import numpy
 
-from pliant.frontend.parameters import count_in, shape_of, unseeded
-from pliant.frontend.random import twister
+from pliant.frontend.draws import seeds
+from pliant.frontend.parameters import count_in, shape_of
+from pliant.frontend.random import methods, twister
 from pliant.frontend.random.checks import chances
 from pliant.frontend.random.methods import random, standard_normal
 from pliant.frontend.random.places import integers, likely, likely_sample, permutation
+from pliant.frontend.random.seeds import any_seed
 
 np: Any = numpy  # or what a trace has in its place
 
@@ -23,9 +25,9 @@ SAME: Final = frozenset((
 
 
 def seed(rng: Any, seed: Any = None) -> None:
-    """Begin anew, as of a whole number of 32 bits."""
+    """Begin anew, as of a whole number of 32 bits; of none, in another state at each call."""
     if seed is None:
-        raise unseeded()
+        seed = any_seed(seeds())
     if seed < 0 or seed > 2**32 - 1:
         raise ValueError("Seed must be between 0 and 2**32 - 1")
     key, place, has_other, other = rng.parts
@@ -54,6 +56,13 @@ def randn(rng: Any, *shape: Any) -> Any:
 def randint(rng: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
     """Whole numbers from `low` up to `high`."""
     return integers(rng, low, high, size, dtype)
+
+
+def multivariate_normal(
+    rng: Any, mean: Any, cov: Any, size: Any = None, check_valid: Any = None, tol: Any = None
+) -> Any:
+    """Normal numbers of a covariance."""
+    return methods.multivariate_normal(rng, mean, cov, size, check_valid, tol)
 
 
 def choice(rng: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:

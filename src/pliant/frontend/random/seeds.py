@@ -30,6 +30,14 @@ def fresh(seeds: TracedGenerator) -> TracedGenerator:
     return TracedGenerator(np.random.Generator, (words, np.zeros(2, np.uint32)))
 
 
+def any_seed(seeds: TracedGenerator) -> Any:
+    """A seed of 32 bits, another one at each call."""
+    bits = Bits(*seeds.parts)
+    word = bits.next64() & WORD
+    bits.store(seeds.parts)
+    return np.int64(word)
+
+
 def seeded(seed: Any) -> TracedGenerator:
     """The generator of a seed, which is not negative."""
     if seed < 0:
