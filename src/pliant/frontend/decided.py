@@ -151,7 +151,7 @@ class Deciding:
                 own = None if name is None else hash((name, n))
                 is_wanted = own is not None and (own in self.needs.wanted or _place_of(value) in self.needs.places)
                 if is_wanted:
-                    self.used[value] = self._content(value)
+                    self.used[value] = np.array(self._content(value))
                 self.names[value] = own
                 self.free[value], self.follows[value] = free and not is_wanted, follows or is_wanted
 

@@ -39,7 +39,7 @@ def make_entry(executable: Executable, call: Call) -> Callable[..., Any] | None:
     """
     if not layout.is_known() or not is_ready(executable):
         return None
-    if call.decided is not None and not all([isinstance(step, Segment) for step in call.decided[0].order]):
+    if call.decided is not None and not is_ready(call.decided[0]):
         return None
     return _Holder(executable, call).builtin()
 
@@ -84,14 +84,15 @@ class _EntryWriter:
         self.executable, self.call, self.fail = executable, call, executable.fail  # kept: a new object each time
         self.params = list(executable.frame.params)
         self.results = list(executable.frame.results)
-        hosts = [step for step in executable.order if not isinstance(step, Segment)]
+        programs = [executable] if call.decided is None else [executable, call.decided[0]]
+        hosts = [step for each in programs for step in each.order if not isinstance(step, Segment)]
         types = (*self.params, *self.results, *[b.type for step in hosts for b in (*step.args, *step.outs) if b])
         self.dtypes = {t.dtype: numpy_dtype(t) for t in types}
         self.w = w = Lines(lambda w: w.another(constant(MISSED)))
         self.guards = Guards(w, call.conditions)
         self.arguments = Arguments(w, call, self.params, self.results, self.dtypes)
         self.returned = Returned(w, self.arguments, self.results, self.dtypes)
-        self.hosted = Hosted(w, executable, self.dtypes)
+        self.hosted = [Hosted(w, each, self.dtypes) for each in programs]
         self.work = w.local("ptr", "null")
         self.room = executable.frame.arena
         self.shelves: dict[tuple[str, int], int] = {}  # where temporary arrays lie in the arena
@@ -110,7 +111,7 @@ class _EntryWriter:
         if self.call.decided is not None:
             self.ask(*self.call.decided, params)
         results = [self.result(n, params) for n in range(len(self.results))]
-        self.run(self.executable, w.table([w.load("ptr", self.work), *params, *results]))
+        self.run(self.executable, self.hosted[0], w.table([w.load("ptr", self.work), *params, *results]))
         if self.call.failed is not None:
             w.require_equal("i64", w.load("i64", results[self.call.failed]), "0")
         self.leave_results(results)
@@ -136,7 +137,7 @@ class _EntryWriter:
         """Go on only if the numbers that code computes are these."""
         w = self.w
         places = [self.shelf("number", n) for n in range(len(contents))]
-        self.run(code, w.table([self.shelf("work", 0), *params, *places]))
+        self.run(code, self.hosted[1], w.table([self.shelf("work", 0), *params, *places]))
         for place, content in zip(places, contents, strict=True):
             size = f"i64 {content.nbytes}"
             found = w.op(f"call i32 @memcmp(ptr {place}, ptr {address_of(content.ctypes.data)}, {size})")
@@ -211,7 +212,7 @@ class _EntryWriter:
         w.line(f"store ptr {mine}, ptr {slot}")
         w.begin(none)
 
-    def run(self, executable: Executable, table: str) -> None:
+    def run(self, executable: Executable, hosted: Hosted, table: str) -> None:
         """Run a program: native code, and Python for what NumPy computes."""
         error = self.room_for_errors(executable)
         for is_native, steps in itertools.groupby(executable.order, lambda step: isinstance(step, Segment)):
@@ -219,7 +220,7 @@ class _EntryWriter:
                 self.run_segments(executable, [s for s in steps if isinstance(s, Segment)], table, error)
             else:
                 for step in steps:
-                    self.hosted.call(cast("Host", step), table)
+                    hosted.call(cast("Host", step), table)
 
     def room_for_errors(self, executable: Executable) -> str:
         """Where native code says what is wrong, and where its tapes lie."""

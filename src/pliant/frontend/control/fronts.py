@@ -111,7 +111,7 @@ class Front:
             "a list cannot be a result where a condition decides how many elements it has that is known only at run "
             "time",
             hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
-        ).at(("made here", self.count.origin))
+        ).at(("made here", self.count.origin)).needing(self.count)
 
     def refused(self, what: str = "") -> UnsupportedError:
         """The error of a use that needs to know how many elements there are."""
@@ -120,7 +120,7 @@ class Front:
             "known only at run time",
             hint="np.array(out), len(out), sum(out), sorted(out), out[k], for x in out and out.append(x) work; or "
             "allocate an array before, write out[k] = x, and count",
-        ).at(("here", here()))
+        ).at(("here", here())).needing(self.count)
 
 
 setattr(Front, "__hash__", Front.__eq__)  # noqa: B010  (a set of it would have one element)
@@ -188,10 +188,13 @@ class Form:
 
     def listed(self, values: Sequence[Value]) -> list[Any]:
         """A list of these elements; without a front, if it is known how many there are."""
-        known = self.high.known
-        if known is None or known != self.low.known or known != self.room:
+        *columns, count = values
+        known = taken_apart(count).known  # data may decide it
+        if known is None and self.high.known == self.low.known == self.room:
+            known = self.room
+        if known is None:
             return [self.front(values)]
-        made = rows(values[:-1], self.element)
+        made = rows([fresh(column, is_array=True)[:known].value for column in columns], self.element)
         if self.element.has_arrays:  # copies of what may be seen elsewhere: who writes to them is traced again
             share(made)
             current().outermost.lengths.are_unknown = True

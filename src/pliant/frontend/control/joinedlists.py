@@ -50,7 +50,7 @@ def filled(join: Slots, contents: Sequence[list[Any]]) -> Recipe | None:
         with side.region.inside():
             sides.append(form.values(elements))
     slots = [join.slot(one, two) for one, two in zip(*sides, strict=True)]
-    return lambda results: [form.front([results[n] for n in slots])]
+    return lambda results: form.listed([results[n] for n in slots])
 
 
 def one_of_two(join: Slots, a: Any, b: Any) -> Recipe | None:
