@@ -11,6 +11,8 @@ import matplotlib
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pliant.frontend.decided import Deciding
+
 matplotlib.use("Agg")
 settings.register_profile("quick", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
@@ -43,3 +45,14 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(), f"{path.name} differs; look, then run pytest --update-golden"
 
     return check
+
+
+@pytest.fixture
+def for_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data decide no numbers: what a trace would have to know of them is an error, as in `pliant.trace`."""
+    monkeypatch.setattr(Deciding, "sources", lambda *_: [])
+
+
+if os.environ.get("FORALL"):
+    @pytest.fixture(autouse=True)
+    def always(for_all_data): pass

@@ -23,6 +23,7 @@ def message(call: Callable[..., Any], args: tuple[Any, ...]) -> str:
     return f"{' < '.join(kinds)}\n{caught.value}\n"
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_message_of(name: str, golden: Callable[[str, str], None]) -> None:
     golden(f"golden/{name}", message(*PROGRAMS[name]))

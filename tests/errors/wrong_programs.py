@@ -547,17 +547,7 @@ def dicts_of_other_keys(x: Any) -> Any:
     return {"down": x}
 
 
-def written_by_one_of_two_names(x: Any) -> Any:
-    rows = [x * 1, x * 2, x * 3]
-    kept = rows[0]
-    for i in range(5):
-        kept = rows[i % 3]
-        rows[0] = kept * 2
-    kept[0] = 1.0
-    return rows
-
-
-for _wrong in (tuples_of_two_lengths, dicts_of_other_keys, written_by_one_of_two_names):
+for _wrong in (tuples_of_two_lengths, dicts_of_other_keys):
     WRONG[_wrong.__name__] = (pliant.jit(_wrong), (X,))
 
 

@@ -235,6 +235,7 @@ def test_what_numpy_refuses_is_refused() -> None:
         pliant.jit(lambda x, n: x.reshape(n, 5))(X, 3)
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("n", [np.array(3), 3.0, X])
 def test_what_depends_on_data_is_an_error_still(n: Any) -> None:
     with pytest.raises(PliantError, match="known only at run time, and nothing bounds it"):

@@ -252,6 +252,7 @@ def test_what_does_not_fit_together_is_an_error(f: Program, error: type[Exceptio
         pliant.jit(f)(INPUTS[0])
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     ("f", "text"),
     [

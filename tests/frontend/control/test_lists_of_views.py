@@ -374,6 +374,16 @@ def a_queue(x: Any) -> Any:
     return x
 
 
+def written_by_one_of_two_names(x: Any) -> Any:
+    rows = [x * 1, x * 2, x * 3]
+    kept = rows[0]
+    for i in range(5):
+        kept = rows[i % 3]
+        rows[0] = kept * 2
+    kept[0] = 1.0
+    return np.array(rows)
+
+
 def shortest_paths(g: Any) -> Any:
     d = [g[0], g[1], g[2], g[3], g[4], g[5]]
     for k in range(6):
@@ -466,6 +476,7 @@ VECTORS = (
     last_two_in_a_tuple,
     comprehension_with_a_condition,
     a_queue,
+    written_by_one_of_two_names,
 )
 MATRICES = (
     shortest_paths,
