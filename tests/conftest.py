@@ -54,5 +54,7 @@ def for_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 if os.environ.get("FORALL"):
+
     @pytest.fixture(autouse=True)
-    def always(for_all_data): pass
+    def always(for_all_data):
+        pass

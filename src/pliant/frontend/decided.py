@@ -24,7 +24,7 @@ from pliant.core.scope import scope
 from pliant.errors import TracedValueError
 from pliant.frontend.memory import memory_of
 from pliant.frontend.needs import values_of
-from pliant.frontend.tracing import Trace, current, thread
+from pliant.frontend.tracing import Needs, Trace, current, thread
 from pliant.ops.loop import Loop
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import run
@@ -96,12 +96,12 @@ class Deciding:
 
     def wanted_of(self, error: BaseException) -> dict[int, Any]:
         """The names and places of the numbers without which the trace failed, if data decide them."""
-        found = next((sources for value in values_of(error) if (sources := self.sources(value))), [])
+        found = next((sources for value in values_of(error) if (sources := self.sources(value))), list[Value]())
         return {cast("int", self.names[v]): _place_of(v) for v in found}
 
     def sources(self, value: Value) -> list[Value]:
-        """The numbers with which the next trace knows a value, if this one asks for it: an integer itself, or those that
-        a truth value is computed from; none if data do not decide it."""
+        """The numbers with which the next trace knows a value, if this one asks for it: an integer itself, or those
+        that a truth value is computed from; none if data do not decide it."""
         if value.type.kind not in KINDS or len(self.needs.wanted) >= MOST:
             return []
         root = self._at_root(value)
@@ -109,8 +109,13 @@ class Deciding:
         if self.names[root] is None:
             return []
         found = _sources(root) if value.type.kind == "b" else [root]
-        if found := [v for v in found if v not in self.used]:
-            self._content(root)
+        found = [v for v in found if v not in self.used]
+        try:
+            _ = self._content(root) if found else None
+        except (IndexError, ValueError, ArithmeticError):
+            if value.node.scope == self.trace.scope.number:
+                raise
+            return []  # a condition may say that it is not computed
         return found
 
     def of(self, value: Value) -> Any:
@@ -196,6 +201,12 @@ class Deciding:
         return Decided(Function("decided", fn.params, tuple(self.used)), [*self.used.values()])
 
 
+def decided_by(error: BaseException, needs: Needs) -> dict[int, Any]:
+    """The names and places of numbers without which a trace failed, if data may decide them and do."""
+    deciding: Deciding | None = needs.deciding if needs.decides else None
+    return deciding.wanted_of(error) if deciding is not None else {}
+
+
 def truth_of(value: Value, what: str) -> bool | None:
     """A truth value that a program is made for; None if data cannot decide it. what: it says, for an error by which the
     function is traced again."""
@@ -230,8 +241,9 @@ def _sources(root: Value) -> list[Value]:
 def _place_of(value: Value) -> Any:
     """The expression of the user's that makes a number; None of what is no number."""
     origin = value.origin
-    is_number = isinstance(origin, CodeOrigin) and not value.shape and value.type.kind in KINDS
-    return (origin.code.co_filename, *origin.span, type(value.op)) if is_number else None
+    if not isinstance(origin, CodeOrigin) or value.shape or value.type.kind not in KINDS:
+        return None
+    return origin.code.co_filename, *origin.span, type(value.op)
 
 
 def _inner_parameters(value: Value, number: int) -> list[Value]:

@@ -22,7 +22,7 @@ class Known:
     def __init__(self) -> None:
         self.leaves: dict[Any, tuple[int, ...]] = {}
         self.places: dict[Any, str] = {}  # the user's line that asked first
-        self.values: dict[tuple[Any, int], set[Any]] = {}
+        self.values: dict[tuple[Any, int | None], set[Any]] = {}  # None: of numbers that data decide
 
     def of(self, structure: Any, leaves: Sequence[Any]) -> tuple[int, ...]:
         """The leaves of a call that have to be known."""

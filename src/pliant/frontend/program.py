@@ -22,7 +22,7 @@ from pliant.frontend.control.outside import nothing_left, take_back
 from pliant.frontend.control.perhaps import returned
 from pliant.frontend.control.report import Report, reports_of
 from pliant.frontend.control.unbound import as_of_one_function
-from pliant.frontend.decided import Decided, Deciding, asking
+from pliant.frontend.decided import Decided, Deciding, asking, decided_by
 from pliant.frontend.failures import exception, failed_in, is_marked
 from pliant.frontend.growing import Before, Ends, Growing, check_unseen
 from pliant.frontend.guards import Guards, guards_of, reached
@@ -272,24 +272,19 @@ def _trace(
             numbers = tuple(sorted(needs.known))
             return replace(program, known=numbers, values=tuple([leaves[i] for i in numbers]), asked=place)
         except Exception as error:
-            more, is_sure = (frozenset[int](), True) if is_marked(error) else leaves_needed(error, needs)
-            decides = needs.decides and needs.deciding is not None and not is_marked(error)
-            decided = needs.deciding.wanted_of(error) if decides else {}
-            if decided and not (more and is_sure):
-                more, is_sure = frozenset[int](), True
+            is_users = is_marked(error)
+            more, is_sure = (frozenset[int](), True) if is_users else leaves_needed(error, needs)
+            decided = {} if is_users or (more and is_sure) else decided_by(error, needs)
             if not more and not decided:
-                last = error if first is None or is_marked(error) else first
+                last = error if first is None or is_users else first
                 last.__dict__[ENDED] = needs
-                if first is None or is_marked(error):  # a `raise` of the user
+                if first is None or is_users:  # a `raise` of the user
                     raise
                 raise first from None
-            first = first or (None if is_sure else error)
+            first = first or (None if is_sure or decided else error)
             place = place or next((origin for _, origin in getattr(error, "places", ())), None)
             take_back(needs.left)
-            wanted, places = needs.wanted, needs.places
-            if not more:
-                wanted, places = wanted | decided.keys(), places | ({*decided.values()} - {None})
-            needs = Needs(needs.known | more, decides=needs.decides, wanted=wanted, places=places)
+            needs = needs.deciding_too(decided) if decided else needs.knowing_too(more)
 
 
 def _trace_lengths(

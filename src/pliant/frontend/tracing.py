@@ -116,6 +116,15 @@ class Needs:
     places: frozenset[Any] = frozenset()  # expressions that make such
     deciding: Any = None  # what the last trace found of them
 
+    def knowing_too(self, more: frozenset[int]) -> Needs:
+        """Those of another trace, with more arguments known."""
+        return Needs(self.known | more, decides=self.decides, wanted=self.wanted, places=self.places)
+
+    def deciding_too(self, numbers: dict[int, Any]) -> Needs:
+        """Those of another trace, with more numbers wanted: names, and places, None where there is none."""
+        places = self.places | frozenset([place for place in numbers.values() if place is not None])
+        return Needs(self.known, decides=self.decides, wanted=self.wanted | numbers.keys(), places=places)
+
 
 @final
 @dataclass(eq=False)

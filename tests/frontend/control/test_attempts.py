@@ -410,6 +410,7 @@ def test_what_is_shown_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None
         assert capsys.readouterr().out == want
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("f", [lost_in_a_loop, written_before])
 def test_what_is_changed_before_is_refused(f: Callable[[Any], Any]) -> None:
     with pytest.raises(

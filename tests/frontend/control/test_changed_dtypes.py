@@ -115,6 +115,7 @@ def follows(place: Any, links: Any) -> Any:
     return place
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_integers_that_no_integer_holds_are_refused_with_the_line() -> None:
     links = np.array([0, 0, 1, 2], np.uint64)
     assert pliant.jit(follows)(3, links) == 1

@@ -169,6 +169,7 @@ def asked_after_the_loop(x: Any) -> Any:
     return 1.0 if mode is Mode.UP else 2.0  # type: ignore[possibly-undefined]
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("f", [used_otherwise])
 def test_other_uses_are_errors(f: Callable[[Any], Any]) -> None:
     with pytest.raises(UnboundError, match="after one branch and"):

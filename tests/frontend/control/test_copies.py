@@ -123,6 +123,7 @@ def extended_by_a_loop(x: Any, c: Any) -> Any:
     return first[-1]
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     ("f", "name"),
     [

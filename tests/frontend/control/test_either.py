@@ -84,6 +84,7 @@ def test_each_step_that_swaps_names_by_conditions_adds_as_much_to_the_program(ch
     assert sizes[2] - sizes[1] <= 2.5 * (sizes[1] - sizes[0])
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_arrays_of_two_lengths_are_refused_with_what_works_in_their_place() -> None:
     def of_two(x, y):
         v = x if x[0] > 0 else y

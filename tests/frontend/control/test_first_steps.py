@@ -130,6 +130,7 @@ def test_a_number_becomes_complex_in_the_first_step() -> None:
         np.testing.assert_allclose(got, expected, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_a_state_that_never_settles_is_refused_with_its_line() -> None:
     def grows(x: Any) -> Any:
         while x[0] < 9:
