@@ -284,6 +284,7 @@ def test_second_derivatives() -> None:
     x = np.array([3.0])
     np.testing.assert_allclose(pliant.grad(pliant.grad(f))(2.0, x), 3 * 6 * 2.0)
     np.testing.assert_allclose(pliant.hessian(f)(2.0, x), 3 * 6 * 2.0)
+    np.testing.assert_allclose(pliant.hessian(lambda y: f(y[1], y))(np.array([3.5, 2.0])), [[0, 0], [0, 3 * 6 * 2.0]])
 
 
 def test_no_warning_for_few() -> None:

@@ -135,11 +135,13 @@ class Deciding:
     def _at_root(self, value: Value) -> Value:
         """The value as one of the outermost trace, if it belongs to a function that is traced inside for arguments that
         it has there."""
-        same, number = self.needs.same, self.trace.scope.number
-        while inner := {p: same[p] for p in _inner_parameters(value, number) if p in same}:
-            with scope(self.trace.scope):
-                (value,) = substitute((value,), inner)
-        return value
+        same = self.needs.same
+        inner = [p for p in _inner_parameters(value, self.trace.scope.number) if p in same]
+        if not inner:
+            return value
+        given = {p: self._at_root(same[p]) for p in inner}
+        with scope(self.trace.scope):
+            return substitute((value,), given)[0]
 
     def _look_at(self, root: Value) -> None:
         """Find names, and what follows from wanted numbers, for a value and all that it is computed from."""
