@@ -29,7 +29,9 @@ from pliant.ops.loop import Loop
 from pliant.ops.while_loop import WhileLoop
 from pliant.transforms.evaluate import run
 
-MOST: Final = 64  # numbers of one program
+MOST: Final = 64  # traces that are done again
+NUMBERS: Final = 1 << 12  # of one program
+BYTES: Final = 1 << 30  # of what leads to them
 KINDS: Final = "biu"  # of dtypes that can be decided
 
 
@@ -85,6 +87,7 @@ class Deciding:
         self.used: dict[Value, Any] = {}  # those that the trace was made for, in order
         self.known: dict[Value, Any] = {}  # what was asked for, and what it is
         self.contents: dict[Value, Any] = {}
+        self.bytes = 0  # of these
         self.names: dict[Value, int | None] = {}  # None: nothing that data decide
         self.free: dict[Value, bool] = {}  # whether it depends on what is not known
         self.follows: dict[Value, bool] = {}  # whether on a wanted number
@@ -106,7 +109,7 @@ class Deciding:
             return []
         root = self._at_root(value)
         self._look_at(root)
-        if self.names[root] is None:
+        if self.names[root] is None or not self._is_small(root):
             return []
         found = _sources(root) if value.type.kind == "b" else [root]
         found = [v for v in found if v not in self.used]
@@ -157,10 +160,16 @@ class Deciding:
             for n, value in enumerate(node.values):
                 own = None if name is None else hash((name, n))
                 is_wanted = own is not None and (own in self.needs.wanted or _place_of(value) in self.needs.places)
+                is_wanted = is_wanted and self._is_small(value)
                 if is_wanted:
                     self.used[value] = np.array(self._content(value))
                 self.names[value] = own
                 self.free[value], self.follows[value] = free and not is_wanted, follows or is_wanted
+
+    def _is_small(self, value: Value) -> bool:
+        """Whether one number more can be found out: a loop of Python's may have no end."""
+        more = sum([v.type.bytes for n in _new(value, self.contents) for v in n.values])
+        return len(self.used) < NUMBERS and self.bytes + more < BYTES
 
     def _name_of_parameter(self, value: Value) -> int | None:
         if self._array(value) is None:
@@ -179,6 +188,7 @@ class Deciding:
     def _content(self, root: Value) -> Any:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         contents, order = self.contents, _new(root, self.contents)
+        self.bytes += sum([v.type.bytes for n in order for v in n.values])
         if not any([_has_loops(n) for n in order]):  # they take native code
             try:
                 with np.errstate(all="ignore"):
