@@ -96,6 +96,7 @@ def test_a_program_does_what_numpy_does(f: Callable[..., Any]) -> None:
     check_gradient(f, X)
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     "make", [np.zeros, np.ones, np.arange, lambda k: np.linspace(0, 1, k), lambda k: np.full(k, 2.0)]
 )

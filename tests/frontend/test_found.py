@@ -256,6 +256,7 @@ def test_values_that_are_not_as_many_are_an_error() -> None:
         pliant.jit(f)(np.array([1.0, 1, 2, -3, -4]))
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("transform", [pliant.vmap, pliant.jacobian])
 def test_results_inside_a_derivative_or_a_batch_are_refused(transform: Any) -> None:
     with pytest.raises(pliant.errors.UnsupportedError, match="inside a derivative or a batch"):

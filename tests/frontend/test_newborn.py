@@ -281,6 +281,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("ask", ASKED)
 @pytest.mark.parametrize("kind", [dict, collections.Counter, lambda: collections.defaultdict(float)])
 def test_it_is_an_error_to_ask_for_keys_that_a_condition_decides(kind: Callable[[], Any], ask: str) -> None:

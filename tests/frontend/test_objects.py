@@ -273,6 +273,7 @@ def test_an_exception_leaves_objects_as_they_were() -> None:
     assert content(m) == before
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_what_cannot_be_traced_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     def odd(m: Any, x: Any) -> Any:
         print("once")
@@ -340,6 +341,7 @@ def test_objects_that_are_there_many_times_are_static() -> None:
     assert compiled(long, X) == -0.5
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_an_attribute_that_may_be_missing() -> None:
     def maybe(m: Any, x: Any) -> Any:
         if x.sum() > 0:

@@ -99,6 +99,7 @@ def test_their_numbers_are_those_of_numpy() -> None:
     assert second == expected[1]
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_an_array_of_a_length_that_nothing_bounds_is_refused() -> None:
     with pytest.raises(PliantError, match="nothing bounds it"):
         pliant.jit(lambda x: np.arange(int(x.sum())) ** 2)(X)

@@ -138,6 +138,7 @@ def test_a_corner_is_numpys(name: str) -> None:
             assert_same(made, np.asarray(want), 64)
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     ("f", "text"),
     [

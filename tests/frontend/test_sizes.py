@@ -295,6 +295,7 @@ def last_part_of_many(x: Any, n: Any) -> Any:
     return part.sum()
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_names_of_parts_in_loops() -> None:
     assert_allclose(pliant.jit(last_part)(X), last_part(X))
     assert_allclose(pliant.jit(parts_of_a_step)(X, 5), parts_of_a_step(X, 5))
@@ -384,6 +385,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(("f", "kind", "text"), ERRORS)
 def test_what_needs_the_length_is_refused(f: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):

@@ -143,6 +143,7 @@ def test_lambdas_with_conditions_beside_each_other(n: int):
         assert pliant.jit(IN_ONE_LINE[n])(x) == IN_ONE_LINE[n](x)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_recursion_that_only_the_numbers_end_is_refused():
     def doubled(x: Any) -> Any:
         return x if x[0] > 100 else doubled(x * 2)

@@ -140,6 +140,7 @@ def in_a_loop_of_unknown_length(x: Any) -> Any:
     return total
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("f", [under_a_condition, in_a_loop_of_unknown_length])
 def test_what_cannot_be_taken_back_is_refused_where_it_may_have_to_be(f: Callable[[Any], Any]) -> None:
     with pytest.raises(pliant.PliantError, match=r"\.(write|random) of (StringIO|Random) is used"):

@@ -59,6 +59,7 @@ def _searched(x: Any) -> Any:
     return "1" in str(x[0])
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     "f",
     [

@@ -87,6 +87,7 @@ def test_a_condition_of_which_one_side_settles_it_is_known() -> None:
     assert [bool(pliant.jit(g)(x)) for x in (-1.0, 0.5, 2.0)] == [False, False, True]
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_two_lists_of_unknown_length_whose_elements_are_not_alike_are_told_by_what_they_are() -> None:
     def kept(x: Any) -> Any:
         points: list[Any] = [v for v in x if v > 0]
