@@ -468,6 +468,7 @@ def test_integer_leaves_beside_floats_have_no_cotangents():
     assert back == {"n": None, "i": None}
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_messages_name_the_users_function_under_derivatives_and_beside_static_arguments():
     def zeros(x, n, sign):
         return np.sum(np.zeros(n) * x)
@@ -516,6 +517,7 @@ def test_explain_names_the_rules_that_fired():
     assert "reduce_sum" in text and "rules fired" in text
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
