@@ -107,28 +107,22 @@ class Front:
 
     def returned(self) -> UnsupportedError:
         """The error of a result."""
-        return (
-            UnsupportedError(
-                "a list cannot be a result where a condition decides how many elements it has that is known only at run "
-                "time",
-                hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
-            )
-            .at(("made here", self.count.origin))
-            .needing(self.count)
+        error = UnsupportedError(
+            "a list cannot be a result where a condition decides how many elements it has that is known only at run "
+            "time",
+            hint="write it into an array of known size and return that, and the count: y[:len(out)] = np.array(out)",
         )
+        return error.at(("made here", self.count.origin)).needing(self.count)
 
     def refused(self, what: str = "") -> UnsupportedError:
         """The error of a use that needs to know how many elements there are."""
-        return (
-            UnsupportedError(
-                f"{what or 'this use'} of a list needs to know how many elements it has, which a condition decides that is "
-                "known only at run time",
-                hint="np.array(out), len(out), sum(out), sorted(out), out[k], for x in out and out.append(x) work; or "
-                "allocate an array before, write out[k] = x, and count",
-            )
-            .at(("here", here()))
-            .needing(self.count)
+        error = UnsupportedError(
+            f"{what or 'this use'} of a list needs to know how many elements it has, which a condition decides that is "
+            "known only at run time",
+            hint="np.array(out), len(out), sum(out), sorted(out), out[k], for x in out and out.append(x) work; or "
+            "allocate an array before, write out[k] = x, and count",
         )
+        return error.at(("here", here())).needing(self.count)
 
 
 setattr(Front, "__hash__", Front.__eq__)  # noqa: B010  (a set of it would have one element)
