@@ -142,6 +142,7 @@ def test_a_state_that_never_settles_is_refused_with_its_line() -> None:
     assert "while x[0] < 9:" in str(caught.value)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_a_name_without_a_value_after_a_step_is_said_with_the_reason() -> None:
     def made_on_the_way(x: Any) -> Any:
         h, found = 1.0, False
