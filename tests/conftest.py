@@ -51,10 +51,3 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def for_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Data decide no numbers: what a trace would have to know of them is an error, as in `pliant.trace`."""
     monkeypatch.setattr(Deciding, "sources", lambda *_: [])
-
-
-if os.environ.get("FORALL"):
-
-    @pytest.fixture(autouse=True)
-    def always(for_all_data):
-        pass
