@@ -132,6 +132,7 @@ def test_what_is_raised_ends_a_loop_without_an_end() -> None:
         pliant.jit(f)(np.array([3.0]))
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_a_loop_without_an_end_that_is_none_of_the_program_says_so() -> None:
     def f(x: Any) -> Any:
         total: list[Any] = []

@@ -215,6 +215,7 @@ def test_a_key_that_is_one_of_two_texts(f: Any) -> None:
         np.testing.assert_allclose(pliant.grad(f)(x), wanted, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_an_element_of_a_set_that_is_one_of_two_texts_is_refused() -> None:
     with pytest.raises(UnboundError, match="after one branch and"):
         pliant.jit(among_others)(np.array([1.0, -2.0, 3.0]))

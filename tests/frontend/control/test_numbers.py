@@ -110,6 +110,7 @@ def test_derivatives_agree_with_differences(name: str):
     np.testing.assert_allclose(pliant.grad(f)(x), expected, rtol=1e-8)
 
 
+@pytest.mark.usefixtures("for_all_data")
 @pytest.mark.parametrize("name", ["gamma", "factorial", "comb", "perm", "isqrt", "remainder", "ulp"])
 def test_what_numpy_does_not_have_is_refused_with_what_to_use(name: str):
     f = getattr(math, name)

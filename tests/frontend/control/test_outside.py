@@ -47,6 +47,7 @@ def test_an_attribute_that_is_bound_to_a_traced_array_is_set_at_every_call() -> 
     assert type(model.state) is np.ndarray
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_an_attribute_that_depends_on_a_condition_is_an_error_and_taken_back() -> None:
     model = Model()
     before = model.state

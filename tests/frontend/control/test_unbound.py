@@ -95,6 +95,7 @@ def read_by_a_generator(x: Any) -> Any:
     return next(last())
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_a_name_that_an_operand_binds_is_refused_where_nobody_can_ask_whether_it_has_a_value() -> None:
     with pytest.raises(UnboundError, match="v has a value only if a condition holds that is known only at run time"):
         pliant.jit(read_by_a_function_inside)(np.arange(3.0))
