@@ -24,6 +24,7 @@ def test_a_row_that_was_read_before_its_lists_were_written_is_an_error() -> None
         pliant.jit(f)(X)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_lists_that_are_one_list_are_no_table() -> None:
     def f(x: Any) -> Any:
         table = [[0.0] * 3] * 3

@@ -116,6 +116,7 @@ def test_a_name_of_the_function_around_is_an_error(first: Any) -> None:
     assert total is first
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_containers_from_outside_are_named_and_restored() -> None:
     losses: list[Any] = [1.0]
     table: dict[str, Any] = {}

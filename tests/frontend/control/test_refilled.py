@@ -126,9 +126,9 @@ def test_a_list_that_a_loop_carries_asks_for_no_other_program(monkeypatch: pytes
     traced = list[int]()
     trace: Any = compiled.trace_program
 
-    def counted(*args: Any) -> Any:
+    def counted(*args: Any, **options: Any) -> Any:
         traced.append(1)
-        return trace(*args)
+        return trace(*args, **options)
 
     monkeypatch.setattr(compiled, "trace_program", counted)
     call = pliant.jit(f)

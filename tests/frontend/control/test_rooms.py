@@ -189,6 +189,7 @@ def test_a_batch_is_each_of_its_problems(f: Callable[[Any], Any]) -> None:
     np.testing.assert_allclose(np.stack(found, 1), [f(x) for x in xs], rtol=1e-12)
 
 
+@pytest.mark.usefixtures("for_all_data")
 def test_memory_that_is_donated_would_be_lost() -> None:
     with pytest.raises(UnsupportedError, match="as many as nothing bounds"):
         pliant.jit(halves, donate="x")(np.array([3.0, 0.7]))
