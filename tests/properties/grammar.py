@@ -82,7 +82,7 @@ SUMS = """
 ~np.cumsum({num 1+}, axis={axis}) | ~np.cumprod({num 1}) | ~{num 1+}.cumsum(0) | ~np.add.reduce({num 1+}) | ~np.add.accumulate({num 1+}) | ~np.diff({num 1+}) | ~np.diff({num 1+}, axis={axis})
 ~np.trace({num 2+}) | ~np.average({f 1+}) | ~np.nansum({f}) | ~np.nanmean({f 1+}) | ~np.logaddexp.reduce({f 1}) | ~np.multiply.outer({num}, {num}) | ~np.add.outer({num 1}, {num 1})
 ~np.gradient({f 1}) | ~np.ediff1d({num}) | ~np.trapezoid({f 1+}) | ~np.interp({f}, np.arange(3.0), np.array([1.0, -1.0, 2.0])) | ~np.cov({f 2}) | ~np.multiply.reduce({num 1+}, axis={axis})
-~np.polyval([1.0, 2.0, 3.0], {f}) | ~np.polymul({f 1}, [1.0, 2.0]) | ~np.polydiv({f 1}, [2.0, 1.0])[0] | ~np.abs(np.roots([2.0, {sc}, 1.5])) | ~np.vander({f 1}, 3) | ~np.convolve({f 1}, {f 1}) | ~np.linspace({sc}, 2.0, 4) | ~np.sum([{sc}, {sc}]) | ~sum({num 1}) | ~np.average({f 1+}, axis={axis})
+~np.polyval([1.0, 2.0, 3.0], {f}) | ~{sc} * np.polymul([1.0, 3.0], [1.0, 2.0]) | ~{sc} * np.polydiv([1.0, 3.0], [2.0, 1.0])[0] | ~{sc} * np.abs(np.roots([2.0, 3.0, 0.5])) | ~np.vander({f 1}, 3) | ~np.convolve({f 1}, {f 1}) | ~np.linspace({sc}, 2.0, 4) | ~np.sum([{sc}, {sc}]) | ~sum({num 1}) | ~np.average({f 1+}, axis={axis})
 """
 
 PRODUCTS = """
