@@ -113,8 +113,10 @@ class Deciding:
             return []
         found = _sources(root) if value.type.kind == "b" else [root]
         found = [v for v in found if v not in self.used]
+        if not found:
+            return []
         try:
-            _ = self._content(root) if found else None
+            self._content(root)
         except (IndexError, ValueError, ArithmeticError):
             if value.node.scope == self.trace.scope.number:
                 raise
@@ -187,24 +189,30 @@ class Deciding:
 
     def _content(self, root: Value) -> Any:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
-        contents, order = self.contents, _new(root, self.contents)
+        order = _new(root, self.contents)
         self.bytes += sum([v.type.bytes for n in order for v in n.values])
-        if not any([_has_loops(n) for n in order]):  # they take native code
-            try:
-                with np.errstate(all="ignore"):
-                    for node in order:
-                        if isinstance(node.op, Param):
-                            made: tuple[Any, ...] = (self._array(node.values[0]),)
-                        else:
-                            made = run(node.op, np, [contents[a] for a in node.args])
-                        contents.update(zip(node.values, map(np.asarray, made), strict=True))
-                return contents[root]
-            except (IndexError, ValueError, ArithmeticError):  # native code says where
-                pass
+        if any([_has_loops(n) for n in order]):
+            return self._by_native_code(root)
+        try:
+            with np.errstate(all="ignore"):
+                for node in order:
+                    self._run(node)
+        except (IndexError, ValueError, ArithmeticError):
+            return self._by_native_code(root)  # which raises it, and says where
+        return self.contents[root]
+
+    def _run(self, node: Node) -> None:
+        if isinstance(node.op, Param):
+            made: tuple[Any, ...] = (self._array(node.values[0]),)
+        else:
+            made = run(node.op, np, [self.contents[a] for a in node.args])
+        self.contents.update(zip(node.values, map(np.asarray, made), strict=True))
+
+    def _by_native_code(self, root: Value) -> Any:
         params = [n.values[0] for n in nodes((root,)) if isinstance(n.op, Param)]
         code = Decided.compiled(Function("decided", tuple(params), (root,)))
-        contents[root] = np.asarray(*code([self._array(p) for p in params]))
-        return contents[root]
+        self.contents[root] = np.asarray(*code([self._array(p) for p in params]))
+        return self.contents[root]
 
     def made(self, fn: Function) -> Decided | None:
         """What the program's calls are asked; None if nothing was decided."""
