@@ -26,7 +26,8 @@ from pliant.frontend.memory import memories_of
 from pliant.frontend.opened import Objects, Opened
 from pliant.frontend.out import run_into
 from pliant.frontend.printing import PRINTED, left_over, silent
-from pliant.frontend.program import ENDED, Program, trace_program
+from pliant.frontend.program import Program
+from pliant.frontend.retrace import ENDED, trace_program
 from pliant.frontend.sharing import sharing
 from pliant.frontend.signature import (
     Layouts,

@@ -14,7 +14,7 @@ from hypothesis import given
 import pliant
 from pliant.backends.llvm import lapack
 from pliant.backends.llvm.compiler import can
-from pliant.frontend.program import trace_program
+from pliant.frontend.retrace import trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.kernel.carries import lies_there
 from pliant.kernel.ir import Copy, Program, Run, Step

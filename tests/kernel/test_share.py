@@ -10,7 +10,7 @@ import pytest
 
 from pliant.backends.llvm import lapack
 from pliant.backends.llvm.compiler import can
-from pliant.frontend.program import trace_program
+from pliant.frontend.retrace import trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.kernel.build import build
 from pliant.kernel.ir import Copy, Nest, Product, Program

@@ -190,7 +190,6 @@ class Deciding:
     def _content(self, root: Value) -> Any:
         """What it is for the arguments at hand. Raises what computing it raises, with the user's line."""
         order = _new(root, self.contents)
-        self.bytes += sum([v.type.bytes for n in order for v in n.values])
         if any([_has_loops(n) for n in order]):
             return self._by_native_code(root)
         try:
@@ -207,11 +206,13 @@ class Deciding:
         else:
             made = run(node.op, np, [self.contents[a] for a in node.args])
         self.contents.update(zip(node.values, map(np.asarray, made), strict=True))
+        self.bytes += sum([v.type.bytes for v in node.values])
 
     def _by_native_code(self, root: Value) -> Any:
         params = [n.values[0] for n in nodes((root,)) if isinstance(n.op, Param)]
         code = Decided.compiled(Function("decided", tuple(params), (root,)))
         self.contents[root] = np.asarray(*code([self._array(p) for p in params]))
+        self.bytes += root.type.bytes
         return self.contents[root]
 
     def made(self, fn: Function) -> Decided | None:

@@ -12,37 +12,18 @@ from pliant.core.origin import here
 from pliant.errors import DTypeError
 from pliant.frontend.array import TracedArray, fresh_concrete
 from pliant.frontend.kinds import is_array
+from pliant.frontend.shaped import Shaped
 from pliant.frontend.tracing import unknown_dtype
 
 
 @final
-class ObjectArray:
+class ObjectArray(Shaped):
     """What stands for such an array. Nothing is written to it."""
 
     __slots__ = ("array",)
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.array = array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extent of each axis."""
-        return self.array.shape
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.array.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.array.size
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """NumPy's, of objects."""
-        return self.array.dtype
 
     @property
     def T(self) -> ObjectArray:
@@ -56,9 +37,6 @@ class ObjectArray:
     def copy(self) -> ObjectArray:
         """The same."""
         return self
-
-    def __len__(self) -> int:
-        return len(self.array)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self.array)))

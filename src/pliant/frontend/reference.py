@@ -11,10 +11,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from pliant.errors import ReadOnlyError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.kinds import is_array
+from pliant.frontend.shaped import Shaped
 
 
 @final
-class Ref(NDArrayOperatorsMixin):
+class Ref(Shaped, NDArrayOperatorsMixin):
     """A reference to an array: what is written to it is written to the array, `+=` included.
 
     x: a writeable array; of anything else, as a number, a new array is made. Views of a reference are
@@ -34,7 +35,6 @@ class Ref(NDArrayOperatorsMixin):
     """
 
     __slots__ = ("array", "source")
-    array: Any
     source: Ref | None  # what this one, of a trace, stands for outside of it
 
     def __init__(self, x: Any) -> None:
@@ -42,26 +42,6 @@ class Ref(NDArrayOperatorsMixin):
         self.source = None
         if is_array(self.array) and not self.array.flags.writeable:
             raise ReadOnlyError("pliant.Ref: the array is read-only")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extent of each axis."""
-        return self.array.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """NumPy dtype."""
-        return self.array.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.array.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.array.size
 
     @property
     def T(self) -> Ref:
@@ -77,9 +57,6 @@ class Ref(NDArrayOperatorsMixin):
 
     def __setitem__(self, key: Any, y: Any) -> None:
         self.array[key] = bare(y)
-
-    def __len__(self) -> int:
-        return len(self.array)
 
     def __int__(self) -> int:
         return int(self.array)

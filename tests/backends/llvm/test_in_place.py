@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from pliant.backends.llvm import BACKEND
-from pliant.frontend.program import Program, trace_program
+from pliant.frontend.program import Program
+from pliant.frontend.retrace import trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.pipeline import optimise
 from tests.backends.llvm.test_streams import text_of

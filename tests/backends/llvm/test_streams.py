@@ -15,7 +15,7 @@ import pliant
 from pliant.backends.llvm import ahead, streams
 from pliant.backends.llvm.compiler import assembly, can, routine_of
 from pliant.backends.llvm.jit import host_target
-from pliant.frontend.program import trace_program
+from pliant.frontend.retrace import trace_program
 from pliant.frontend.signature import flatten, leaf_names
 from pliant.kernel import split
 from pliant.kernel.build import build

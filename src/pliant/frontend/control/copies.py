@@ -17,7 +17,7 @@ from pliant.errors import UnsupportedError
 from pliant.frontend.control.objects import containers
 from pliant.frontend.tracing import Trace, current
 
-OUTSIDE = ("pliant.frontend.program", "pliant.frontend.closed")
+OUTSIDE = ("pliant.frontend.retrace", "pliant.frontend.closed")
 """The modules that call the function that is traced."""
 
 
