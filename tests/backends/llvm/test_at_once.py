@@ -51,6 +51,29 @@ def test_formulas_without_a_branch_are_computed_several_vectors_at_a_time(fn: Ca
     assert f'"llvm.loop.interleave.count", i32 {INTERLEAVED}' in llvm_of(fn, np.ones(1000))
 
 
+def quartic(x: Any) -> Any:
+    return (((0.5 * x + 0.25) * x - 1.5) * x + 2.0) * x - 3.0
+
+
+@pytest.mark.parametrize(
+    ("fn", "n", "vectors"),
+    [(quartic, 512, INTERLEAVED), (quartic, 511, 1), (lambda x: quartic(quartic(x)), 512, INTERLEAVED),
+     (lambda x: quartic(quartic(quartic(quartic(x)))), 512, 1), (lambda x: 2 * x + 1, 512, 1)],
+    ids=["a chain", "a short loop", "a longer chain", "many operations", "few operations"],
+)  # fmt: skip
+def test_long_loops_over_chains_of_operations_compute_several_vectors_at_a_time(
+    fn: Callable[..., Any], n: int, vectors: int
+):
+    assert f'"llvm.loop.interleave.count", i32 {vectors}' in llvm_of(fn, np.ones(n))
+
+
+@pytest.mark.parametrize("n", [512, 513, 519, 527, 543, 1000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_chains_of_operations_end_anywhere(dtype: str, n: int):
+    x = np.linspace(-2, 2, n).astype(dtype)
+    np.testing.assert_array_equal(pliant.jit(quartic)(x), quartic(x))
+
+
 @pytest.mark.parametrize(("dtype", "lanes"), [("float64", 8), ("float32", 16), ("int64", 8)])
 def test_narrow_results_of_wide_numbers_are_made_of_several_vectors(dtype: str, lanes: int):
     assert f'"{WIDTH}", i32 {lanes}' in llvm_of(lambda x: x < 2, np.ones(5000, dtype))

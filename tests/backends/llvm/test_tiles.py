@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import pliant
+from pliant.backends.llvm import squares
 from pliant.backends.llvm.compiler import compiled
 from pliant.backends.llvm.tiles import BLOCK, SIZES, turned
 
@@ -53,6 +56,23 @@ def test_far_arrays_are_read_in_tiles_and_near_ones_in_squares():
     near, far = (pliant.trace(lambda x, y: x.T + y, *[np.ones((n, n))] * 2) for n in (300, 600))
     assert "@turned_8" not in compiled(near, (), (), sharing=False)[1]
     assert "@turned_8" in compiled(far, (), (), sharing=False)[1]
+
+
+@pytest.mark.parametrize(
+    ("widths", "n", "in_squares"),
+    [((16, 32), 300, False), ((16, 32), 256, True), ((16, 32), 500, True), ((16, 32, 64), 300, True)],
+    ids=["near", "colliding", "far", "wide vectors"],
+)
+def test_what_stays_in_the_first_cache_is_read_one_by_one(widths: tuple[int, ...], n: int, in_squares: bool):
+    x, y = drawn((n, n), "float64"), drawn((n, n), "float64") + 1
+
+    def f(x: Any, y: Any) -> Any:
+        return x.T + y
+
+    with mock.patch.object(squares, "host_target", return_value=SimpleNamespace(widths=widths)):
+        text = compiled(pliant.trace(f, x, y), (), (), sharing=False)[1]
+        assert ("shufflevector <8 x i64>" in text) == in_squares
+        np.testing.assert_array_equal(pliant.jit(f)(x, y), f(x, y))
 
 
 def test_wide_elements_are_read_in_tiles_where_the_lines_of_a_column_collide_or_come_from_far():

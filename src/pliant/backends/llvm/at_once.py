@@ -19,13 +19,19 @@ from pliant.backends.llvm.own import is_inlined
 from pliant.backends.llvm.values import llvm_type
 from pliant.backends.llvm.whole_quotient import DIVIDING
 from pliant.core.types import REAL_OF, itemsize
-from pliant.kernel.ir import Apply, Literal, Load, Nest
+from pliant.kernel.ir import Apply, Literal, Load, Nest, Scalar
 
 FEW: Final = 4  # formulas of which several vectors are computed at a time
 INTERLEAVED: Final = 4  # vectors
 NARROW: Final = 4  # times as wide as a result: numbers of which several vectors make one
 PACKED: Final = 64  # bytes of these several vectors
 LONG: Final = 4096  # steps of a loop that pay for LLVM's time for them
+REPAID: Final = 512
+"""The same for several vectors of a few operations."""
+CHAIN: Final = 8
+"""Operations of which each waits for the one before: of more than these, processors do not see the next chain."""
+LONGEST: Final = 24
+"""Operations of a step for which LLVM does not take long."""
 CALLED: Final = {*LIBM, "logaddexp", "logaddexp2", "remainder", "floor_divide"}
 """Primitives that take a function, or several."""
 SEVERAL: Final = {
@@ -39,9 +45,25 @@ Own: TypeAlias = AbstractSet[tuple[str, str]]
 
 def vectors_at_once(own: Own, nests: list[Nest]) -> int:
     """How many vectors the innermost loops of nests without folds compute at a time: one, since LLVM takes longer for
-    more; but several of a few formulas of our own, of twenty to forty operations each."""
-    inlined = [s for s in functions(nests) if is_formula(own, s) and is_in_place(s)]
-    return INTERLEAVED if 1 <= len(inlined) <= FEW else 1
+    more; but several of a few formulas of our own, of twenty to forty operations each, and in long loops where a few
+    operations wait for each other, as those of a polynomial do."""
+    found = functions(nests)
+    inlined = [s for s in found if is_formula(own, s) and is_in_place(s)]
+    is_chain = not found and is_long(nests, REPAID) and any([CHAIN <= chain_of(nest) <= LONGEST for nest in nests])
+    return INTERLEAVED if 1 <= len(inlined) <= FEW or is_chain else 1
+
+
+def is_long(nests: list[Nest], steps: int) -> bool:
+    """Whether the innermost loops of nests have so many steps at least."""
+    return all([nest.vars and nest.vars[-1].extent >= steps for nest in nests])
+
+
+def chain_of(nest: Nest) -> int:
+    """How many operations of a step wait one for the other; 0 if there are many others beside."""
+    waits = dict[Scalar, int]()
+    for s in nest.body.body:
+        waits[s] = 1 + max([waits.get(x, 0) for x in s.args], default=0) if isinstance(s, Apply) else 0
+    return max(waits.values(), default=0) if sum(map(bool, waits.values())) <= LONGEST else 0
 
 
 def lanes_at_once(own: Own, nests: list[Nest]) -> int:
@@ -65,8 +87,7 @@ def lanes_of_few(nests: list[Nest]) -> int:
         return 0
     narrow = min([itemsize(root.scalar.dtype) for root in roots if root.scalar], default=max(read))
     is_divided = has_vectors() and any(map(is_known_quotient, applied))
-    is_long = all([nest.vars and nest.vars[-1].extent >= LONG for nest in nests])
-    return PACKED // max(read) if (is_long and narrow * NARROW <= max(read)) or is_divided else 0
+    return PACKED // max(read) if (is_long(nests, LONG) and narrow * NARROW <= max(read)) or is_divided else 0
 
 
 def has_vectors() -> bool:

@@ -14,8 +14,11 @@ written.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from pliant.backends.llvm.jit import host_target
+from pliant.backends.llvm.streams import LINE
 from pliant.backends.llvm.tiles import BLOCK, WIDE_ELEMENT, Turned, turned
 from pliant.core.types import Type, itemsize
 from pliant.kernel.cost import FUNCTION, scalar_cost
@@ -34,6 +37,11 @@ AHEAD: Final = 2 * SIDE
 foresees, and each store would wait for its line."""
 MOST_TURNED: Final = 2  # arrays whose squares are at hand at the same time
 LEAST: Final = 4  # bytes of elements; lines of smaller ones are too long for squares
+NARROW: Final = 32  # bytes of vectors
+WAY: Final = 4096
+"""Bytes from which on addresses share their places in the first cache."""
+WAYS: Final = 7
+"""Lines of cache in a place, but for one that what is walked along its rows needs."""
 SQUARE: Final = -3  # the slot of local memory for squares
 
 Loop: TypeAlias = Callable[[Callable[[], None]], None]
@@ -51,6 +59,17 @@ def fits(turned: Sequence[Load], levels: Sequence[Sequence[Scalar]], roots: Sequ
     simple = all([isinstance(s, Load | Apply | Literal | FromIndex) for s in levels[-1]])
     # Where much is computed, it does not matter how elements are read.
     return not written & read and simple and sum([scalar_cost(s) for s in levels[-1]]) < FUNCTION
+
+
+def stays_at_hand(turned: Sequence[Load], inner: Var) -> bool:
+    """Whether what is walked across is read from the first cache as it is: each step of the outer loop reads the lines
+    of the one before, one for each step of the inner loop. Processors with vectors of 32 bytes take longer for squares
+    than for elements one by one."""
+    if host_target().widths[-1:] != (NARROW,):
+        return False
+    steps = [s.offset.factor(inner) * itemsize(s.buffer.type.dtype) for s in turned]
+    places = min([WAY // max(gcd(step, WAY), LINE) for step in steps])
+    return len(turned) * inner.extent <= places * WAYS
 
 
 def emit_squares(
@@ -112,7 +131,7 @@ def _all_squares(
             e.env[inner] = e.op(f"add nuw nsw i64 {j}, {e.env[step]}")
             body()
 
-        e.loop(step, one)
+        e.loop(step, one, wish=e.module.at_once(1))
         del e.env[inner]
 
     e.blocks(outer, TALL, lambda top, bottom: e.blocks(inner, WIDE, lambda left, right: tile(top, bottom, left, right)))
