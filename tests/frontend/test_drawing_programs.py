@@ -92,6 +92,18 @@ def in_one_branch(rng: Any, n: int) -> Any:
     return n
 
 
+def evolved(rng: Any, n: int) -> Any:
+    pop = X[:8].copy()
+    for _ in range(n):
+        for j in range(8):
+            others = [c for c in range(8) if c != j]
+            a, b, c = pop[rng.choice(others, 3, replace=False)]
+            trial = np.where(rng.random(3) < 0.9, a + 0.8 * (b - c), pop[j])
+            if (trial**2).sum() < (pop[j] ** 2).sum():
+                pop[j] = trial
+    return pop
+
+
 def of_a_seed(rng: Any, n: int) -> Any:
     own = np.random.default_rng(n)
     return own.normal(size=3), np.random.default_rng(rng.integers(10)).random(), own.integers(100)
@@ -112,7 +124,7 @@ def asked(rng: Any, n: int) -> Any:
 
 PROGRAMS: Final = (
     walk, circle, magnet, metropolis, rejected, bootstrapped, descended, shuffled, listed, in_one_branch,
-    of_a_seed, of_one_made_here, asked,
+    evolved, of_a_seed, of_one_made_here, asked,
 )  # fmt: skip
 
 

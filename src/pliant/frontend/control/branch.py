@@ -13,6 +13,7 @@ from pliant.core.ir import Value
 from pliant.errors import IndexRangeError, PliantError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded
+from pliant.frontend.certain import truth_by_ranges
 from pliant.frontend.control import chosen, lists
 from pliant.frontend.control.fronts import array_of_list, first_front, front_of
 from pliant.frontend.control.growth import growth_of
@@ -56,6 +57,7 @@ def branch(
 
     names: what the blocks bind. jumps: 1 if `then` may leave, 2 if `otherwise` may, 3 if both.
     """
+    test = _certain(test)
     if not is_open(test):
         chosen = then if test else otherwise
         signal = chosen() if chosen is not None else None
@@ -194,10 +196,17 @@ def value_of_test(test: Any) -> Any:
 
 def choose(test: Any, then: Block, otherwise: Block, *, cells: Sequence[Place] = ()) -> Any:
     """`then if test else otherwise`. cells: the names that these bind."""
+    test = _certain(test)
     if not is_open(test):
         return then() if test else otherwise()
     then, cells = _settled(test, then, cells)
     return _one_of(test, then, otherwise, cells, is_signal=False)
+
+
+def _certain(test: Any) -> Any:
+    """A condition, or what it is for certain."""
+    found = truth_by_ranges(test.value) if is_open(test) else None
+    return test if found is None else found
 
 
 def of_each(x: Any, use: Callable[[Any], Any]) -> Any:
@@ -235,6 +244,7 @@ def both(first: Any, second: Block) -> Any:
     """`first and second`."""
     if type(first) is OrNone:
         return choose(truth_of_object(first, lists.asked), second, lambda: first)
+    first = _certain(first)
     if not is_open(first):
         return first and second()
     last, run = _kept(second)
@@ -250,6 +260,7 @@ def either(first: Any, second: Block) -> Any:
     """`first or second`."""
     if type(first) is OrNone:
         return choose(truth_of_object(first, lists.asked), lambda: first, second)
+    first = _certain(first)
     if not is_open(first):
         return first or second()
     last, run = _kept(second)

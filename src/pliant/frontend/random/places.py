@@ -113,7 +113,8 @@ def _sample(rng: Any, count: Any, size: Any, shuffle: bool) -> Any:
     """So many places that differ, each as likely as the others. R. W. Floyd, Comm. ACM 30(9), 1987."""
     wanted = count_in(size)
     if count > MANY and wanted > count // (50 if shuffle else 20):
-        found = _permuted(rng, np.arange(count), max(count - wanted, 1), upto)[count - wanted :]
+        left = count - wanted
+        found = _permuted(rng, np.arange(count), max(left, 1), upto)[left + np.arange(wanted)]
     else:
         found, is_taken = np.zeros(wanted, np.int64), np.zeros(count, np.bool_)
         bits = bits_of(rng.parts)
