@@ -49,7 +49,7 @@ from pliant.frontend.control.runtime import CALLS
 from pliant.frontend.control.specials import binary, reads_item, special
 from pliant.frontend.control.syntax import runtime
 from pliant.frontend.control.walked import Walked, going_on
-from pliant.frontend.creation import Maker, NumPyNamespace, UfuncMaker, made_by
+from pliant.frontend.creation import CLASSES, Maker, NumPyNamespace, UfuncMaker, made_by
 from pliant.frontend.draws import drawing, drawn_once, of_numpy
 from pliant.frontend.elements import Elements
 from pliant.frontend.evaluated import evaluated
@@ -67,7 +67,7 @@ from pliant.frontend.guards import (
 )
 from pliant.frontend.instrumented import PLAIN, callee, instrument, is_dispatched, kind_of, of_element, of_object, seen
 from pliant.frontend.kinds import is_of
-from pliant.frontend.newborn import constructed, inherit, making
+from pliant.frontend.newborn import constructed, inherit, making, new_or_known
 from pliant.frontend.printing import printed
 from pliant.frontend.random.generator import TracedGenerator
 from pliant.frontend.reference import Ref
@@ -315,7 +315,7 @@ class Reader(Elements):
                 return shown_later if is_trial() else fn
             if fn in HEAPS:
                 return functools.partial(lists.on_heap, lists.knowing(taken_back(fn)), callee(HEAPS[fn], self.trace))
-            known = BUILTINS.get(fn) or (fn if type(fn) is UfuncMaker else None)
+            known = BUILTINS.get(fn) or CLASSES.get(fn) or (fn if type(fn) is UfuncMaker else None)
             if known is None and (fn in lists.ASKING or changes(fn)):
                 return making(fn, lists.knowing(taken_back(fn)))
             made = known or making(fn, lists.knowing(fn))
@@ -329,7 +329,9 @@ class Reader(Elements):
         if is_of(fn, type):
             return making(fn, made)
         is_others = is_of(fn, types.FunctionType) and not is_users(fn) and not is_dispatched(fn)
-        return making(fn, telling(presenting(lists.knowing(fn)), self.counted)) if is_others and made is fn else made
+        if is_others and made is fn:
+            return making(fn, telling(presenting(new_or_known(lists.knowing(fn))), self.counted))
+        return made
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """`x op y`."""

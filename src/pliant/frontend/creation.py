@@ -44,7 +44,7 @@ from pliant.frontend.strides import (
     later_order,
     separate,
 )
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import is_tracing, not_plain
 from pliant.frontend.whose import is_followed
 
 
@@ -246,6 +246,13 @@ OF_POLYNOMIALS: Final = frozenset((np.polyadd, np.polysub, np.polymul, np.polydi
 _DISPATCHED: Final = cast("type[Any]", type(cast("Any", np.concatenate)))
 
 
+def _class_made(function: Any) -> type | None:
+    """The class of arrays, if they are no plain ones, that a function of NumPy's makes."""
+    if function in (np.asmatrix, np.bmat):
+        return np.matrix
+    return np.ma.MaskedArray if (function.__module__ or "").startswith("numpy.ma.") else None
+
+
 ZEROS: Final[dict[Any, Callable[..., Any]]] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
 """What makes arrays of any numbers, and what makes such that are the same at every call and in any memory."""
 
@@ -254,14 +261,17 @@ ZEROS: Final[dict[Any, Callable[..., Any]]] = {np.empty: np.zeros, np.empty_like
 class Maker:
     """A NumPy function as a traced function sees it."""
 
-    __slots__ = ("function",)
+    __slots__ = ("function", "other")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.other = _class_made(function)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         if not is_tracing():
             return self.function(*args, **options)
+        if self.other is not None:
+            raise not_plain(self.other)
         function = ZEROS.get(self.function, self.function)
         if function in WALKED:
             return WALKED[function](*args, **options)
@@ -401,3 +411,30 @@ def made_by(value: Any) -> Maker | UfuncMaker | None:
     is_function = isinstance(value, types.FunctionType | types.BuiltinFunctionType | type(np.concatenate))
     module = getattr(value, "__module__", None) or ""
     return _maker(value) if is_function and module.partition(".")[0] == "numpy" and not is_followed(value) else None
+
+
+def _other(kind: Any) -> Callable[..., Any]:
+    """A class of arrays that are no plain ones, called."""
+
+    def made(*_: Any, **__: Any) -> Any:
+        raise not_plain(kind)
+
+    return made
+
+
+def _uninitialised(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: Any = 0, strides: Any = None, order: Any = None
+) -> Any:
+    """`np.ndarray`, called: an array of any numbers."""
+    if buffer is not None or offset or strides is not None:
+        raise UnsupportedError(
+            "np.ndarray(..., buffer=...) is not supported in a traced function",
+            hint="use np.frombuffer outside, and pass the array",
+        ).at(("here", here()))
+    return Maker(np.empty)(shape, dtype, order or "C")
+
+
+CLASSES: Final[dict[Any, Callable[..., Any]]] = {
+    np.ndarray: _uninitialised, **{kind: _other(kind) for kind in (np.matrix, np.ma.MaskedArray)},
+}  # fmt: skip
+"""What traced functions call instead of classes of arrays."""

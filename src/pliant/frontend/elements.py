@@ -18,6 +18,7 @@ from pliant.frontend.control.switched import is_table, one_at
 from pliant.frontend.guards import MISSING, entries_of, note_size
 from pliant.frontend.instrumented import of_element
 from pliant.frontend.kinds import is_of
+from pliant.frontend.newborn import own_arrays
 from pliant.frontend.tracing import Trace, is_tracing
 
 
@@ -84,7 +85,7 @@ class Elements(ABC):
                 made = of_element(value, self.trace)
                 return self.born(made) if is_of(key, slice) else made
             return self.known(value, None if id(holder) in self.own else holder, key)
-        return self.known(holder[key], None, key)
+        return self.known(own_arrays([holder[key]]), None, key)
 
     def counted(self, holder: Any) -> None:
         """A guard on how many elements a container has, and on each of them."""

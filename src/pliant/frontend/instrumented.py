@@ -30,6 +30,7 @@ from pliant.frontend.guards import (
     note_class,
     note_names,
 )
+from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_of, stood_for
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.printing import printed
@@ -196,6 +197,6 @@ def seen(value: Any, owner: Any, name: str, trace: Trace) -> Any:
         return value
     if is_stateful(kind_of(value)):
         trace.roots[id(value), ""] = ({}, "", value)  # never holds: what it gives next is other each time
-    if (known := namespace_of(value) or made_by(value)) is not None:
+    if (known := namespace_of(value) or made_by(value) or joiner_of(value)) is not None:
         return known
     return of_object(value, trace)

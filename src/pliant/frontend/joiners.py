@@ -1,4 +1,5 @@
-"""`np.r_` and `np.c_` as a traced function sees them: arrays joined by what stands between brackets."""
+"""What makes arrays by what stands between brackets, as a traced function sees it: `np.r_` and `np.c_` of parts,
+`np.mgrid` and `np.ogrid` of grids."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import numpy as np
 from pliant.core.origin import here
 from pliant.core.types import DTYPES
 from pliant.errors import UnsupportedError
+from pliant.frontend.adopt import adopt
 from pliant.frontend.array import TracedArray
 from pliant.frontend.bounded import Bounded, whole_of
 from pliant.frontend.convert import as_traced, result_dtype
@@ -33,7 +35,7 @@ class Joiner:
     def __getitem__(self, key: Any) -> Any:
         items: list[Any] = list(as_tuple(key)) if isinstance(key, tuple) else [key]
         if not any(type(k) in (TracedArray, Bounded, Selection) or is_array(k) for k in items):
-            return as_traced(self.numpys[key])
+            return adopt(self.numpys[key])
         axis, rank, first = FORMS[id(self.numpys)]
         if isinstance(items[0], str):
             axis, rank, first = _form(items.pop(0), rank)
@@ -42,8 +44,23 @@ class Joiner:
         return xp.concatenate([_placed(p.astype(dtype), rank, first) for p in parts], axis)
 
 
-def joiner_of(value: Any) -> Joiner | None:
-    """What a traced function sees for `np.r_` and `np.c_`; None for anything else."""
+@final
+class Grids:
+    """`np.mgrid` or `np.ogrid`."""
+
+    __slots__ = ("numpys",)
+
+    def __init__(self, numpys: Any) -> None:
+        self.numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        return adopt(self.numpys[key])
+
+
+def joiner_of(value: Any) -> Joiner | Grids | None:
+    """What a traced function sees for such an object; None for anything else."""
+    if value is np.mgrid or value is np.ogrid:
+        return Grids(value)
     return Joiner(value) if id(value) in FORMS else None
 
 

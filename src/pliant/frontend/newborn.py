@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
+import numpy as np
+
+from pliant.frontend.adopt import adopt
 from pliant.frontend.attributes import attributes, put_attribute
 from pliant.frontend.control.objects import is_own
 from pliant.frontend.control.region import born
@@ -32,6 +35,32 @@ def _made(run: Callable[..., Any], *args: Any, **options: Any) -> Any:
     found = [run(*args, **options)]  # an object that a class keeps and returns again is not new
     _note(found)
     return found[0]
+
+
+def new_or_known(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` of a library's function: arrays that it makes are the traced function's own; those that something else
+    holds are outside."""
+    return lambda *args, **options: own_arrays([run(*args, **options)])
+
+
+def own_arrays(found: list[Any]) -> Any:
+    """The one element of a list, which nothing else holds if it is new: new arrays as traced ones that know their
+    content."""
+    if is_of(found[0], tuple) and _holders(found)[0] == _LONE:
+        parts = [*found.pop()]
+        return tuple([adopt(x) if is_new else x for x, is_new in zip(parts, _are_new(parts), strict=True)])
+    return adopt(found.pop()) if _are_new(found)[0] else found.pop()
+
+
+def _are_new(found: Sequence[Any]) -> list[bool]:
+    """For each element of a list, which holds it alone, whether it is an array in memory that nothing else holds."""
+    lone = [type(x) is np.ndarray and n == _LONE for x, n in zip(found, _holders(found), strict=True)]
+    bases = [x.base if is_lone else None for x, is_lone in zip(found, lone, strict=True)]
+    shared = [n > _LONE + 1 or not is_of(b, np.ndarray) for b, n in zip(bases, _holders(bases), strict=True)]
+    return [
+        is_lone and (x.flags.owndata if b is None else not is_shared)
+        for x, b, is_lone, is_shared in zip(found, bases, lone, shared, strict=True)
+    ]
 
 
 def constructed(kind: Any, seen: Callable[[Any], Any], *args: Any, **options: Any) -> Any:

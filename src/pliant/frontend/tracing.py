@@ -205,6 +205,7 @@ class Trace:
     def enter(self, array: Any) -> tuple[Storage, Any]:
         """The storage, and lenses into it, of a NumPy array that the function reads but was not given."""
         top = self.outermost
+        check_plain(array)
         top.met[id(array)] = array
         return top.shared.get(id(array)) or (self.capture(array), ())
 
@@ -282,6 +283,26 @@ def unknown_dtype(dtype: np.dtype[Any], what: str = "") -> DTypeError:
     if dtype.names:
         hint = f"make an array for each field: {', '.join(dtype.names)}"
     return DTypeError(f"{what}expected an array of bool, int, float or complex, got dtype {dtype}", hint=hint)
+
+
+def check_plain(array: Any) -> None:
+    """Refuse arrays of a class whose products are not those of plain ones: of matrices, of masked arrays."""
+    kind: type = array.__class__
+    if kind is not np.ndarray and any([getattr(kind, name) is not getattr(np.ndarray, name) for name in _MEANINGS]):
+        raise not_plain(kind)
+
+
+_MEANINGS: Final = ("__mul__", "__array_ufunc__")
+_OTHERS: Final = {
+    np.matrix: ("np.matrix", "use arrays, and A @ B for products; np.asarray(M) makes one of a matrix"),
+    np.ma.MaskedArray: ("np.ma.MaskedArray", "use an array and its mask: np.where(mask, 0, x), x[~mask]"),
+}
+
+
+def not_plain(kind: type) -> UnsupportedError:
+    """The error of a class of arrays that means other things by operators than plain ones."""
+    name, hint = _OTHERS.get(kind, (kind.__name__, "np.asarray(x) makes a plain array"))
+    return UnsupportedError(f"{name} is not supported in a traced function", hint=hint).at(("here", here()))
 
 
 @cache

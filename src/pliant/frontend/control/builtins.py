@@ -64,7 +64,7 @@ from pliant.frontend.failures import failing_while
 from pliant.frontend.kinds import as_tuple
 from pliant.frontend.sizes import note_range, size_of
 from pliant.frontend.text import shown
-from pliant.frontend.tracing import is_tracing
+from pliant.frontend.tracing import current, is_tracing
 
 
 def least(*args: Any, key: Callable[[Any], Any] | None = None, **default: Any) -> Any:
@@ -185,8 +185,12 @@ def total(items: Iterable[Any], start: Any = 0) -> Any:
     return functools.reduce(partial(binary, "add"), found, start) if is_of_objects else builtins.sum(found, start)
 
 
-def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any, **options: Any) -> Any:
-    """`function(generator, *more)`."""
+def reduced(function: Any, is_list: bool, depth: int, elements: Any, clause: Clause, *more: Any, **options: Any) -> Any:
+    """`function(generator, *more)`. is_list: it is a list comprehension, which a function gets that is not Python's of
+    this name."""
+    if function not in _GIVEN_ELEMENTS:
+        made = listed(depth, elements, clause) if is_list else generated(depth, elements, clause)
+        return (current().outermost.see(function) if is_tracing() else function)(made, *more, **options)
     if function is list:
         return listed(depth, elements, clause)
     if function is tuple:
@@ -195,7 +199,7 @@ def reduced(function: Any, depth: int, elements: Any, clause: Clause, *more: Any
         return ordered(listed(depth, elements, clause), **options)
     is_walked = is_long(elements) or (function in _OF_ALL and is_tracing())
     if function not in FOLDS or not is_walked:
-        plain: Callable[..., Any] = BUILTINS.get(function) or function
+        plain: Callable[..., Any] = BUILTINS[function]
         made = generated(depth, elements, clause)
         return plain(list(made) if function in (any, all) else made, *more, **options)
     if function in (builtins.max, builtins.min):
@@ -236,7 +240,7 @@ def searched(function: Any, depth: int, elements: Any, clause: Clause, is_lazy: 
     else they may be made, but nothing of that is seen. None: unless to make them changes something."""
     is_any = function is any
     if function not in (any, all):
-        return reduced(function, depth, elements, clause)
+        return reduced(function, False, depth, elements, clause)
 
     def eager() -> Any:
         if is_long(elements):
@@ -262,6 +266,7 @@ def searched(function: Any, depth: int, elements: Any, clause: Clause, is_lazy: 
     return state[VALUE]
 
 
+_GIVEN_ELEMENTS: Final = frozenset((*FOLDS, list, tuple, sorted))
 _OF_ALL: Final = frozenset((builtins.sum, builtins.len, builtins.max, builtins.min))  # look at every element
 
 

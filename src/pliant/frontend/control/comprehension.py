@@ -1,6 +1,6 @@
 """Comprehensions, and what Python's functions make of generators, as loops.
 
-    sum(f(a) for a in xs if a > 0)      reduced(sum, 1, xs, lambda item: ((a > 0, lambda: f(a)) for a in item))
+    sum(f(a) for a in xs if a > 0)      reduced(sum, False, 1, xs, lambda item: ((a > 0, lambda: f(a)) for a in item))
 
 A clause is a function that yields, for each element it is given, whether it counts, and how to make what
 comes of it: the element of the result or, if other clauses follow, what the next one goes over, and that clause.

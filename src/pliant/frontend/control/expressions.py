@@ -1,7 +1,7 @@
 """Conditions, comparisons and comprehensions in expressions as calls, whose parts are evaluated where Python would.
 
 y = a if p and q else b        y = choose(both(p, lambda: q), lambda: a, lambda: b)
-s = sum(f(x) for x in xs)      s = reduced(sum, 1, each(xs), lambda items: ((True, lambda: f(x)) for x in items))
+s = sum(f(x) for x in xs)      s = reduced(sum, False, 1, each(xs), lambda items: ((True, lambda: f(x)) for x in items))
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ class Expressions(ast.NodeTransformer):
             is_lone = isinstance(generator, ast.GeneratorExp) and not more and not node.keywords
             if is_lone and cast("Any", node.func).id in ("any", "all"):
                 return calling("searched", node, node.func, *parts, placed(ast.Constant(lazy), node))
-            made = calling("reduced", node, node.func, *parts, *(self.visit(a) for a in more))
+            is_list = placed(ast.Constant(isinstance(generator, ast.ListComp)), node)
+            made = calling("reduced", node, node.func, is_list, *parts, *(self.visit(a) for a in more))
             made.keywords = self.keywords(node)
             return made
         if goes_over(node, self.scope.locals):
