@@ -29,7 +29,7 @@ def test_programs_do_what_numpy_does(seed: int):
 
 
 @pytest.mark.parametrize("of", ["flows", "nests", "mixed"])
-@examples(6)
+@examples(4)
 @given(SEEDS)
 def test_loops_and_branches_do_what_python_does(of: str, seed: int):
     wrong = outcome_of_flow(lambda made: flow_checks.does_what_python_does(made, "jax"), DRAWN[of](seed))
