@@ -92,7 +92,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "item": (lambda x: x.item(), ValueError, r"x.item\(\) needs an array of one element"),
     "fromiter": (lambda x: np.fromiter(x, float, count=7), ValueError, "expected 7 elements, got 3"),
     "nditer": (lambda x: sum(v for v in np.nditer(x)), NotImplementedError, "use x.flat"),
-    "as_strided": (lambda x: np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8)), NotImplementedError, "sliding_window"),
 }
 
 

@@ -32,7 +32,7 @@ from pliant.frontend.convert import (
     value_of,
 )
 from pliant.frontend.draws import RandomNamespace
-from pliant.frontend.functions import asserted
+from pliant.frontend.functions import asserted, windows
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_array, is_sequence
 from pliant.frontend.strides import (
@@ -133,16 +133,6 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, **options: Any) -
     return array(made, dtype)
 
 
-def as_strided(x: TracedArray, *args: Any, **options: Any) -> Any:
-    """np.lib.stride_tricks.as_strided: addresses, of which traced arrays have none."""
-    if x.concrete is not None:
-        return adopt(np.lib.stride_tricks.as_strided(x.concrete, *args, **options))
-    raise UnsupportedError(
-        "np.lib.stride_tricks.as_strided is not supported: traced arrays have no addresses",
-        hint="use sliding_window_view(x, n), or indices: x[np.arange(m)[:, None] + np.arange(n)]",
-    ).at(("here", here()))
-
-
 def isscalar(element: Any) -> bool:
     """np.isscalar: whether it is a number, not an array of rank 0."""
     return element.is_scalar or element.is_weak if type(element) is TracedArray else np.isscalar(element)
@@ -232,7 +222,7 @@ TRACED: Final[dict[Any, Callable[..., Any]]] = {
     np.full: full,
     np.linspace: ranges.linspace,
     np.isscalar: isscalar,
-    np.lib.stride_tricks.as_strided: as_strided,
+    np.lib.stride_tricks.as_strided: windows.as_strided,
     **asserted.TRACED,
 }
 """What to do where NumPy offers no protocol and an argument is traced."""

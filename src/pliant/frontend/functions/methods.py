@@ -17,7 +17,7 @@ from pliant.frontend.functions import index, shape
 from pliant.frontend.functions.at import AtIndexer
 from pliant.frontend.functions.common import unsupported, xp
 from pliant.frontend.functions.join import repeat
-from pliant.frontend.strides import is_row_major, settled
+from pliant.frontend.strides import is_row_major, is_unsure, settled, sides_of
 from pliant.frontend.view import DTypeLens
 
 Method = Callable[..., Any]
@@ -134,6 +134,16 @@ def _check_view(x: TracedArray, old: int, new: int) -> None:
         raise ShapeError(message).at(("here", here()))
 
 
+def bytes_apart(x: TracedArray) -> tuple[int, ...]:
+    """ndarray.strides; 0 along axes of one element of a view, as NumPy has it for new ones."""
+    found = {None if is_unsure(side) else settled(side) for side in sides_of(x)}
+    at = found.pop() if len(found) == 1 else None
+    if at is None:
+        raise unsupported("ndarray.strides of an array whose layout is not known", "copy it first")
+    steps = [0 if n == 1 and x.lenses else step for n, step in zip(*at, strict=True)]
+    return tuple([step * itemsize(x.type.dtype) for step in steps])
+
+
 def setflags(x: TracedArray, write: Any = None, align: Any = None, uic: Any = None) -> None:
     """ndarray.setflags: only `write=True` on what is writeable changes nothing."""
     if write is False or (write and not x.storage.writeable):
@@ -185,7 +195,6 @@ REFUSED_METHODS: dict[str, str] = {
 """Name of a method of ndarray that is not compiled → what to do instead."""
 
 REFUSED_PROPERTIES: dict[str, str] = {
-    "strides": _LAYOUT,
     "flags": _LAYOUT,
     "base": _LAYOUT,
     "data": _BYTES,
@@ -243,6 +252,7 @@ METHODS: dict[str, Method] = {
 
 PROPERTIES: dict[str, Callable[[TracedArray], Any]] = {
     "at": AtIndexer,
+    "strides": bytes_apart,
     **{name: _refused(name, hint) for name, hint in REFUSED_PROPERTIES.items()},
 }
 """Name of an attribute of ndarray → the function that answers for it."""

@@ -1,4 +1,4 @@
-"""Windows that slide over an array: `np.lib.stride_tricks.sliding_window_view`."""
+"""Windows that slide over an array: `sliding_window_view` and `as_strided` of `np.lib.stride_tricks`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided as numpys_strided
 from numpy.lib.stride_tricks import sliding_window_view as numpys
 
 from pliant.core.ir import Value
 from pliant.core.origin import here
+from pliant.core.types import itemsize
 from pliant.errors import ShapeError
 from pliant.frontend.array import TracedArray, view
 from pliant.frontend.convert import axes_of, shape_of
 from pliant.frontend.functions.common import array_of, known, unsupported
+from pliant.frontend.functions.methods import bytes_apart
 from pliant.frontend.kinds import as_tuple
+from pliant.frontend.strides import is_row_major
 from pliant.frontend.view import ReadOnlyLens
+from pliant.ops.shape import reshape
+from pliant.ops.strided import strided
 from pliant.ops.windows import Windows
 
 
@@ -44,6 +50,39 @@ def sliding_window_view(
         return numpys(plain, extents, axes)
 
     return view(array, ReadOnlyLens(read, show, "sliding_window_view"))
+
+
+def as_strided(
+    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> TracedArray:
+    """A view of other extents and strides, in bytes, which cannot be written: of an array in one piece, and of no
+    element outside of it."""
+    array = array_of(x)
+    extents = array.shape if shape is None else tuple(map(int, as_tuple(known(shape, "shape="))))
+    apart = bytes_apart(array) if strides is None else tuple(map(int, as_tuple(known(strides, "strides="))))
+    if len(extents) != len(apart) or min(extents, default=0) < 0:
+        raise ShapeError(f"as_strided: {len(apart)} strides for the shape {extents}").at(("here", here()))
+    item = itemsize(array.type.dtype)
+    if not is_row_major(array) or any([step % item for step in apart]):
+        raise unsupported(
+            "as_strided of parts of elements, or of an array that is not in one piece, is not supported",
+            "use sliding_window_view(x, n), or copy x first",
+        )
+    steps = tuple([step // item for step in apart])
+    reach = [step * (n - 1) for step, n in zip(steps, extents, strict=True)]
+    low, high = (sum([limit(r, 0) for r in reach]) for limit in (min, max))
+    if 0 not in extents and not 0 <= low <= high < array.size:
+        raise ShapeError(
+            f"as_strided: elements {low} to {high} are asked for of {array.type}", hint="other memory is not the array's"
+        ).at(("here", here()))
+
+    def read(value: Value) -> Value:
+        return strided(reshape(value, (value.type.size,)), 0, steps, extents)
+
+    def show(plain: Any) -> Any:
+        return numpys_strided(plain, extents, apart)
+
+    return view(array, ReadOnlyLens(read, show, "as_strided"))
 
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
