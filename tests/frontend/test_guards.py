@@ -6,6 +6,8 @@ import bisect
 import math
 import operator
 import statistics
+from collections import Counter, OrderedDict
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
@@ -379,3 +381,29 @@ def test_a_name_that_is_not_there_is_looked_for_again() -> None:
     np.testing.assert_array_equal(compiled(x), x + 2)
     del globals()["ADDED_LATER"]
     np.testing.assert_array_equal(compiled(x), x)
+
+
+def most_common(y: Any, k: int) -> Any:
+    return Counter([y[i] for i in range(len(y))]).most_common(1)[0][0] * k
+
+
+def most_common_of_rows(y: Any, k: int) -> Any:
+    return np.array([Counter([v % 3 for v in y[i:]]).most_common(2)[-1][0] + k for i in range(len(y))])
+
+
+def last_of_a_dict(y: Any, k: int) -> Any:
+    d: OrderedDict[Any, Any] = OrderedDict()
+    for v in y:
+        d[v] = d.pop(v, k) + 1
+    return d.popitem()[0], d.get(y[0], -1)
+
+
+@pytest.mark.parametrize("f", [most_common, most_common_of_rows, last_of_a_dict])
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_what_a_function_makes_is_not_asked_of_the_next_call(f: Callable[..., Any], backend: str) -> None:
+    compiled: Any = pliant.jit(f, backend=backend)
+    for y in ([0, 1, 1, 2, 2, 2, 1], [1, 1, 0, 0, 0, 2, 1], [0, 1, 1, 2, 2, 2, 1], [2, 1, 2, 0, 2, 2, 0]):
+        for k in (2, 3):
+            np.testing.assert_array_equal(compiled(np.array(y), k), f(np.array(y), k))
+    guards = [entry.program.guards for entries in compiled.entries.values() for entry in entries]
+    assert not any(["traced" in repr(e[1:]) for each in guards for e in each.entries])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +27,6 @@ def has_traced(xs: Any, depth: int = 4) -> bool:
     for x in xs:
         if type(x) is TracedArray or hasattr(x, "__traced__"):
             return True
-        if isinstance(x, list | tuple) and depth and has_traced(x, depth - 1):
+        if isinstance(x, list | tuple | deque) and depth and has_traced(x, depth - 1):
             return True
     return False

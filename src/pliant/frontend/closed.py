@@ -18,6 +18,7 @@ from pliant.frontend.convert import as_traced
 from pliant.frontend.failures import failed_in, inside
 from pliant.frontend.instrumented import callee
 from pliant.frontend.kinds import is_array
+from pliant.frontend.members import with_plain_members
 from pliant.frontend.number import is_number
 from pliant.frontend.order import Later
 from pliant.frontend.selection import all_listed
@@ -112,7 +113,7 @@ def trace_closed(
                 trace.outermost.needs.same[value] = leaf.value
         args, kwargs = unflatten(structure, given)
         trace.outermost.passed.append((args, kwargs))
-        made, made_structure = flatten(as_deques(returned(callee(f, trace)(*args, **kwargs))))
+        made, made_structure = flatten(with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs)))))
         made = [as_traced(m) if is_number(m) else _sized(all_listed(m), role) for m in made]
         _take_back(trace)
         _check_copies(copies, [x.storage for x in leaves if type(x) is TracedArray])

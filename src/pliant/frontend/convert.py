@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
@@ -15,7 +16,7 @@ from pliant.core.origin import CodeOrigin, here
 from pliant.core.types import DTYPES, Type
 from pliant.errors import ArgumentError, AxisRangeError, DTypeError, NumberRangeError, ShapeError
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, weak_kind
-from pliant.frontend.kinds import as_tuple, is_array, is_sequence, is_traced
+from pliant.frontend.kinds import as_tuple, is_array, is_of, is_sequence, is_traced
 from pliant.frontend.rows import rows_of, runs
 from pliant.frontend.tracing import current, short_of
 from pliant.frontend.whole import element, fitted
@@ -41,7 +42,7 @@ def as_traced(x: Any, what: str = "an array") -> TracedArray:
         return fresh_concrete(array, is_weak=True)
     if isinstance(x, np.generic):
         return fresh_concrete(x)
-    if is_sequence(x) or isinstance(x, range):
+    if is_sequence(x) or is_of(x, range | deque):
         return from_sequence(x, what)
     if hasattr(x, "__traced__"):  # what NumPy makes an array of
         return x.__traced__()

@@ -21,7 +21,7 @@ from pliant.frontend import diagonals, ranges
 from pliant.frontend.adopt import adopt, has_traced
 from pliant.frontend.array import TracedArray, fresh, fresh_concrete, is_above
 from pliant.frontend.bounded import Bounded, bounded
-from pliant.frontend.control.fronts import array_of_list
+from pliant.frontend.control.fronts import as_argument
 from pliant.frontend.convert import (
     as_traced,
     broadcast_value,
@@ -265,7 +265,8 @@ class Maker:
         function = ZEROS.get(self.function, self.function)
         if function in WALKED:
             return WALKED[function](*args, **options)
-        args = tuple([array_of_list(a) for a in args])
+        args = tuple([as_argument(a) for a in args])
+        options = {k: as_argument(a) for k, a in options.items()} if options else options
         if np.poly1d in map(type, args) and function in OF_POLYNOMIALS:
             made = self(*[a.coeffs if isinstance(a, np.poly1d) else a for a in args], **options)
             return tuple([np.poly1d(m) for m in made]) if is_sequence(made) else np.poly1d(made)
@@ -335,7 +336,7 @@ class UfuncMaker:
             return self.ufunc(*args, **options)
         if type(args[0] if args else None) is TracedArray and len(args) == 1:  # the usual case, fast
             return TracedArray.dispatch.ufunc(self.ufunc, "__call__", args, options)
-        args = tuple([array_of_list(a) for a in args])
+        args = tuple([as_argument(a) for a in args])
         if not has_traced(args) and not has_traced(tuple(options.values())) and not any(map(is_array, args)):
             return adopt(self.ufunc(*args, **options))
         given = tuple([as_traced(a) if is_array(a) or (is_sequence(a) and has_traced(a)) else a for a in args])
@@ -359,7 +360,7 @@ class UfuncMaker:
 
 def _of_lists(method: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """A method of a ufunc: NumPy looks into no list for traced arrays."""
-    given = [array_of_list(a) for a in args] if is_tracing() else args
+    given = [as_argument(a) for a in args] if is_tracing() else args
     return method(*[as_traced(a) if is_sequence(a) and has_traced(a) else a for a in given], **options)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
+from pliant.frontend.array import TracedArray
 from pliant.frontend.attributes import attributes
 from pliant.frontend.kinds import is_of
 from pliant.frontend.records import is_record
@@ -206,19 +207,33 @@ def parts_of(fn: Any) -> Parts:
 
 
 def _found(trace: Trace) -> list[tuple[Any, Any, Any]]:
-    """The names that a trace read, and the entries of the containers and objects that they hold."""
-    entries = [e for e in trace.roots.values() if not _is_ours(e[0])]
+    """The names that a trace read, and the entries of the containers and objects that they hold; but not of those that
+    it has made, which each call makes anew."""
+    entries = [e for e in trace.roots.values() if not (_is_ours(e[0]) or _is_made(trace, e))]
     defaults = [part for _, fn in trace.instrumented.values() for part in (fn.__defaults__, fn.__kwdefaults__)]
     queue = [v for _, _, v in entries] + [part for part in defaults if part is not None]
     found, seen_ids = list(entries), {id(v) for v in queue}
     while queue and len(found) < REACH:
         holder = queue.pop(0)
-        for owner, name, value in entries_of(holder):
+        for owner, name, value in () if id(holder) in trace.own else entries_of(holder):
+            if _is_made(trace, (owner, name, value)):
+                continue
             found.append((owner, name, value))
             if id(value) not in seen_ids:
                 seen_ids.add(id(value))
                 queue.append(value)
     return found
+
+
+def _is_made(trace: Trace, entry: tuple[Any, Any, Any]) -> bool:
+    """Whether an entry is one of what the trace has made: what is outside holds nothing traced."""
+    owner, name, value = entry
+    return id(_holder(owner)) in trace.own or _is_traced(name) or _is_traced(value)
+
+
+def _is_traced(x: Any) -> bool:
+    """Whether it is a traced array, or a tuple in which there is one."""
+    return type(x) is TracedArray or (type(x) is tuple and any(map(_is_traced, cast("tuple[Any, ...]", x))))
 
 
 def _containers(tree: Any) -> Iterator[int]:

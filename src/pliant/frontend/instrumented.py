@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from pliant.core.origin import CodeOrigin, at, here
-from pliant.errors import DTypeError
+from pliant.errors import DTypeError, TracedValueError
 from pliant.frontend.array import TracedArray
 from pliant.frontend.control.builtins import BUILTINS
 from pliant.frontend.control.classes import class_of
@@ -32,14 +32,16 @@ from pliant.frontend.guards import (
 )
 from pliant.frontend.joiners import joiner_of
 from pliant.frontend.kinds import is_of, stood_for
+from pliant.frontend.members import plain_member
 from pliant.frontend.needs import can_be_known
 from pliant.frontend.printing import printed
 from pliant.frontend.reference import Ref, traced
 from pliant.frontend.source import rewritten
-from pliant.frontend.tracing import Trace
+from pliant.frontend.tracing import Trace, current
 from pliant.frontend.whose import is_stateful, is_users
 
 _CACHED: Final = type(functools.cache(len))
+MOST_ANEW: Final = 64  # calls of a function that has a cache
 _DESCRIPTORS: Final = (types.MethodDescriptorType, types.WrapperDescriptorType)
 PLAIN: Final = frozenset({types.BuiltinFunctionType, np.ufunc, UfuncMaker, type})  # these read nothing of users
 
@@ -135,7 +137,49 @@ def remembered(fn: Any, trace: Trace, *args: Any, **options: Any) -> Any:
     given = [x for x in (*args, *options.values()) if type(x) is TracedArray and x.concrete is None]
     is_open = any([not can_be_known(x.value) for x in given])
     is_key = all([x.is_scalar or x.is_weak for x in given])
-    return (callee(fn.__wrapped__, trace) if is_open and is_key else fn)(*args, **options)
+    if is_open and is_key:
+        return callee(fn.__wrapped__, trace)(*args, **options)
+    args, options = tuple(map(_known, args)), {k: _known(x) for k, x in options.items()}
+    is_made_here = isinstance(getattr(fn.__wrapped__, "__globals__", None), TracedGlobals)
+    return _recalled(fn, trace, args, options) if is_made_here else fn(*args, **options)
+
+
+def _known(x: Any) -> Any:
+    """An argument that is known as what it is: the function may be kept for longer than the trace."""
+    return plain_member(x) if type(x) is TracedArray and x.concrete is not None else x
+
+
+def _recalled(fn: Any, trace: Trace, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function with a cache returns, if it is made in the trace: what it made in a branch or a loop is nothing
+    for what comes after that. Its own cache says by its size whether it was cleared."""
+    around, key = [current()], (args, *options.items())
+    while around[-1].parent is not None:
+        around.append(around[-1].parent)
+    is_empty = not fn.cache_info().currsize
+    for each in around:
+        if is_empty:
+            each.recalled.pop(fn, None)
+        elif key in each.recalled.get(fn, ()):
+            return each.recalled[fn][key]
+    if is_empty:
+        around[-1].recalls.pop(fn, None)
+    _check_recalls(fn, key, around[-1])
+    made = (fn if is_empty else callee(fn.__wrapped__, trace))(*args, **options)
+    around[0].recalled.setdefault(fn, {})[key] = made
+    return made
+
+
+def _check_recalls(fn: Any, key: Any, top: Trace) -> None:
+    """TracedValueError if too often a result was made anew that another branch has: then data may decide the conditions
+    that this branch is in."""
+    made = top.recalls.setdefault(fn, {})
+    made[key] = made.get(key, 0) + 1
+    if sum(made.values()) - len(made) > MOST_ANEW:
+        raise TracedValueError(
+            f"{fn.__name__} remembers what it has returned, but not what it has under a condition that is known only "
+            f"at run time: it was traced anew for more than {MOST_ANEW} calls of before",
+            hint="keep the results in an array that loops fill, as in table[i, j] = ...",
+        ).at(("called here", here()))
 
 
 def unbound(fn: Any, trace: Trace, x: Any, *args: Any, **options: Any) -> Any:

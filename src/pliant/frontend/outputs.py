@@ -25,6 +25,7 @@ from pliant.frontend.control.unbound import Unbound
 from pliant.frontend.convert import as_traced
 from pliant.frontend.functions.at import At, AtIndexer
 from pliant.frontend.growing import Before, Growing, Grown
+from pliant.frontend.members import plain_member, traced_in
 from pliant.frontend.objects import ObjectArray
 from pliant.frontend.order import UNSURE, settle
 from pliant.frontend.selection import Selection
@@ -230,6 +231,7 @@ class _Returned:
         if type(m) is ObjectArray:
             raise m.refused("returning it")
         if type(m) is not TracedArray:
+            m = plain_member(m) if type(m) is frozenset else m
             return Output("static", known_text(_without_arrays(m), "returned"))
         if m.is_weak or m.is_scalar or not any([self.is_shared(x) for x in _sides(m)]):
             kind = "python" if m.is_weak else "scalar" if m.is_scalar else "array"
@@ -327,7 +329,20 @@ def _without_arrays(m: Any) -> Any:
             ).at(("made here", held.value.origin))
             error.made = (m,)
             raise error
+    held = traced_in(m)
+    if held is not None:
+        raise _holding(m, held)
     return m
+
+
+def _holding(m: Any, held: TracedArray) -> UnsupportedError:
+    """The error about an object that holds a traced array somewhere."""
+    error = UnsupportedError(
+        f"returning an object of class {type(m).__name__}, in which there is a traced array {held.type}",
+        hint='return its arrays, in a list, a tuple or a dict; or register the class with optree, namespace="pliant"',
+    ).at(("made here", held.value.origin))
+    error.made = (m,)
+    return error
 
 
 def _source(x: TracedArray) -> Any:

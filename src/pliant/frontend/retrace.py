@@ -23,6 +23,7 @@ from pliant.frontend.failures import failed_in, is_marked
 from pliant.frontend.growing import Before, Ends, check_unseen
 from pliant.frontend.guards import guards_of, reached
 from pliant.frontend.instrumented import callee
+from pliant.frontend.members import with_plain_members
 from pliant.frontend.memory import memories_of
 from pliant.frontend.needs import leaves_needed
 from pliant.frontend.outputs import After, Output, after_of, outputs_of
@@ -128,7 +129,8 @@ def _trace_once(
         objects = [x for x in given if id(x) not in ends.closed]
         deciding = needs.deciding if needs.wanted else None
         with nothing_left(trace, [*objects, *receivers(f)]), as_of_one_function(), asking(deciding):
-            made = as_deques(returned(callee(f, trace)(*args, **kwargs)))
+            made = with_plain_members(as_deques(returned(callee(f, trace)(*args, **kwargs))))
+            with_plain_members(whole)
         after = after_of(whole, structure, given, held)
         known = _known_containers(made, held, after, trace)
         made, made_structure = flatten(made, frozenset(known))

@@ -63,10 +63,10 @@ def mapped(x: Any, now: dict[int, Any]) -> Any:
     """What a container holds, with others in place of containers, by their ids."""
     if id(x) in now:
         return now[id(x)]
-    return _like(x, [mapped(part, now) for part in x]) if is_of(x, tuple) else x
+    return alike(x, [mapped(part, now) for part in x]) if is_of(x, tuple) else x
 
 
-def _like(x: Any, parts: list[Any]) -> Any:
+def alike(x: Any, parts: list[Any]) -> Any:
     """A tuple like another one, or that itself, if it has the same parts."""
     kind = cast("Any", type(x))
     return x if all([a is b for a, b in zip(parts, x, strict=True)]) else getattr(kind, "_make", kind)(parts)
@@ -125,7 +125,7 @@ def _joined(x: Any, numbers: Iterator[int], firsts: Firsts, made: dict[int, Any]
     if parts is None:
         return x
     if is_of(x, tuple):
-        return _like(x, [_joined(part, numbers, firsts, made, closed) for _, part in parts])
+        return alike(x, [_joined(part, numbers, firsts, made, closed) for _, part in parts])
     number = next(numbers)
     if firsts[number] != number:
         return made[firsts[number]]

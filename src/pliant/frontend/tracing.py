@@ -191,6 +191,8 @@ class Trace:
     needs: Needs = field(default_factory=Needs)
     counts: dict[Value, Value] = field(default_factory=dict[Value, Value])  # of what masks select; see `listed`
     copied: list[tuple[Storage, bool]] = field(default_factory=list[tuple[Storage, bool]])  # see `control.tables.share`
+    recalled: dict[Any, dict[Any, Any]] = field(default_factory=dict[Any, dict[Any, Any]])  # see `instrumented`
+    recalls: dict[Any, dict[Any, int]] = field(default_factory=dict[Any, dict[Any, int]])  # how often each was made
     lies: bool = False  # arrays from outside are read where they lie
     packed: dict[Value, tuple[Value, ...]] = field(default_factory=dict[Value, tuple[Value, ...]])  # see `gradients`
 

@@ -64,6 +64,29 @@ def asked_for_its_class(x: Any) -> Any:
     return (isinstance(d, deque) + 2 * isinstance(d, list) + 4 * (type(d) is deque)) * d[-1]
 
 
+def discounted(x: Any) -> Any:
+    made, total = deque[Any](maxlen=len(x) - 2), 0.0
+    for v in x[::-1]:
+        total = v + 0.9 * total
+        made.appendleft(total)
+    return np.array(made)
+
+
+def averages(x: Any) -> Any:
+    window, made = deque[Any](maxlen=3), list[Any]()
+    for v in x:
+        window.append(v)
+        made.append(np.mean(window) + np.sum(a=window))
+    return np.array(made), np.average(window, weights=deque([1.0, x[1] ** 2, 3.0], 3))
+
+
+def operands(x: Any) -> Any:
+    window, places = deque(x, maxlen=4), deque([0, 2, 3], maxlen=3)
+    last = np.zeros(4)
+    last[:] = window
+    return x[:4] @ window, x[1:5] * window, np.exp(window), np.array([window, deque(x[:4], 4)]), x[places], last
+
+
 def parts(x: Any) -> Any:
     return [*x] if isinstance(x, tuple) else [x]
 
@@ -71,14 +94,19 @@ def parts(x: Any) -> Any:
 XS = [s * np.random.default_rng(3).normal(size=14) for s in (1.0, -1.0)]
 
 
-@pytest.mark.parametrize("f", [distances, at_both_ends, rotated, put_in_front, asked_for_its_class])
-def test_values_are_those_of_python(f: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize(
+    "f",
+    [distances, at_both_ends, rotated, put_in_front, asked_for_its_class, discounted, averages, operands],
+)
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_values_are_those_of_python(f: Callable[[Any], Any], backend: str) -> None:
+    compiled = pliant.jit(f, backend=backend)
     for x in XS:
-        for a, b in zip(*map(parts, (pliant.jit(f)(x), f(x))), strict=True):
+        for a, b in zip(*map(parts, (compiled(x), f(x))), strict=True):
             np.testing.assert_allclose(a, b)
 
 
-@pytest.mark.parametrize("f", [at_both_ends, rotated, put_in_front])
+@pytest.mark.parametrize("f", [at_both_ends, rotated, put_in_front, lambda x: sum(map(np.sum, averages(x)))])
 def test_derivatives_are_those_of_differences(f: Callable[[Any], Any]) -> None:
     def g(x: Any) -> Any:
         y = parts(f(x))

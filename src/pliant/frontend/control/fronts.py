@@ -11,6 +11,7 @@ Arrays that are elements are copied then, as in `tables`.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast, final
@@ -255,6 +256,11 @@ def array_of_list(x: Any) -> Any:
     """`np.array` of a list that has a front; anything else as it is."""
     front = front_of(x) if cast("Any", type(x)) is list else None
     return x if front is None else front.array()
+
+
+def as_argument(x: Any) -> Any:
+    """What NumPy's functions are given: an array for a list that has a front, a list for a `deque`."""
+    return [*cast("deque[Any]", x)] if isinstance(x, deque) else array_of_list(x)
 
 
 def has_front(x: Any) -> bool:
