@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant
+from pliant.errors import UnsupportedError
 
 XS = [np.array(x) for x in ([[3.0, 1.0], [2.0, 2.0], [1.0, 0.5]], [[0.4, -0.3], [0.1, 0.3], [-2.0, 0.7]])]
 
@@ -44,3 +46,31 @@ def test_a_list_that_is_sorted_is_bound_to_another_one_in_some_steps(backend: st
             step[place] = 1e-6
             differences[place] = (np.sum(halved(points + step)[0]) - np.sum(halved(points - step)[0])) / 2e-6
         np.testing.assert_allclose(slope(points), differences, rtol=1e-7, atol=1e-8)
+
+
+def of_lists(points: Any) -> Any:
+    rows = [[x, np.sum(x**2)] for x in points]
+    steps = 0
+    while True:
+        rows.sort(key=lambda row: row[1])
+        steps += 1
+        if rows[0][1] < 1e-3 or steps > 20:
+            return rows[0][0]
+        rows[-1] = [0.5 * rows[-1][0], 0.25 * rows[-1][1]]
+
+
+def of_lists_anew(points: Any) -> Any:
+    rows = [[x, np.sum(x**2)] for x in points]
+    steps = 0
+    while True:
+        rows = sorted(rows, key=lambda row: row[1])
+        steps += 1
+        if rows[0][1] < 1e-3 or steps > 20:
+            return rows[0][0]
+        rows[-1] = [0.5 * rows[-1][0], 0.25 * rows[-1][1]]
+
+
+@pytest.mark.parametrize("f", [of_lists, of_lists_anew])
+def test_an_error_says_that_elements_have_to_be_tuples(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"which are lists: tuples, as in|by which only tuples can be"):
+        pliant.jit(f)(XS[0])
